@@ -7,8 +7,9 @@ import { Problem } from './problem.ts'
 const MARK = '\0'
 
 /**
- * Words after `--` are operands, whatever they look like. yargs drops them when a command's operand is optional, so
- * "deletions approve -- -x.png" would approve everything. Therefore the dashes are removed here, and each operand is marked.
+ * Words after `--` are operands, even when they begin with a dash. yargs drops these words when a command's operand is
+ * optional, so "deletions approve -- -x.png" would approve everything. Therefore `--` is removed here, and each operand is
+ * marked.
  */
 export function markOperands(args: readonly string[]): string[] {
   const dashes = args.indexOf('--')
@@ -28,8 +29,8 @@ export function unmarkOperands(parsed: Record<string, unknown>): void {
 const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key'])
 
 /**
- * Refuses what yargs accepts and nobody means: an option that is given twice, which becomes a list, and a switch with a value,
- * which counts as off. An example: "--dry-run=yes" would be a real sync. `parsed`: what yargs made of `words`.
+ * Refuses two mistakes that yargs accepts. An option that is given twice becomes a list. A switch with a value counts as
+ * off: "--dry-run=yes" would be a real sync. `parsed`: what yargs made of `words`.
  */
 export function refuseMisgiven(words: readonly string[], parsed: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(parsed))
@@ -60,7 +61,7 @@ export function usageProblem(message: string, args: readonly string[], options: 
   return new Problem(`${line}${end} See ${named ? `albumd ${first}` : 'albumd'} --help.`)
 }
 
-/** The arguments as they were typed: yargs removes the dashes. */
+/** The unknown arguments with the dashes that a person typed, because yargs removes the dashes. */
 function unknownInWords(
   unknown: readonly string[],
   args: readonly string[],

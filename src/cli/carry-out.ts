@@ -8,8 +8,8 @@ import { sayAside } from './terminal/output.ts'
 const PATIENCE_MS = 3000
 
 /**
- * Carries out a command, in the daemon when one uses this state, else in this process. Answers its result, and whether a
- * daemon did it. Throws what the command throws. `shown`: what is shown of the work.
+ * Carries out a command. When a daemon uses this state, the daemon carries out the command, else this process. Answers the
+ * result, and whether a daemon did the work. Throws what the command throws. `shown`: what is shown of the work.
  */
 export async function carryOut<N extends CommandName>(
   config: Config,

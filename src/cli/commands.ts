@@ -1,7 +1,7 @@
 import type { CommandCode } from './options.ts'
 import { EXIT } from './problem.ts'
 
-/** Loads the code of commands. Only the command that is run is loaded, so that a help text does not load a database driver. */
+/** Loads a command's code. Only the command that is run is loaded, so that a help text does not load a database driver. */
 const LOAD = {
   init: async () => (await import('./commands/init.ts')).initCommand,
   run: async () => (await import('./commands/run.ts')).runCommand,
@@ -28,15 +28,15 @@ const LOAD = {
 const { inSync, usage, left, locked, refused } = EXIT
 /** The exit codes of commands that only read the config and the records. */
 const LOOKING = [inSync, usage]
-/** Of those that say so when something is left. */
+/** The exit codes of commands that report when something is left to do. */
 const REPORTING = [inSync, usage, left]
-/** Of those that change the records. */
+/** The exit codes of commands that change the records. */
 const ACTING = [inSync, usage, left, locked]
-/** Of those that only ask the host. */
+/** The exit codes of commands that only ask the host. */
 const ASKING = [inSync, usage, left, refused]
-/** Of those that ask the host and change the records. */
+/** The exit codes of commands that ask the host and change the records. */
 const MIRRORING = [inSync, usage, left, locked, refused]
-/** Of those that stay until they are stopped. */
+/** The exit codes of commands that run until a person stops them. */
 const SERVING = [inSync, usage, locked]
 
 /** A command as `albumd --help` shows it. */

@@ -9,7 +9,7 @@ import { describeError, EXIT, Problem } from './problem.ts'
 /** Runs a command line, and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
   let showStacks = false
-  // For a completion the last word is the word that is being typed, and it may be two dashes.
+  // A completion's words are not marked, because the last word is still being typed and may be two dashes.
   const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
   const command = yargs()
     .scriptName('albumd')
@@ -28,7 +28,7 @@ export async function main(args: readonly string[]): Promise<void> {
     .alias('help', 'h')
     .exitProcess(false)
     .fail((message, error) => {
-      // yargs throws an error of its own for an option without its value.
+      // When an option has no value, yargs throws a YError, which is a mistake of usage.
       if (error && error.name !== 'YError') throw error
       throw usageProblem(message ?? error.message, args, optionsOf(command))
     })
@@ -36,10 +36,10 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     for (const each of COMMANDS) command.command(await moduleOf(each, args))
     const { _: named } = await command.parseAsync(words)
-    // Errors of a stream are emitted in the turn after the write.
+    // A stream emits an error only in the turn after the write.
     await turn()
     const lost = unwritten()
-    // The daemon writes nothing but its log, so a lost line is no failure of its work.
+    // For `run` a lost line is no failure, because `run` writes only the log.
     if (lost && !process.exitCode && named[0] !== 'run')
       throw new Problem(`what this command tells could not be written (${lost}); make room`, EXIT.unexpected)
   } catch (error) {
@@ -56,10 +56,10 @@ function optionsOf(command: Argv<object>): string[] {
   return Object.keys(getOptions.call(command).key)
 }
 
-/** Codes of a closed terminal, and of a closed pipe (`albumd sync | head`). */
+/** The error codes for a closed terminal and for a closed pipe (`albumd sync | head`). Nobody reads the output then. */
 const NOBODY_READS: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO'])
 
-/** Lets work go on when its output can't be written. Answers why output was lost that somebody may wait for. */
+/** Lets work go on when output can't be written. Answers why output was lost. Null: nothing was lost that has a reader. */
 function onLostOutput(): () => string | null {
   let lost: string | null = null
   for (const out of [process.stdout, process.stderr])
@@ -69,7 +69,7 @@ function onLostOutput(): () => string | null {
   return () => lost
 }
 
-/** The yargs module of a command. Its code is loaded only when its name is among the arguments. */
+/** The yargs module of a command. The command's code is loaded only when the command's name is among the arguments. */
 async function moduleOf(command: Command, args: readonly string[]): Promise<CommandModule<LogLevelArgs>> {
   if (args.includes(command.name)) return yargsModule(command, await command.load())
   return { command: command.command, describe: command.describe, handler() {} }

@@ -80,13 +80,13 @@ function report(done: Tally, notCompared: number | null, { mirrors, stopped, pau
   sayStopped(stopped, '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself')
 }
 
-/** Says what the host refused, and what a person can do where it does not pass by itself. `plan`: where the plan forbids it. */
+/** Tells what the host refused, and what a person can do. `plan`: what a person can do when the plan forbids something. */
 export function sayStopped(stopped: readonly HostFailure[], plan: string): void {
   const remedies: { [remedy in HostFailure['remedy']]?: string } = {
     key: `; ${KEY_REMEDY}`,
     plan: `; ${plan}`,
   }
-  // The same answer about two endpoints is told once.
+  // When the host gives the same answer for two endpoints, the answer is told once.
   const lines = stopped.map(
     ({ code, message, remedy }) => `${inWords(message)} (${code})${remedies[remedy] ?? ''}`,
   )
@@ -122,10 +122,10 @@ export class Tally {
     albums_deleted: 0,
   }
 
-  /** Unchanged pictures whose image was found by fetching it. Other unchanged pictures are not mentioned. */
+  /** Unchanged pictures whose image was fetched and compared. Other unchanged pictures are not mentioned. */
   #compared = 0
 
-  /** The pictures that wait. A set, because each may be tried several times. */
+  /** The pictures that wait. This is a set, because a picture may be tried several times. */
   readonly #waiting = new Set<string>()
 
   add(told: SpokenEvent): void {
@@ -136,12 +136,12 @@ export class Tally {
     if (!('path' in told)) return
     const picture = `${told.mirror}/${told.path}`
     if (event === 'picture_waits') this.#waiting.add(picture)
-    // After change_found the file is gone, or has another version.
+    // After change_found the picture no longer waits, because the file is gone or has another version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
     this.counts.waiting = this.#waiting.size
   }
 
-  /** The summary: what was done, and what is left, so that a person never reads "nothing to do" when something is left. */
+  /** The summary of what was done and what is left. The summary says "nothing to do" only when nothing is left. */
   inWords(mirrors: PassResult['mirrors'], stopped: readonly HostFailure[], notCompared = 0): string {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
     const done = listed([

@@ -4,12 +4,12 @@ import type { Config } from '../config/schema.ts'
 import { exitCodesInHelp, Problem } from './problem.ts'
 import { type OnInterrupts, withInterrupts } from './terminal/interrupts.ts'
 
-/** A switch, which is off where it is not given. */
+/** A switch. A switch that is not given is off. */
 export function flag(describe: string) {
   return { type: 'boolean', default: false, describe } as const
 }
 
-/** An option with a value. Numbers are texts too, because yargs would take 1 given twice for 2. `usual`: for the help. */
+/** An option with a value. Numbers are read as texts, because yargs reads 1 given twice as 2. `usual`: for the help. */
 export function valued(describe: string, usual?: string) {
   const asDefault = usual === undefined ? {} : { defaultDescription: usual }
   return { type: 'string', requiresArg: true, describe, ...asDefault } as const
@@ -39,14 +39,13 @@ export const logLevelOption = {
   },
 } as const
 
-/** A command beside its name and its words (commands.ts). Its handler sets the exit code of the process. */
+/** A command's options and work. commands.ts has its name and description. The handler sets the process's exit code. */
 export interface CommandCode {
   builder(options: Argv<LogLevelArgs>): Argv
   // biome-ignore lint/suspicious/noExplicitAny: each command has arguments of its own
   handler(args: any): Promise<void>
 }
 
-/** What yargs is given of a command. */
 export function yargsModule(
   { command, describe, exits }: { command: string; describe: string; exits: readonly number[] },
   { builder, handler }: CommandCode,
@@ -54,7 +53,10 @@ export function yargsModule(
   return { command, describe, builder: options => builder(options).epilogue(exitCodesInHelp(exits)), handler }
 }
 
-/** A command: its options, and its work, which answers the exit code. `A`: its arguments. A signal ends work that does not call `onInterrupts`. */
+/**
+ * A command from its options and its work. The work answers the exit code. `A`: the arguments. When the work does not call
+ * `onInterrupts`, a signal ends the process.
+ */
 export function command<A>(
   builder: (options: Argv<LogLevelArgs>) => Argv<A>,
   work: (args: A, onInterrupts: OnInterrupts) => Promise<number>,
@@ -75,22 +77,25 @@ export function configCommand<A>(
   return command(
     options => builder(options.options(configOption)),
     async (args, onInterrupts) => {
-      // It loads the schema, which help texts do not need.
+      // Imported late, because read-config.ts loads the schema, and help texts need no schema.
       const { readConfig } = await import('./read-config.ts')
       return work(readConfig((args as { config?: string }).config), args, onInterrupts)
     },
   )
 }
 
-/** A path for the records: below a mirror's folder, or absolute. Refuses an empty path, which comes from a variable that is not set. */
+/**
+ * A path for the records, below a mirror's folder or absolute. Refuses an empty path, because an empty path comes from a
+ * shell variable that is not set.
+ */
 export function pathArgument(path: string | undefined): string | undefined {
   if (path === '') throw new Problem('the path is empty; leave it out to mean everything.')
   return path !== undefined && /^\.\.?(\/|$)/.test(path) ? resolve(path) : path?.replace(/\/+$/, '')
 }
 
 /**
- * Like `pathArgument`, for a command that acts on records. As for `why` and `ls`, the path may also be below the working folder.
- * When several mirrors know the path, all of them are meant.
+ * Like `pathArgument`, for a command that acts on records. The path may also be below the working folder, as for `why` and
+ * `ls`. When several mirrors know the path, the command acts on all these mirrors.
  */
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)

@@ -41,7 +41,7 @@ export class Problem extends Error {
   }
 }
 
-/** The exit codes of errors that a person can do something about. Other errors of the state are unexpected. */
+/** The exit codes by the error's code, for errors that a person can correct. Other errors are unexpected. */
 const EXIT_OF: Readonly<Record<string, number>> = {
   CONFIG: EXIT.usage,
   NOT_POSSIBLE: EXIT.usage,
@@ -81,7 +81,7 @@ function unexpected(code: string, message: string): string {
   return `unexpected: ${message}${code ? ` (${code})` : ''}`
 }
 
-/** For commands that look into the state without opening it for work: says on standard error what is wrong with it. */
+/** Says on standard error what is wrong with the state, for commands that only read the state. */
 export async function sayStateProblem({ state_dir }: Config): Promise<void> {
   const { stateProblem } = await import('../daemon/state/state-problem.ts')
   const problem = stateProblem(state_dir)

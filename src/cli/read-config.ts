@@ -15,7 +15,7 @@ export function readConfig(flag: string | undefined): Config {
   }
 }
 
-/** The config, the API key and the certificate authorities, for commands that talk to the host. Warnings go to standard error. */
+/** The config, and the key and authorities for talking to the host. Warnings go to standard error. */
 export function readConfigAndAccess(flag: string | undefined): { config: Config; access: Access } {
   const config = readConfig(flag)
   return { config, access: readAccess(config) }
@@ -28,7 +28,10 @@ export function readAccess(config: Config): Access {
   return { apiKey: key, ca }
 }
 
-/** Throws ConfigError when a mirror's folder is missing or overlaps another. For all commands but `run`, which waits for it. */
+/**
+ * Throws ConfigError when a mirror's folder is missing or overlaps another folder. `run` does not call this function,
+ * because `run` waits for a missing folder.
+ */
 export function refuseMissingFolders(config: Config): void {
   const problems = checkFolders(config)
   if (problems.length > 0) throw new ConfigError(problems)

@@ -31,7 +31,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   lines.push(...blocksInWords(status.blocks))
   for (const { mirror, path, code, message, next_attempt_at } of status.failures) {
-    // With one mirror, the path below its folder is enough. The folder itself has the path ''.
+    // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
     const at = status.mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path
     // An upload in doubt may have arrived, so it does not count as failed.
     const what = code === 'UNCERTAIN' ? 'unsure' : 'failed'

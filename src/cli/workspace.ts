@@ -61,7 +61,7 @@ function realFolder(given: string): string {
   return realpathSync(folder)
 }
 
-/** A key that is easy to read, and differs for each folder. */
+/** A name that a person can read, and that differs for each folder. */
 function nameFor(folder: string): string {
   const hash = createHash('sha256').update(folder).digest('hex').slice(0, 8)
   const name = basename(folder)
@@ -70,7 +70,7 @@ function nameFor(folder: string): string {
   return `${name.slice(0, 40)}-${hash}`
 }
 
-/** The port is kept for later starts, because a state is bound to an address. */
+/** The port and the key of the trial's host. Both are kept for later starts, because a state is bound to an address. */
 async function openSettings(file: string): Promise<{ port: number; apiKey: string }> {
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
   const port = (await canListen(USUAL_PORT)) ?? (await canListen(0))!
@@ -79,7 +79,7 @@ async function openSettings(file: string): Promise<{ port: number; apiKey: strin
   return settings
 }
 
-/** The port, when it is free. Port 0 is any free port. */
+/** The port, or null when the port is not free. For port 0: any free port. */
 async function canListen(port: number): Promise<number | null> {
   const server = createServer().listen(port, '127.0.0.1')
   try {
@@ -107,7 +107,7 @@ function configFor(
       plan: 'flagship',
     },
     mirrors: [mirror],
-    // A short time, because a person watches and would not wait for the default of ten minutes.
+    // Ten seconds, because a person who watches would not wait for the default of ten minutes.
     deletions: { grace: '10s' },
     status_page: { listen: `127.0.0.1:${pagePort}` },
     state_dir: join(home, 'state'),

@@ -11,7 +11,7 @@ export interface Sources {
   /** Proves that a form was sent by this page. */
   readonly token: string
   document(): string
-  /** What `albumd status` asks for. */
+  /** The facts of the running daemon that `albumd status` shows. */
   now(): object
   /** Null: there are too many already. */
   events(): ReadableStream<Uint8Array> | null
@@ -19,7 +19,7 @@ export interface Sources {
   thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail | null>
   metrics(): Promise<{ type: string; text: string }>
   alerts(): Alert[]
-  /** False: that is no form of the page. */
+  /** False: the page has no such form. */
   askFor(command: string, fields: Fields): boolean
   /** Called with an unexpected error. */
   failed(error: Error): void
@@ -49,11 +49,11 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     return undefined
   })
 
-  // These are for everybody, because they name no file.
+  // These paths need no key, because without a key their answers name no file.
   app.get('/healthz', context => {
     const alerts = sources.alerts()
     if (alerts.length === 0) return context.text('ok\n')
-    // The messages name files.
+    // Only a user who may see the page gets the messages, because the messages name files.
     const shown = ({ code, message }: Alert) => `${code}: ${message.replace(/\p{C}/gu, '?')}\n`
     const lines = alerts.map(isUser(context) ? shown : ({ code }) => `${code}\n`)
     return context.text(lines.join(''), 503)
@@ -93,16 +93,16 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     if (shown === null) return context.body(null, 404)
     return context.body(shown.bytes, 200, {
       'content-type': shown.mime,
-      // An upload's id is used for another upload after each start.
+      // After a restart an upload's id names another upload, so a browser may not keep the thumbnail of an upload.
       ...(of === 'picture' && shown.lasts && { 'cache-control': 'private, max-age=3600' }),
-      // A picture that is opened by itself may load and run nothing.
+      // A picture that is opened in a tab of its own may load and run nothing.
       'content-security-policy': "default-src 'none'; sandbox",
     })
   })
   app.post('/commands/:command{[a-z]+}', async context => {
     if (!isOwnOrigin(context.req.header('origin'), context.req.header('host')))
       return refused(context, 403, 'Only this page itself may ask for that.')
-    // Browsers say how long a form is. Node reads no more of a body than its header says.
+    // Browsers send the length of a form. Node reads no more of a body than this header says.
     const length = Number(context.req.header('content-length') ?? Number.NaN)
     if (!(length <= LARGEST_FORM))
       return refused(context, 413, 'That is no form of this page, or too large for one.')
@@ -135,7 +135,7 @@ function refused(
 
 /** The texts of the page's style sheet and script. */
 function readAssets(): { style: string; script: string } {
-  // In the package this code lies in another folder, but also beside page/.
+  // In the package this code lies in another folder, which also lies beside page/.
   const read = (name: string) => readFileSync(new URL(`../page/assets/${name}`, import.meta.url), 'utf8')
   return { style: `${read('colours.css')}\n${read('style.css')}`, script: read('script.js') }
 }

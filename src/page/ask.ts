@@ -7,7 +7,7 @@ import { stateFiles } from '../daemon/state/claim.ts'
 import type { UnderWay } from './heard.ts'
 import type { PageUrl } from './listening.ts'
 
-// Not imported, for the reason that daemon/control/client.ts gives.
+// This is no import, because an import takes 20 ms: daemon/control/client.ts says why.
 const { request } = process.getBuiltinModule('node:http')
 
 /** What only the running daemon knows. */

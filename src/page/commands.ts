@@ -21,7 +21,7 @@ const SHOWN = 4
 const SHOWN_MS = 5 * 60_000
 
 const HOUR_MS = 3_600_000
-/** Null: until `resume`. */
+/** The pauses that the form offers, in milliseconds. Null: until `resume`. */
 const PAUSES = new Map<unknown, number | null>([
   ['1h', HOUR_MS],
   ['8h', 8 * HOUR_MS],
@@ -43,7 +43,7 @@ export class PageCommands {
     this.#now = now
   }
 
-  /** Gives the command of a form of the page. Answers false where the page has no such form. */
+  /** Queues the command that a form of the page asks for. Answers false when the page has no such form. */
   askFor(queue: CommandQueue, name: string, fields: Fields): boolean {
     const path = pathIn(fields)
     const most = mostIn(fields)
@@ -56,7 +56,7 @@ export class PageCommands {
       if (forMs === undefined) return false
       this.#ask(queue, 'pause', { forMs }, 'Pausing')
     } else if (name === 'approve' || name === 'discard') {
-      // The form for all held deletions says how many the person saw. More may be held by now.
+      // The form for all held deletions must say how many deletions the person saw, because more may be held by now.
       if (path === null && most === null) return false
       const request = { action: name, ...of, ...(most !== null && { most }) } as const
       this.#ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all held deletions'}`)
@@ -87,12 +87,12 @@ export class PageCommands {
   }
 }
 
-/** Null: the form names no path, so all are meant. Undefined: the path is not valid. */
+/** Null: the form names no path, so all files are meant. Undefined: the path is not valid. */
 function pathIn({ path }: Fields): string | null | undefined {
   if (path === undefined) return null
   try {
     const read: unknown = JSON.parse(String(path))
-    // An empty path would mean everything.
+    // An empty path is refused, because an empty path would mean all files.
     return typeof read === 'string' && read.startsWith('/') ? read : undefined
   } catch {
     return undefined

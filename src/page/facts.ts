@@ -22,14 +22,14 @@ export interface Facts {
   /** Why the state can't be opened. Null: nothing keeps it closed. */
   stateProblem: string | null
   underWay: UnderWay[]
-  /** Bytes uploaded in a second. */
+  /** Bytes uploaded per second. */
   rate: number
   commands: PageCommand[]
   log: LogLine[]
 }
 
 const LATEST_SHOWN = 12
-/** More held deletions show only in the counts. */
+/** How many held deletions the page lists. Further deletions are only counted. */
 const HELD_SHOWN = 50
 
 /** `now`: milliseconds since 1970. `quietMs`: time since albumd's last sign of life. */
@@ -47,7 +47,7 @@ function readHealth({ config, synced }: Session, now: number, quietMs: number) {
   return { status, alerts: healthOf(status, config.notify.max_age, now, quietMs).alerts }
 }
 
-/** What `/healthz` tells. `now` and `quietMs`: as above. */
+/** What `/healthz` tells. `now` and `quietMs`: as for readRecorded. */
 export function readAlerts(daemon: DaemonView | null, now: number, quietMs: number): Alert[] {
   const problem = daemon?.problem() ?? null
   if (problem !== null) return [stateAlert(problem)]

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type { Context } from 'hono'
 import { auth } from 'hono/utils/basic-auth'
 
-/** Headers of every answer. The page loads nothing from elsewhere, no other page may frame it, and it has no inline script. */
+/** Headers of every answer. The page may load nothing from elsewhere, run no inline script and stand in no frame. */
 export const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -62,7 +62,7 @@ export function hasKey(request: Request, key: string): boolean {
   return given !== undefined && isEqual(given.password, key)
 }
 
-/** 256 bits can't be guessed. */
+/** 32 bytes, because 256 random bits can't be guessed. */
 const KEY_BYTES = 32
 
 export function newSecret(): string {
@@ -82,7 +82,7 @@ export function readOrMakeKey(file: string): string {
     rmSync(file, { force: true })
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
   } catch {
-    // The disk may be full. Then only this process knows the key.
+    // When the key can't be written, as on a full disk, only this process knows the key.
   }
   return key
 }

@@ -11,7 +11,7 @@ export interface LogLine {
 
 const LINES = 40
 
-/** Fields that every line has, or that repeat its message. */
+/** Fields that the page leaves out, because every line has the field or the message repeats the field. */
 const SAID: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'event', 'cdn_url'])
 
 /** The last lines of the log. The lines hold no secrets. */
@@ -62,7 +62,7 @@ export interface UnderWay {
 const WINDOW_MS = 10_000
 const MOMENT_MS = 100
 
-/** The pictures that are being uploaded, and how fast. `now`: milliseconds on a clock that only goes forward. */
+/** The pictures under way, and the upload rate. `now`: milliseconds on a clock that only goes forward. */
 export class UnderWayPictures {
   readonly #now: () => number
   readonly #pictures = new Map<string, UnderWay>()
@@ -94,7 +94,7 @@ export class UnderWayPictures {
     return this.pictures().find(picture => picture.id === id)
   }
 
-  /** Bytes in a second. */
+  /** Bytes per second. */
   rate(): number {
     this.#forget()
     const [first] = this.#steps

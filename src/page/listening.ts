@@ -16,7 +16,7 @@ export interface PageUrl {
   why: string | null
 }
 
-/** After how long an address that could not be had is tried again, in milliseconds. */
+/** Milliseconds after which an address that could not be opened is tried again. */
 const AGAIN = 30_000
 const CONNECTIONS = 256
 /** Milliseconds. */
@@ -25,7 +25,8 @@ const REQUEST_WITHIN = 30_000
 const GRACE = 200
 
 /**
- * Serves the page at its address. When the address can't be had, it says so once and tries again; the daemon goes on.
+ * Serves the page at its address. When the address can't be opened, a person is told once, and the address is tried again.
+ * The daemon works on meanwhile.
  */
 export class Listening {
   readonly #app: Hono
@@ -48,7 +49,7 @@ export class Listening {
     return { url: this.#url, why: this.#why }
   }
 
-  /** Listens at this address alone from here on. Null: at none. */
+  /** Listens at this address from here on, and no longer at an earlier address. Null: listens nowhere. */
   at(address: Address | null): Promise<void> {
     return this.#inTurn(async () => {
       if (address?.host === this.#address?.host && address?.port === this.#address?.port) return

@@ -5,10 +5,10 @@ import { statusOf } from '../daemon/report/status.ts'
 import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 
-/** So many codes are counted by name, and all others as OTHER, because a host may invent codes. */
+/** How many codes are counted by name. Further codes are counted as OTHER, because a host may invent many codes. */
 const CODES = 50
 
-/** The numbers for Prometheus. Counters begin with the process, as Prometheus expects. */
+/** The numbers for Prometheus. Counters begin at 0 when the process starts, as Prometheus expects. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #now: () => number
@@ -83,7 +83,7 @@ export class Metrics {
     this.#requests.inc({ endpoint, status: status ?? 'none' })
   }
 
-  /** Prometheus' text. `wall`: milliseconds since 1970. */
+  /** The numbers in the text format of Prometheus. `wall`: milliseconds since 1970. */
   async read(daemon: DaemonView | null, wall: number): Promise<{ type: string; text: string }> {
     this.#look(daemon, wall)
     return { type: this.#registry.contentType, text: await this.#registry.metrics() }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { Context } from 'hono'
 
-/** The user at the other end of each connection. Looked up when the connection begins, because its port may be reused later. */
+/** The user at the other end of each connection. Noted when a connection begins, because its port may be reused later. */
 const users = new WeakMap<Socket, number | null>()
 
 export function noteOtherEnd(socket: Socket): void {
@@ -14,7 +14,7 @@ export function noteOtherEnd(socket: Socket): void {
   users.set(socket, userIn(read('tcp'), ends) ?? userIn(read('tcp6'), ends))
 }
 
-/** Whether a request comes from this process's user, or from root, within this machine. Linux alone tells it. */
+/** Whether a request comes from this process's user or root on this machine. Only Linux tells the user, else false. */
 export function isOwnUser(context: Context): boolean {
   const { incoming } = context.env as { incoming?: IncomingMessage }
   const user = incoming ? (users.get(incoming.socket) ?? null) : null
@@ -64,7 +64,7 @@ function isEnd(column: string, address: string, port: number): boolean {
   return same.check(address, familyOf(address))
 }
 
-/** The table shows each 32-bit word of an address in the machine's byte order, which is little-endian wherever Node runs. */
+/** The table shows each 32-bit word of an address in the machine's byte order: little-endian wherever Node runs. */
 function addressIn(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32()
   return bytes.length === 4 ? bytes.join('.') : bytes.toString('hex').match(/.{4}/g)!.join(':')

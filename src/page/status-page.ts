@@ -98,7 +98,7 @@ export class StatusPage implements Display, Sources {
     return this.#listening?.pageUrl ?? null
   }
 
-  /** Says an error once that comes each time the page is drawn. */
+  /** Tells an error once, because the same error may come each time the page is drawn. */
   failed(error: unknown): void {
     const { message } = error as Error
     if (message !== this.#saidLast) this.#bus.say(`the status page: ${message}`)
@@ -164,7 +164,7 @@ export class StatusPage implements Display, Sources {
     return partsOf(facts, this.token, now)
   }
 
-  /** Null where the state is closed or can't be read. */
+  /** Null: the state is closed or can't be read. */
   #recorded(now: number): Recorded | null {
     const { session } = this.#daemon!.queue
     try {

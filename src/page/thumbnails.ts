@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { openInside } from '../local/picture-file.ts'
 import { readPicture } from '../protocol/picture/picture.ts'
 
-/** Bytes. Of a larger file only the small picture is shown that a camera has put into it. */
+/** Bytes. For a larger file the page shows only the small picture that a camera has put into the file. */
 const LARGEST = 2 * 2 ** 20
 /** How many files are read at a time. */
 const AT_ONCE = 4
@@ -23,11 +23,11 @@ export interface Thumbnail {
   /** Found from the bytes, not from the name. */
   mime: string
   bytes: Uint8Array<ArrayBuffer>
-  /** Whether the answer to the same question will be the same later, so that a browser may keep it. */
+  /** Whether a browser may keep the picture, because a later request would get the same picture. */
   lasts: boolean
 }
 
-/** One transparent pixel, which shows an empty frame. */
+/** One transparent pixel. The page then shows an empty frame. */
 const BLANK: Thumbnail = {
   mime: 'image/gif',
   bytes: new Uint8Array(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')),
@@ -105,7 +105,7 @@ export function exifThumbnail(head: Uint8Array): Uint8Array<ArrayBuffer> | null 
     const tiff = exifOf(head)
     return tiff && thumbnailIn(tiff)
   } catch (error) {
-    // A damaged EXIF block points behind its end.
+    // A damaged EXIF block may point behind its own end.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -129,7 +129,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }
 
-/** The first directory describes the large picture, the second one the small picture. */
+/** The first directory describes the large picture. The second directory describes the small picture. */
 function thumbnailIn(tiff: DataView): Uint8Array<ArrayBuffer> | null {
   const little = tiff.getUint16(0) === 0x4949
   const large = directoryAt(tiff, tiff.getUint32(4, little), little)
@@ -146,7 +146,7 @@ function thumbnailIn(tiff: DataView): Uint8Array<ArrayBuffer> | null {
 function directoryAt(tiff: DataView, at: number, little: boolean) {
   const end = at + 2 + tiff.getUint16(at, little) * ENTRY
   return {
-    /** The position of the next directory; 0: there is none. */
+    /** The position of the next directory. 0: this is the last directory. */
     next: tiff.getUint32(end, little),
     value(tag: number): number | null {
       for (let entry = at + 2; entry < end; entry += ENTRY) {
@@ -159,7 +159,7 @@ function directoryAt(tiff: DataView, at: number, little: boolean) {
   }
 }
 
-/** Adds an EXIF block with the orientation, because the small picture seldom has one. */
+/** Adds an EXIF block with the orientation, because the small picture seldom has an EXIF block. */
 function turned(jpeg: Uint8Array, orientation: number): Uint8Array<ArrayBuffer> {
   const exif = Buffer.from(
     'ffe10022457869660000' + '4d4d002a00000008' + '0001' + '011200030000000100000000' + '00000000',

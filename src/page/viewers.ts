@@ -6,16 +6,16 @@ interface Viewer {
   seen: Parts
 }
 
-/** How many pages may be open at a time. Each visible tab is one. */
+/** How many pages may be open at a time. */
 const MOST = 100
-/** A viewer who has so many bytes still to read gets no more until they are read. */
+/** When a viewer has this many bytes still to read, the viewer gets no more until these bytes are read. */
 const AHEAD = 64 * 1024
-/** After how long a browser connects again when the connection is lost, in milliseconds. */
+/** Milliseconds after which a browser connects again when the connection is lost. */
 const RETRY = 1500
-/** How long after an event the page is drawn, and how often it is drawn without one, in milliseconds. */
+/** Milliseconds from an event until the page is drawn, and between two drawings without events. */
 const SOON = 500
 const IDLE = 5000
-/** Drawing may take one part in so many of the time, because the daemon has other work. */
+/** Drawing may take a twentieth of the time, because the daemon has other work. */
 const SHARE = 20
 
 /**
@@ -57,7 +57,7 @@ export class Viewers {
     )
   }
 
-  /** Something has happened. */
+  /** Has the page drawn soon, because there may be news to show. */
   readonly changed = (): void => this.#drawWithin(SOON)
 
   show(parts: Parts): void {
@@ -80,7 +80,7 @@ export class Viewers {
       try {
         stream.close()
       } catch {
-        // The viewer has gone.
+        // The viewer has closed the stream already.
       }
     }
     this.#viewers.clear()

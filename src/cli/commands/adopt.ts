@@ -22,10 +22,10 @@ export const adoptCommand = configCommand(
   },
 )
 
-/** A delivery address is built only as the host's own answers have shown. */
+/** albumd learns how the host builds delivery addresses from the host's answer to an upload. */
 const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adopt --verify" again'
 
-/** On standard error: standard output has the summary. */
+/** Writes to standard error, because standard output has the summary. */
 function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown: boolean): void {
   const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
   sayAside(`${count(equal, 'linked image')} proved to be the same`)

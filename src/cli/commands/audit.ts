@@ -9,7 +9,7 @@ import { paint, printLine, sayAside } from '../terminal/output.ts'
 import { noProgress, progressOn } from '../terminal/progress.ts'
 import { type Column, tableLines } from '../terminal/table.ts'
 
-/** Milliseconds between two lines where no bar is shown. */
+/** Milliseconds between two lines of progress when no bar is shown. */
 const LINE_EVERY_MS = 10_000
 
 export const auditCommand = configCommand(
@@ -28,7 +28,7 @@ export const auditCommand = configCommand(
     let begun = false
     let saidAt = performance.now()
     const progress = (done: number, albums: number) => {
-      // An audit may go on with an earlier one.
+      // The first count may be above 0, because an audit may continue an interrupted audit.
       if (begun) bar.reach(done)
       else bar.start({ noun: 'album', total: albums, before: done, bytes: null })
       begun = true
@@ -43,7 +43,7 @@ export const auditCommand = configCommand(
       if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
       if (json) printLine(JSON.stringify(inJson(result ?? NOTHING)))
       else if (result) report(result, repair)
-      // A repair includes a pass, and the exit code is then the one of the pass. This line explains exit code 3.
+      // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.
       if (!json && result?.stopped.length === 0 && verdict === 'left') printLine(NOT_IN_SYNC)
       return exitCodeOf(result ?? NOTHING, verdict)
     } finally {

@@ -21,8 +21,8 @@ function usual(): (typeof SHELLS)[number] {
 }
 
 /**
- * Each asks albumd itself, through yargs, for what may come next; where that is nothing, files are offered. $SHELL tells
- * yargs whether descriptions are wanted.
+ * Each script asks albumd, through yargs, which words may come next. When no word may come, the script offers files. $SHELL
+ * tells yargs whether descriptions are wanted.
  */
 const SCRIPTS: Record<(typeof SHELLS)[number], string> = {
   bash: `# albumd's completion for bash: source <(albumd completion bash)

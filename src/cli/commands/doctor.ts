@@ -29,7 +29,7 @@ export const doctorCommand = command(
   },
 )
 
-/** A config with mistakes is a finding like others, and the last one: without it nothing else is known. */
+/** When the config has mistakes, the mistakes are the last finding, because all other checks need the config. */
 async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
   const { ConfigError, problemLine } = await import('../../config/config-error.ts')
   const { findConfig } = await import('../../config/load-config.ts')

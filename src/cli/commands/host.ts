@@ -44,7 +44,7 @@ export const hostCommand = command(
   },
 )
 
-/** Prints what the host chose where the specification leaves it open, and what else may be taken. */
+/** Prints the reading that the host takes of each open point of the specification, and the other readings. */
 async function printReadings(json: boolean): Promise<void> {
   const { listReadings } = await import('../../host/readings.ts')
   const readings = listReadings()
@@ -58,7 +58,7 @@ async function printReadings(json: boolean): Promise<void> {
     )
 }
 
-/** Of a folder that can't be made, or that no data can be put in. */
+/** The error codes for a folder that can't be made, or that no data can be written to. */
 const FOLDER_CODES =
   /^(?:ENOENT|EPERM|ENOTDIR|EEXIST|EACCES|EROFS|ENOSPC|ENAMETOOLONG|ELOOP|SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR)\w*)$/
 

@@ -65,7 +65,7 @@ export const initCommand = command(
       const key = await agreeOnKey(asker, args, draft)
       if (args.plan) draft.host.plan = args.plan
       await agreeOnMirrors(asker, args, draft)
-      // A service's user must read its config, and gets the key from systemd.
+      // The user of a machine's service must be able to read the config, and gets the key from systemd.
       const isOfSystem = file.startsWith('/etc/albumd/')
       const keyFile = key === null ? null : keyFileBeside(file)
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)
@@ -91,7 +91,7 @@ function refuseMissing(args: InferredOptionTypes<typeof OPTIONS>): void {
     )
 }
 
-/** Where `findConfig` looks for it later. */
+/** The path of the config to write. Without a flag, `findConfig` looks at this path later. */
 function targetOf(flag: string | undefined): string {
   if (flag !== undefined) return resolve(flag)
   if (process.getuid?.() === 0) return '/etc/albumd/config.yaml'
@@ -100,7 +100,7 @@ function targetOf(flag: string | undefined): string {
   return join(folder, 'albumd', 'config.yaml')
 }
 
-/** `handedIn`: systemd alone hands the key in, to the service; a run by hand would find none. */
+/** `handedIn`: only the service gets the key, from systemd. When a person starts `albumd run`, there is no key. */
 export function epilogue(file: string, keyFile: string | null, handedIn: boolean): string {
   const at = printable(file)
   const service = installs(file)
@@ -121,7 +121,7 @@ export function epilogue(file: string, keyFile: string | null, handedIn: boolean
   ].join('\n')
 }
 
-/** What has a service run with this config; null where no service looks for it there. */
+/** The command that installs a service with this config. Null: no service reads a config at this path. */
 function installs(file: string): string | null {
   if (file === '/etc/albumd/config.yaml') return 'albumd service install'
   const own = xdgFolder(process.env.XDG_CONFIG_HOME, '.config', process.env)

@@ -49,7 +49,6 @@ export const lsCommand = configCommand(
 export const UNKNOWN =
   'delivery address is not known; "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
 
-/** The mirrors' folders, for a message. */
 export function mirrorsOf({ mirrors }: Config): string {
   return `the mirrors are ${mirrors.map(({ folder }) => printable(folder)).join(', ')}`
 }

@@ -28,7 +28,7 @@ export const pauseCommand = configCommand(
   },
 )
 
-/** Milliseconds. */
+/** The duration in milliseconds. Throws Problem. */
 async function durationIn(given: string): Promise<number> {
   const { parseDuration } = await import('../../config/values.ts')
   const ms = parseDuration(given)

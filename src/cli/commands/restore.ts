@@ -76,7 +76,7 @@ function mirrorsFor(config: Config, given: string | undefined): string[] {
   throw new Problem(`${printable(given)} is no mirror; ${mirrorsOf(config)}`)
 }
 
-/** Writes one JSON object. Its `problems` are written as they come, because they may be very many. */
+/** Writes one JSON object. Each of its `problems` is written at once, because there may be very many problems. */
 class ProblemsInJson {
   #before = '{"problems":['
 
@@ -93,7 +93,7 @@ class ProblemsInJson {
   }
 }
 
-/** What a bar shows needs no line above it. */
+/** Shows an event of a restore. When there is a bar, lines are written only for problems. */
 function tellRestore(progress: Progress, told: RestoreEvent): void {
   if (told.event === 'restore_started') progress.start({ total: told.pictures })
   else progress.advance('size' in told && !told.there ? told.size : 0)
@@ -101,7 +101,7 @@ function tellRestore(progress: Progress, told: RestoreEvent): void {
   if (line !== null && ('code' in told || !progress.hasBar)) progress.say(line)
 }
 
-/** The line for an event; null for events that need no action and may be very many. */
+/** The line for an event. Null for pictures that are there already, because such pictures may be very many. */
 function eventInWords(told: RestoreEvent): string | null {
   switch (told.event) {
     case 'restore_started':
@@ -148,7 +148,7 @@ function inWords(
     if (!asked.deleted)
       add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
   }
-  // What is left to do, and the command that does it.
+  // The following lines say what is left to do, and which command does the rest.
   add(missing, 'missing: it is said above why')
   add(untried, 'not tried yet')
   const command = `albumd restore ${folder}${asked.fromHost ? ' --from-host' : ''}`

@@ -57,7 +57,7 @@ async function preview(config: Config, json: boolean, onInterrupts: OnInterrupts
 }
 
 function operationInWords(operation: Operation): string {
-  // Its reason names the folder.
+  // The reason of a guarded mirror names the folder.
   if (operation.operation === 'none') return `guarded: ${printable(operation.reason)}`
   const what = 'album' in operation ? `"${operation.album}"` : operation.path
   const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
@@ -65,7 +65,7 @@ function operationInWords(operation: Operation): string {
   return `${verb} ${printable(what)} (${printable(operation.reason)}${size})`
 }
 
-/** What a person asks for once is part of the policy for as long as this command runs. */
+/** The config in which each mirror has `pruneIgnored`, for as long as this command runs. */
 function pruning(config: Config, pruneIgnored: boolean): Config {
   const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }) satisfies MirrorPolicy)
   return { ...config, mirrors }

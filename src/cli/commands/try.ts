@@ -9,7 +9,7 @@ import { EXIT, Problem } from '../problem.ts'
 import { Progress, progressOn, tellPass } from '../terminal/progress.ts'
 import type { Workspace } from '../workspace.ts'
 
-/** As it is to be called again: what npm has started need not be where a shell looks for programs. */
+/** The name to call albumd by. When npm has started albumd, a shell may not find albumd by its own name. */
 const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '') ? 'npx albumd' : 'albumd'
 
 export const tryCommand = command(
@@ -68,7 +68,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const { StatusPage } = await import('../../page/status-page.ts')
   const { systemClock } = await import('../../sync/clock.ts')
   const bus = new Bus()
-  // A trial has no log but the page's.
+  // The log of a trial is shown on the page only.
   const log = openLog(config.log, {
     out: { write() {} },
     secrets: new Set([access.apiKey]),
@@ -81,7 +81,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
     logEvent(log, told)
     if (told.event === 'picture_uploaded') latest = told.cdn_url
     const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
-    // After the first pass a line for each picture says more than the counts of every scan.
+    // After the first pass the counts of each scan are left out, because the lines for single pictures say more.
     if (passes === 0) tellPass(progress, shown)
     else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') tellPass(lines, shown)
   })
@@ -132,7 +132,7 @@ function whatNext(
   ].join('\n')
 }
 
-/** Commands to try, as long as they make sense. */
+/** Commands to try. A command whose change is made already is left out. */
 function samplesNext(folder: string): string[] {
   const [kite, another, sun] = ['Icons/Kite.svg', 'Another kite.svg', 'Icons/Sun.ico'].map(name =>
     join(folder, name),
@@ -144,7 +144,7 @@ function samplesNext(folder: string): string[] {
   ]
 }
 
-/** A path as one would type it from here. */
+/** A path from the working folder when the path lies below the working folder, else the absolute path. */
 function here(path: string): string {
   const below = relative(realpathSync(process.cwd()), path)
   return below && !below.startsWith('..') ? below : path

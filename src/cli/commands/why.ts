@@ -88,7 +88,7 @@ function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): str
 }
 
 function countsInWords({ files, states, left_out }: NonNullable<Explanation['counts']>): string {
-  // Pictures that are gone from the disk do not count among the folder's pictures.
+  // `files` does not count gone pictures, so gone pictures are named apart.
   const { gone, ...present } = states
   const ofStates = Object.entries(present).map(([state, n]) => `, ${n} ${state}`)
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))

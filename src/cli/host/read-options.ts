@@ -69,7 +69,7 @@ function readSite(written: string): URL {
   return url
 }
 
-/** §5.4: only HTTPS. Plain HTTP stays on this machine, unless a person says otherwise. */
+/** Refuses plain HTTP to other machines (§5.4: only HTTPS). With --insecure plain HTTP is allowed. */
 function refuseInsecure(args: HostArgs, host: string, site: URL | null): void {
   if (site?.protocol === 'http:' && args.tls)
     throw wrong('public-url', 'begins with http://, and the host speaks TLS: say https://, or --no-tls too')
@@ -78,7 +78,7 @@ function refuseInsecure(args: HostArgs, host: string, site: URL | null): void {
   const own = URL.parse(host.includes(':') ? `http://[${host}]` : `http://${host}`)
   if (!own || !isLoopback(own))
     throw wrong('no-tls', `and --listen ${args.listen} would serve plain HTTP ${risk}`)
-  // With https:// something before the host speaks TLS.
+  // When the address begins with https://, a proxy in front of the host speaks TLS.
   if (site?.protocol === 'http:' && !isLoopback(site))
     throw wrong('no-tls', `and --public-url ${site.origin} would serve plain HTTP ${risk}`)
 }
@@ -107,14 +107,14 @@ function readSize(option: string, written: string): number {
   return value
 }
 
-/** A value that is written as in a config. */
+/** Reads a value by a rule of the config. */
 function checked<T>(option: string, written: string, kind: ZodType<T>): T {
   const read = kind.safeParse(written)
   if (read.success) return read.data
   throw wrong(option, `"${written}" ${read.error.issues[0]!.message}`)
 }
 
-/** Null is the root. */
+/** Null: images without an album lie at the root. */
 function readDefaultAlbum(
   written: string,
   { depthMax = AMOUNTS.depthMax[2] }: Partial<Readings>,

@@ -29,7 +29,7 @@ type Host = Draft['host']
 const NO_CHECK = '--no-check writes the config all the same'
 const { signal: NEVER } = new AbortController()
 
-/** Asks for the host's address, and for its certificate authority when it needs one, and checks both with the host. */
+/** Asks for the host's address and, when TLS fails, for a certificate authority. Checks both with the host. */
 export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Promise<void> {
   const { host } = draft
   const { 'base-url': address, 'ca-file': authority, check } = given
@@ -37,7 +37,7 @@ export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Pro
   const canAsk = asker.person && address === undefined
   const look = () => (check ? faultOfHost(host) : null)
   for (;;) {
-    // When something else than the address was wrong, an empty line keeps the address.
+    // When the question is asked again, an empty line keeps the address, because something else may have been wrong.
     const before = host.base_url || undefined
     host.base_url = await asker.ask({
       option: 'base-url',
@@ -89,7 +89,7 @@ export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): P
       secret: true,
       check: key => (mayBeKey(key) ? check(key) : 'holds characters that no API key has'),
     })
-  // As albumd reads it later: without the end of the line, and refused when it does not fit into a header.
+  // readApiKey also reads the key later. readApiKey cuts the end of the line and refuses a key that fits no header.
   const { key } = file
     ? readApiKey({ host: { api_key_file: file } }, {})
     : readApiKey({ host: {} }, { ALBUMD_API_KEY })
@@ -100,7 +100,7 @@ export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): P
   return null
 }
 
-/** Why the host refuses the key, or null. Endpoints outside the plan are mentioned, and are no reason to refuse it. */
+/** Why the host refuses the key, or null. Endpoints that the plan excludes are told, but do not count as a refusal. */
 async function refusalOf(asker: Asker, host: Host, key: string): Promise<string | null> {
   const { origin, href } = new URL(host.base_url)
   const settings = {
@@ -125,7 +125,7 @@ async function refusalOf(asker: Asker, host: Host, key: string): Promise<string 
   return null
 }
 
-/** Asks for the mirrors: folders, albums, and what becomes of images when pictures are deleted. */
+/** Asks for each mirror's folder and album, and whether images are deleted after their pictures. */
 export async function agreeOnMirrors(
   asker: Asker,
   { folder: folders, album: albums, deletions }: Given,

@@ -9,11 +9,11 @@ export interface Question {
   words: string
   /** The option's value. When it is given, nobody is asked. */
   given?: string | undefined
-  /** The answer that an empty line means, or no line where nobody can be asked. */
+  /** The answer when a person enters an empty line, or when nobody can be asked. */
   fallback?: string | undefined
   /** Whether the answer is hidden while it is typed. */
   secret?: boolean
-  /** What is wrong with an answer and what would be right, or null. */
+  /** What is wrong with an answer and what would be right. Null: nothing is wrong. */
   check(answer: string): string | null | Promise<string | null>
 }
 
@@ -29,7 +29,7 @@ export class Asker {
     this.#out = out
     const typed = new Writable({
       write: (chunk, _, done) => {
-        // A hidden answer is followed by a line break, because its own was hidden too.
+        // After a hidden answer the line break is written here, because the typed line break is hidden too.
         if (!this.#quiet) out.write(chunk)
         else if (String(chunk).endsWith('\n')) out.write('\n')
         done()
@@ -47,8 +47,8 @@ export class Asker {
   }
 
   /**
-   * An answer that passes its check; a person is asked until it does. Throws Problem when there is none, when an option's
-   * value fails the check, and after Ctrl-C and Ctrl-D.
+   * An answer that passes the check. A person is asked until an answer passes. Throws Problem when there is no answer and
+   * nobody can be asked, when an option's value fails the check, and after Ctrl-C and Ctrl-D.
    */
   async ask({ option, words, given, fallback, secret = false, check }: Question): Promise<string> {
     const answer = given ?? (this.person ? undefined : fallback)

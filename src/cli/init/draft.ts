@@ -8,7 +8,7 @@ import { makeFolder } from '../../local/make-folder.ts'
 import { printable } from '../../words/text.ts'
 import { Problem } from '../problem.ts'
 
-/** The config as far as it has been answered, as in the file. */
+/** The part of the config that is answered so far, with the keys of the config file. */
 export interface Draft {
   /** The absolute path where the config will be written. */
   file: string
@@ -16,11 +16,11 @@ export interface Draft {
   mirrors: { folder: string; album: string; deletions?: string }[]
 }
 
-/** Values for keys that have no answer yet. */
+/** Valid values for keys that have no answer yet, so that other keys can be checked. */
 const HOST = { base_url: 'https://images.example.com/api/v1' }
 const MIRRORS = [{ folder: '/srv/photos', album: 'Photos' }]
 
-/** What is wrong with one key, by the checks that read a config; null when nothing is. */
+/** What is wrong with one key, found by the checks of a config. Null: nothing is wrong. */
 export function faultIn({ file, host, mirrors }: Draft, key: string): string | null {
   const config = {
     host: host.base_url === '' ? { ...host, ...HOST } : host,
@@ -29,7 +29,7 @@ export function faultIn({ file, host, mirrors }: Draft, key: string): string | n
   return faultOf(() => parseConfig(configText(config, ''), { file, env: process.env }), key)
 }
 
-/** What a ConfigError says of a key, or of the first one; null when nothing is thrown. */
+/** The message of a thrown ConfigError about a key, or about its first key. Null: there is no such message. */
 export function faultOf(check: () => unknown, key?: string): string | null {
   try {
     check()
@@ -47,8 +47,8 @@ export function keyFileBeside(file: string): string {
 }
 
 /**
- * Writes config and key, or none of them. Overwrites nothing. Throws Problem. `key`: written beside the config, readable by
- * its owner alone; null when a file holds it already. `mode`: the permission bits of the config.
+ * Writes both config and key, or neither. Overwrites nothing. Throws Problem. `key`: written beside the config, readable by
+ * the owner alone. Null: a file holds the key already. `mode`: the permission bits of the config.
  */
 export function writeConfig({ file, ...config }: Draft, key: string | null, mode: number): void {
   const text = configText(config, join(PACKAGE_FOLDER, 'config.schema.json'))

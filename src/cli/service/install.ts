@@ -16,8 +16,8 @@ import {
 import { runTool, Systemctl } from './systemctl.ts'
 
 /**
- * Installs a unit and starts it. May be repeated. Answers the exit code: 3 when something is missing that the service needs to
- * run.
+ * Installs a unit and starts the service. May be repeated. Answers the exit code. 3: the service can't run yet, because
+ * something is missing.
  */
 export function install(place: ServicePlace): number {
   const { user, starts, unit, template } = place
@@ -51,7 +51,7 @@ export function install(place: ServicePlace): number {
   return EXIT.inSync
 }
 
-/** Throws Problem where this can't work, before anything is changed. */
+/** Throws Problem before anything is changed, when a service of the machine needs root or systemd does not answer. */
 function openSystemctl({ user }: ServicePlace): Systemctl {
   if (!user && process.getuid?.() !== 0)
     throw new Problem('only root may do that: run it with sudo, or with --user for your own')
@@ -100,7 +100,7 @@ export function uninstall(place: ServicePlace): number {
   if (others.length === 0) rmSync(file)
   say(others.length > 0 ? `${file} stays: ${others.join(', ')} needs it` : `removed ${file}`)
   systemctl.do('daemon-reload')
-  // systemd would go on listing a failed unit.
+  // Without reset-failed, systemd would still list a failed unit after its removal.
   systemctl.ask('reset-failed', unit)
   say(`config, key and state stay${user ? '' : ', and so does the user albumd'}`)
   return EXIT.inSync
@@ -108,7 +108,7 @@ export function uninstall(place: ServicePlace): number {
 
 /** The accounts that still have a service. */
 function othersOf(systemctl: Systemctl): string[] {
-  // systemctl ends with 1 when there is no such unit.
+  // The exit code is not checked, because systemctl exits with 1 when there is no such unit.
   const list = (...what: string[]) => systemctl.ask(...what, '--no-legend', 'albumd@*.service').out
   const enabled = list('list-unit-files', '--state=enabled')
   const running = list('list-units', '--plain', '--state=active,activating')
@@ -121,8 +121,8 @@ function say(line: string): void {
 }
 
 /**
- * Whether a service can be started. `missing`: why not, each with what to do. `warnings`: what it would run without.
- * `program`: the command line that it runs.
+ * Whether a service can be started. `missing`: the reasons why not, each with what to do. `warnings`: faults in spite of
+ * which the service can run. `program`: the command line of the service.
  */
 function readinessOf(
   { config: file, user, stateDir, key }: ServicePlace,

@@ -18,16 +18,16 @@ export interface ServicePlace {
   /** The path of the unit's file. */
   file: string
   config: string
-  /** The path of the key's file that the unit passes on. */
+  /** The path of the key's file. systemd passes the key to the service. */
   key: string
-  /** For a service of the machine: the folder that it may write to. */
+  /** For a service of the machine: the folder that the service may write to. */
   stateDir: string | null
 }
 
 /** The folder of the units in the package. */
 const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
 
-/** `account`: the name of one of several services of the machine, or null. Throws Problem when $HOME is needed and not set. */
+/** `account`: the name of one of the machine's services, or null. Throws Problem when $HOME is needed and not set. */
 export function servicePlace(user: boolean, account: string | null, env: NodeJS.ProcessEnv): ServicePlace {
   const own = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
   if (user && own === null) throw new Problem('there is no $HOME; set it to the folder that is yours')
@@ -61,10 +61,10 @@ export function thisProgram(): string[] {
   return [process.execPath, resolve(process.argv[1]!)]
 }
 
-/** The command that the templates run. */
+/** The command in the templates. The command line of this albumd replaces the command. */
 const PLACEHOLDER = 'ExecStart=/usr/bin/albumd '
 
-/** The unit's text from a template. `program`: the command line of albumd. Throws when the template does not have the command. */
+/** The unit's text from a template. `program`: the command line of albumd. Throws when the template lacks PLACEHOLDER. */
 export function unitText(template: string, program: readonly string[]): string {
   const text = readFileSync(template, 'utf8')
   if (!text.includes(PLACEHOLDER)) throw new Error(`${template} does not run /usr/bin/albumd`)
@@ -98,6 +98,6 @@ export function serviceUserCanRead(path: string): boolean {
   const who = [`--reuid=${SERVICE_USER}`, `--regid=${SERVICE_USER}`, '--init-groups', '--reset-env']
   const look = 'test -r "$0" && { test ! -d "$0" || test -x "$0"; }'
   const ended = runTool('setpriv', [...who, 'sh', '-c', look, path])
-  // When no tool can tell, the service itself will report it.
+  // When no tool can tell, the answer is true, because the service itself will report an unreadable file.
   return ended === null || ended.code === 0
 }

@@ -27,7 +27,7 @@ export function copyToClipboard(text: string): string | null {
   for (const [tool = '', ...args] of tools) {
     const { status, signal, error } = spawnSync(tool, args, {
       input: text,
-      // Some tools stay behind to serve the clipboard. They would hold a pipe open without end.
+      // Output is ignored, because some tools run on to serve the clipboard, and would hold a pipe open without end.
       stdio: ['pipe', 'ignore', 'ignore'],
       env: childEnvironment(process.env),
       timeout: PATIENCE_MS,

@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { isatty } from 'node:tty'
 import type { Interruption } from '../../sync/pass-request.ts'
 
-/** Milliseconds until work is cut off. albumd ends within five seconds; the rest is for recording what was cut off. */
+/** Milliseconds until work is cut off. albumd ends within five seconds: two seconds remain to record what was cut off. */
 const CUT_AFTER_MS = 3000
 
 /**
- * Handles Ctrl-C, SIGTERM and a closed terminal from here on, and calls `tell` at the first. Nothing new is begun, and after
- * three seconds the work under way is cut off. A second signal cuts it off at once. `hangUp`: what SIGHUP does instead, unless
- * it comes from a closed terminal.
+ * Handles Ctrl-C, SIGTERM and SIGHUP from here on. The first signal calls `tell`, nothing new is begun, and after three
+ * seconds the work under way is cut off. A second signal cuts off the work at once. `hangUp`: what SIGHUP does instead.
+ * When the terminal was closed, SIGHUP is a signal like the others, even with `hangUp`.
  */
 export type OnInterrupts = (tell?: () => void, hangUp?: () => void) => Interruption
 
-/** Does work that may handle signals. Once it is done, a signal ends the process again. */
+/** Does work that may handle signals. When the work is done, a signal ends the process again. */
 export async function withInterrupts<T>(work: (onInterrupts: OnInterrupts) => Promise<T>): Promise<T> {
   const stop = new AbortController()
   const cut = new AbortController()
@@ -27,7 +27,7 @@ export async function withInterrupts<T>(work: (onInterrupts: OnInterrupts) => Pr
         tell?.()
       }
       const onTerminal = isatty(1)
-      // After a terminal was closed, standard output is no terminal any more.
+      // When the terminal was closed, standard output is no terminal any more.
       const hangup = () => (!hangUp || (onTerminal && !isatty(1)) ? interrupt() : hangUp())
       listeners.push(['SIGINT', interrupt], ['SIGTERM', interrupt], ['SIGHUP', hangup])
       for (const [signal, listener] of listeners) process.on(signal, listener)

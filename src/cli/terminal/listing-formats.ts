@@ -8,19 +8,19 @@ export const FORMATS = ['table', 'json', 'csv', 'markdown', 'html', 'url'] as co
 
 export type Format = (typeof FORMATS)[number]
 
-/** Formats that show nothing of a picture without a delivery address. */
+/** Whether a format leaves out pictures without a delivery address. */
 export function needsAddress(format: Format): boolean {
   return format === 'markdown' || format === 'html' || format === 'url'
 }
 
 export interface ListingOptions {
-  /** Whether the config has one mirror only. Then paths in a table begin at its folder. */
+  /** Whether the config has only one mirror. Then the table shows paths below the mirror's folder. */
   oneMirror: boolean
-  /** What shows them. On a terminal control characters are escaped in every format. Null: nothing does. */
+  /** Where the listing is shown. For a terminal control characters are escaped in every format. Null: nowhere. */
   out: NodeJS.WriteStream | null
 }
 
-/** The text of a listing in pieces, one for each picture. markdown and html show the picture, url is one address a line. */
+/** The text of a listing, in pieces of one picture. markdown and html show the picture. url has one address a line. */
 export function listing(
   pictures: Iterable<MirroredPicture>,
   format: Format,
@@ -46,7 +46,7 @@ export function listing(
   }
 }
 
-/** One picture: a JSON object, or the one of a listing. */
+/** The text for one picture: a JSON object, or in other formats a listing of one picture. */
 export function onePicture(picture: MirroredPicture, format: Format, out: NodeJS.WriteStream | null): string {
   if (format === 'json') return `${shownOn(out)(JSON.stringify(inJson(picture)))}\n`
   return [...listing([picture], format, { oneMirror: true, out })].join('')
@@ -68,7 +68,7 @@ const COLUMNS: readonly Column[] = [
 /** The column of the state in the table. */
 const STATE = 1
 
-/** Titles stand out, and so does what is not as it should be. */
+/** Titles are bold. Every state but `synced` is yellow. */
 function inTable(shown: string, at: number, row: readonly string[] | null): string {
   if (row === null) return paint('bold', shown)
   return at === STATE && row[at] !== 'synced' ? paint('yellow', shown) : shown
@@ -102,7 +102,7 @@ function inJson({ mirror, path, state, older, flat, album, image, url }: Mirrore
   }
 }
 
-/** `shown`: escapes a text for the terminal. JSON allows this for characters that it does not escape itself, such as \u009b. */
+/** `shown`: escapes control characters that JSON.stringify leaves, such as \u009b. The escaped text is still JSON. */
 function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {
   let before = '['
   for (const picture of pictures) {

@@ -5,8 +5,8 @@ import { printable } from '../../words/text.ts'
 const BATCH = 64 * 1024
 
 /**
- * Writes pieces of text, and waits for a slow reader. Ends early when the reader has gone (`| head`). Answers whether the reader
- * is still there.
+ * Writes pieces of text, and waits for a slow reader. Ends early when the reader has gone (`| head`). Answers whether the
+ * reader is still there.
  */
 export async function writeOut(out: NodeJS.WritableStream, pieces: Iterable<string>): Promise<boolean> {
   let batch = ''
@@ -23,7 +23,7 @@ function written(out: NodeJS.WritableStream, text: string): Promise<boolean> {
   return new Promise(resolve => out.write(text, error => resolve(!error)))
 }
 
-/** Colours for standard output. None when it is no terminal, or $NO_COLOR is set. */
+/** Colours text for standard output. When standard output is no terminal or $NO_COLOR is set, adds no colours. */
 export function paint(style: Parameters<typeof styleText>[0], text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }

@@ -17,14 +17,14 @@ export interface Moved {
   /** How many were done before this work began. */
   before: number
   done: number
-  /** Null: nothing is moved. */
+  /** How many bytes were uploaded or downloaded. Null: the work moves no bytes. */
   bytes: number | null
   /** How many pictures may still be sent today. Null: no quota is used. */
   quota: number | null
   seconds: number
 }
 
-/** Shows work to a person: a bar on a terminal, with lines above it; elsewhere the lines alone. */
+/** Shows work to a person. On a terminal there are a bar and lines above the bar, elsewhere only the lines. */
 export class Progress {
   readonly #out: NodeJS.WriteStream | null
   readonly #bar: Ora | null
@@ -47,7 +47,7 @@ export class Progress {
     this.#bar?.start(this.#line())
   }
 
-  /** One more is done. `bytes`: how many were moved for it. `quota`: how much of the quota it used. */
+  /** One more picture is done. `bytes`: how many bytes the picture moved. `quota`: how much quota the picture used. */
   advance(bytes: number, quota = 0): void {
     const { done, bytes: before, quota: left } = this.#moved
     this.reach(done + 1, {
@@ -128,7 +128,7 @@ function quotaLeft(pictures: number): string {
   return `quota left ${pictures.toLocaleString('en')}`
 }
 
-/** Shows an event of a pass. What a bar shows needs no line above it. */
+/** Shows an event of a pass. When there is a bar, uploads get no line, because the bar shows uploads. */
 export function tellPass(progress: Progress, told: SpokenEvent): void {
   const line = eventInWords(told)
   switch (told.event) {
@@ -152,7 +152,7 @@ export function tellPass(progress: Progress, told: SpokenEvent): void {
   if (line !== null) progress.say(line)
 }
 
-/** An event in one line for a person; null for events that only a program needs. */
+/** An event in one line for a person. Null for events that a person does not need. */
 export function eventInWords(told: SpokenEvent): string | null {
   switch (told.event) {
     case 'scan_finished':

@@ -4,7 +4,7 @@ export interface Column {
   title: string
   /** The least width in columns of a terminal. */
   least: number
-  /** Which part of a cell is cut away when it does not fit. In the last column words may continue on the next line instead. */
+  /** The part that is cut from a cell that is too wide. `wrap`: words continue on the next line, in the last column. */
   cut: 'middle' | 'end' | 'wrap'
   /** Whether the column is left out when the terminal is too narrow for the least widths of all columns. */
   spare?: true
@@ -54,8 +54,8 @@ export function* tableLines(
 }
 
 /**
- * The width of each column that is shown. When the columns need more than the terminal has, the widest is narrowed first. When
- * the least widths are too wide, spare columns are left out, the last first.
+ * The width of each column that is shown. When the columns need more than the terminal has, the widest column is narrowed
+ * first. When the least widths are too wide, spare columns are left out, the last spare column first.
  */
 function widthsOf(
   columns: readonly Column[],

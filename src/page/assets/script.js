@@ -1,18 +1,18 @@
-// What the page does by itself: it shows the news as they come, sends its buttons' commands without leaving, copies
-// addresses, and shows times by the reader's clock. Without it the page works, and is loaded again every half minute.
+// This script shows news when news come, sends a button's command without loading the page again, copies addresses, and
+// shows times in the reader's time zone. Without this script the page works too, and is loaded again every half minute.
 
 const connection = document.getElementById('connection')
 const LOST = 'albumd does not answer. This page shows how it stood, and asks again.'
 const AGAIN_MS = 3000
 /** All tabs of this browser. */
 const tabs = new BroadcastChannel('albumd')
-/** What the one that listens knows: the latest parts of the page, and whether the stream is lost. */
+/** What the listening tab knows: the latest parts of the page, and whether the stream is lost. */
 const known = { version: null, parts: {}, lost: false }
 let listens = false
 
 /**
- * A browser has six connections to one address, and a stream keeps one: one tab listens, and tells the others. When it is
- * closed, the next one does.
+ * One tab listens and tells the other tabs, because a browser opens only six connections to one address, and a stream
+ * keeps a connection. When the listening tab is closed, another tab listens.
  */
 function begin() {
   tabs.addEventListener('message', ({ data }) => {
@@ -20,7 +20,7 @@ function begin() {
     else if (listens) tabs.postMessage(known)
   })
   tabs.postMessage({ asks: true })
-  // Without TLS, and not on this machine, a browser has no locks: there each tab listens.
+  // A browser has locks only over TLS or on this machine. Without locks each tab listens.
   if (!navigator.locks) return listen()
   void navigator.locks.request('albumd', () => new Promise(listen))
 }
@@ -32,7 +32,7 @@ function listen() {
   events.addEventListener('parts', event => tell({ parts: JSON.parse(event.data) }))
   events.addEventListener('error', () => {
     tell({ lost: true })
-    // A browser gives up where it gets an answer that is no stream.
+    // When an answer is no stream, the browser does not connect again by itself.
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN_MS)
   })
 }
@@ -43,7 +43,7 @@ function tell(news) {
 }
 
 function hear({ version = known.version, parts = {}, lost = known.lost }) {
-  // Another albumd may have another page.
+  // Another version of albumd may have another page.
   if (known.version !== null && known.version !== version) location.reload()
   if (known.lost !== lost) show(lost ? LOST : null)
   for (const [id, part] of Object.entries(parts)) fill(id, part)
@@ -54,7 +54,7 @@ function show(line) {
   if (connection.textContent !== (line ?? '')) connection.textContent = line ?? ''
 }
 
-/** `part`: HTML of our own server, in which all that is not ours is escaped. */
+/** `part`: HTML from albumd, in which names and messages are escaped already. */
 function fill(id, part) {
   const template = document.createElement('template')
   template.innerHTML = part
@@ -62,7 +62,7 @@ function fill(id, part) {
   become(document.getElementById(id), template.content)
 }
 
-/** Makes `node` hold what `next` holds, and leaves what is the same: focus, selection, pictures, what is unfolded. */
+/** Gives `node` the content of `next`. Equal elements stay, so that focus, selection and unfolded lists stay too. */
 function become(node, next) {
   const children = [...next.childNodes]
   for (const [index, wanted] of children.entries()) {
@@ -93,7 +93,7 @@ function renew(there, wanted) {
     if (!wanted.hasAttribute(name) && !isOfReader(name)) there.removeAttribute(name)
   for (const { name, value } of wanted.attributes)
     if (there.getAttribute(name) !== value) there.setAttribute(name, value)
-  // What the reader has chosen stays chosen, and a button says for a moment that it was heard.
+  // The reader's choice in a SELECT stays. A button with `data-said` shows "Copied" for a moment.
   if (there.nodeName !== 'SELECT' && !there.hasAttribute('data-said')) become(there, wanted)
 }
 
@@ -121,7 +121,7 @@ async function ask(form, button) {
   try {
     const body = new URLSearchParams(new FormData(form))
     const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual' })
-    // It leads back to this page, which is here already.
+    // A redirect means success. The redirect leads to this page, so the script does not follow the redirect.
     show(answer.type === 'opaqueredirect' ? null : await answer.text())
   } catch {
     show('albumd does not answer; nothing was asked for.')
@@ -136,7 +136,7 @@ async function copy(button) {
     await navigator.clipboard.writeText(address)
     say(button, 'Copied')
   } catch {
-    // Without TLS, and not on this machine, a browser lets no script copy: the address is marked for the reader to do it.
+    // A script may copy only over TLS or on this machine. Elsewhere the address is selected, for the reader to copy.
     getSelection().selectAllChildren(button.previousElementSibling)
     say(button, 'Press Ctrl-C')
   }

@@ -58,7 +58,6 @@ function heldRow({ mirror, path, reason, since, image_id }: HeldDeletion, token:
 ${commandButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
 }
 
-/** The alerts. */
 export function attention({ recorded, stateProblem }: Facts): Html | null {
   const alerts = stateProblem === null ? (recorded?.alerts ?? []) : [stateAlert(stateProblem)]
   if (alerts.length === 0) return null

@@ -60,7 +60,7 @@ ${section('log')}
 `)
 }
 
-/** The state of albumd in a few words, and the button that pauses albumd. `token`: for the button. */
+/** The state of albumd in a few words, and the button that pauses or resumes albumd. `token`: for the button. */
 function head(facts: Facts, token: string): Html {
   const [kind, words] = stateInWords(facts)
   return html`<b class="chip" data-kind="${kind}">${words}</b>${facts.recorded && pause(facts.recorded, token)}`
@@ -83,14 +83,13 @@ const LEFT = ['pending_uploads', 'pending_deletions', 'failed', 'uncertain', 'li
 
 function pause({ status }: Recorded, token: string): Html {
   if (status.paused !== null) return commandButton(token, 'resume', 'Resume')
-  // The button has the place of the later "Resume" button, so the focus stays there.
+  // "Pause" has the same place as "Resume" in the form, so the focus stays when "Resume" replaces "Pause".
   return html`<form class="row" method="post" action="/commands/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
 <label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`
 }
 
 const KINDS: Readonly<Record<string, string>> = { warn: 'warn', error: 'bad' }
 
-/** The last lines of the log. */
 function log({ log }: Facts): Html {
   if (log.length === 0) return html`<h2>Log</h2><p class="aside">Nothing yet.</p>`
   return html`<h2>Log</h2>

@@ -18,7 +18,7 @@ export class Html {
 /** False and null show nothing, so that a template can hold a condition. */
 type Shown = Html | string | number | null | false | readonly Shown[]
 
-/** A piece of HTML. Inserted values are escaped, for text and for attributes in double quotes. Only Html is inserted as it is. */
+/** A piece of HTML. Inserted values are escaped for text and for attributes in double quotes. Html is inserted as it is. */
 export function html(parts: TemplateStringsArray, ...shown: Shown[]): Html {
   return new Html(parts.map((part, index) => part + written(shown[index] ?? null)).join(''))
 }
@@ -34,11 +34,11 @@ function escaped(text: string): string {
   return printable(text.replace(/[&<>"'`]/g, char => `&#${char.charCodeAt(0)};`))
 }
 
-/** How many rows are seen at once, and how many there are after unfolding. A count tells of further rows. */
+/** How many rows are seen at first, and how many after unfolding. Further rows are only counted. */
 const SEEN = 8
 export const SHOWN = 50
 
-/** The rows of a long list. `all`: how many there are. `others`: the command that shows all of them. */
+/** A long list. `all`: how many rows the records have. `others`: the command that shows all rows. */
 export function entries(rows: readonly Html[], all: number, others: string): Html {
   const more = rows.slice(SEEN)
   const left = all - rows.length
@@ -51,9 +51,9 @@ ${
 
 /** The optional parts of a button. */
 interface ButtonParts {
-  /** The absolute path of the file that is meant; left out: all files. */
+  /** The absolute path of the file that the command is for. Left out: all files. */
   path?: string
-  /** How many the reader of the page sees. */
+  /** How many held deletions the reader of the page sees. */
   most?: number
   /** Read by a screen reader after the label. */
   about?: string
@@ -73,12 +73,12 @@ export function commandButton(
   }${most !== undefined && html`<input type="hidden" name="most" value="${most}">`}<button data-kind="${kind ?? null}">${label}${about !== undefined && html`<span class="unseen"> ${about}</span>`}</button></form>`
 }
 
-/** A picture's frame. It shows the name of the format where the browser can't show the picture. */
+/** A picture's frame. When the browser can't show the picture, the frame shows the name of the format. */
 export function thumbnail(address: string, name: string): Html {
   return html`<span class="thumbnail"><span aria-hidden="true">${extname(name).slice(1).toUpperCase()}</span><img src="${address}" alt="" loading="lazy"></span>`
 }
 
-/** A time in UTC, which the page's script changes to the reader's local time. `at`: milliseconds since 1970, or ISO 8601. */
+/** A time in UTC. The page's script changes UTC to the reader's local time. `at`: milliseconds since 1970, or ISO 8601. */
 export function time(at: number | string): Html {
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`

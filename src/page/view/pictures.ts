@@ -7,7 +7,7 @@ import { albumInWords, type Html, html, thumbnail, time } from './elements.ts'
 
 const UNDER_WAY_SHOWN = 8
 
-/** The pictures being uploaded, how fast, and how long the rest will take. `now`: milliseconds since 1970. */
+/** The pictures under way, the upload rate, and how long the rest will take. `now`: milliseconds since 1970. */
 export function underWay({ status }: Recorded, { underWay, rate }: Facts, now: number): Html {
   const few = underWay.slice(0, UNDER_WAY_SHOWN)
   const more = underWay.length - few.length
@@ -73,7 +73,7 @@ function picture({ image, mirror, path, album, cdn_url, size, at }: LatestPictur
 <span class="row aside">${address(cdn_url)}<button type="button" data-copy="${cdn_url}">Copy<span class="unseen"> the address of ${name}</span></button></span></li>`
 }
 
-/** The address comes from the host, so only an http or https address becomes a link. */
+/** Only an http or https address becomes a link, because the address comes from the host. */
 function address(url: string): Html {
   const { protocol } = URL.parse(url) ?? {}
   return protocol === 'https:' || protocol === 'http:'
