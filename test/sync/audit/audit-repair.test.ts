@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hostWith } from '../../../src/remote/host.ts'
+import { hostWith, type ListPage, type Outcome } from '../../../src/remote/host.ts'
 import { deleteTwice, repairGone } from '../../../src/sync/audit/audit-repair.ts'
 import { systemClock } from '../../../src/sync/clock.ts'
 import { said } from '../../../src/words/reasons.ts'
@@ -7,6 +7,23 @@ import { png } from '../../pictures.ts'
 import { never, putImage } from '../album-stage.ts'
 import { failure, openWorkshop, type Workshop } from '../workshop.ts'
 import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
+
+type Shown = 'whole' | 'nothing' | 'too little'
+
+/** A page without its images. 'too little': the page counts images that it does not show. */
+function showing(listed: Outcome<ListPage>, shown: Shown): Outcome<ListPage> {
+  if (!listed.ok || shown === 'whole') return listed
+  const pagination = { ...listed.value.pagination, total_images: shown === 'nothing' ? 0 : 5 }
+  return { ok: true, value: { ...listed.value, images: [], pagination } }
+}
+
+/** A page with the images of another page as well. */
+function together(listed: Outcome<ListPage>, other: Outcome<ListPage>): Outcome<ListPage> {
+  if (!listed.ok || !other.ok) return listed
+  const images = [...listed.value.images, ...other.value.images]
+  const pagination = { ...listed.value.pagination, total_images: images.length }
+  return { ok: true, value: { ...listed.value, images, pagination } }
+}
 
 describe('a repair', () => {
   const interruption = { stop: never, cut: never }
@@ -44,8 +61,6 @@ describe('a repair', () => {
   })
 
   describe('sends nothing again', () => {
-    type Shown = 'whole' | 'nothing' | 'too little'
-
     /** 2.png was found gone. `shows`: what the walks of its album show, one after the other. A walk of everything shows nothing. */
     async function walked(shows: readonly Shown[], elsewhere = false) {
       const workshop = await withPictures()
@@ -55,23 +70,16 @@ describe('a repair', () => {
       workshop.synced.commitNow(tx =>
         tx.audit.put({ kind: 'gone', remote_id: image.remote_id, album: b!.id, name: '2.png', detail }),
       )
+      const listOf = (album: string) => workshop.host.list(album, 1, never)
       let walks = 0
       let walksAll = false
+      const nextShown = (): Shown => (walksAll ? 'nothing' : (shows[walks++] ?? 'nothing'))
       const host = hostWith(workshop.host, {
         async list(album, page, signal) {
           walksAll ||= album === null
           const listed = await workshop.host.list(album, page, signal)
-          const other = await workshop.host.list(b!.remote_id, 1, signal)
-          if (!listed.ok || !other.ok) return listed
-          const showing = (images: typeof listed.value.images, total_images = images.length) => {
-            const pagination = { ...listed.value.pagination, total_images }
-            return { ok: true as const, value: { ...listed.value, images, pagination } }
-          }
-          if (album === a!.remote_id && elsewhere)
-            return showing([...listed.value.images, ...other.value.images])
-          if (album !== b!.remote_id) return listed
-          const shown = walksAll ? 'nothing' : (shows[walks++] ?? 'nothing')
-          return shown === 'whole' ? listed : showing([], shown === 'nothing' ? 0 : 5)
+          if (album === a!.remote_id && elsewhere) return together(listed, await listOf(b!.remote_id))
+          return album === b!.remote_id ? showing(listed, nextShown()) : listed
         },
       })
       await repairGone({ ...partsOf(workshop, host), credentialLifetimeMs: 0 }, interruption)
