@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { openInside } from '../local/picture-file.ts'
-import { readPicture } from '../protocol/picture/picture.ts'
+import type { ByteSource } from '../protocol/picture/byte-reader.ts'
+import { readJpegThumbnail, readPicture } from '../protocol/picture/picture.ts'
 
 /** Bytes. For a larger file the page shows only the small picture that a camera has put into the file. */
 const LARGEST = 2 * 2 ** 20
@@ -62,14 +63,15 @@ async function readShown(mirror: string, path: string): Promise<Thumbnail | null
   try {
     const stat = await file.stat()
     if (!stat.isFile()) return null
-    const picture = await readPicture({
+    const source = {
       size: stat.size,
-      read: (offset, length) => readFrom(file, offset, length),
-    })
+      read: (offset: number, length: number) => readFrom(file, offset, length),
+    }
+    const picture = await readPicture(source)
     if (!picture || !SHOWN.has(picture.mime)) return null
     if (stat.size <= LARGEST)
       return { mime: picture.mime, bytes: await readFrom(file, 0, stat.size), lasts: true }
-    const small = picture.format === 'jpeg' && exifThumbnail(await readFrom(file, 0, EXIF_WITHIN))
+    const small = picture.format === 'jpeg' && (await smallPicture(source))
     return small ? { mime: picture.mime, bytes: small, lasts: true } : null
   } finally {
     await file.close()
@@ -81,82 +83,12 @@ async function readFrom(file: FileHandle, offset: number, length: number): Promi
   return buffer.subarray(0, bytesRead)
 }
 
-/** Bytes. Enough for an EXIF segment (64 KB at most) and the few bytes before it. */
-export const EXIF_WITHIN = 80 * 1024
-
-const EXIF = 0xe1
-const SCAN = 0xda
-const END = 0xd9
-
-const ORIENTATION = 0x0112
-const THUMBNAIL_AT = 0x0201
-const THUMBNAIL_LENGTH = 0x0202
-/** The size of one entry of an EXIF directory, in bytes. */
-const ENTRY = 12
-/** The type of two-byte values. The other values that are read here have four bytes. */
-const SHORT = 3
-
-/**
- * The small JPEG that a camera has put into a large JPEG, with the large picture's orientation. Null: there is none.
- * `head`: the first EXIF_WITHIN bytes of the large JPEG.
- */
-export function exifThumbnail(head: Uint8Array): Uint8Array<ArrayBuffer> | null {
-  try {
-    const tiff = exifOf(head)
-    return tiff && thumbnailIn(tiff)
-  } catch (error) {
-    // A damaged EXIF block may point behind its own end.
-    if (error instanceof RangeError) return null
-    throw error
-  }
-}
-
-/** The EXIF block, which is built like a TIFF file (EXIF 2.32, 4.5.2). */
-function exifOf(head: Uint8Array): DataView | null {
-  const view = viewOf(head)
-  for (let at = 2; view.getUint8(at) === 0xff; ) {
-    const marker = view.getUint8(at + 1)
-    const length = view.getUint16(at + 2)
-    if (marker === SCAN || marker === END) return null
-    const isExif = view.getUint32(at + 4) === 0x45786966 && view.getUint16(at + 8) === 0
-    if (marker === EXIF && isExif) return viewOf(head.subarray(at + 10, at + 2 + length))
-    at += 2 + length
-  }
-  return null
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength)
-}
-
-/** The first directory describes the large picture. The second directory describes the small picture. */
-function thumbnailIn(tiff: DataView): Uint8Array<ArrayBuffer> | null {
-  const little = tiff.getUint16(0) === 0x4949
-  const large = directoryAt(tiff, tiff.getUint32(4, little), little)
-  if (large.next === 0) return null
-  const small = directoryAt(tiff, large.next, little)
-  const at = small.value(THUMBNAIL_AT)
-  const length = small.value(THUMBNAIL_LENGTH)
-  if (at === null || length === null || tiff.getUint16(at) !== 0xffd8) return null
-  if (at + length > tiff.byteLength) return null
-  const jpeg = new Uint8Array(tiff.buffer, tiff.byteOffset + at, length)
-  return turned(jpeg, large.value(ORIENTATION) ?? 1)
-}
-
-function directoryAt(tiff: DataView, at: number, little: boolean) {
-  const end = at + 2 + tiff.getUint16(at, little) * ENTRY
-  return {
-    /** The position of the next directory. 0: this is the last directory. */
-    next: tiff.getUint32(end, little),
-    value(tag: number): number | null {
-      for (let entry = at + 2; entry < end; entry += ENTRY) {
-        if (tiff.getUint16(entry, little) !== tag) continue
-        const isShort = tiff.getUint16(entry + 2, little) === SHORT
-        return isShort ? tiff.getUint16(entry + 8, little) : tiff.getUint32(entry + 8, little)
-      }
-      return null
-    },
-  }
+/** The small JPEG that a camera has put into a large JPEG, turned as the large picture is. Null: there is none. */
+export async function smallPicture(source: ByteSource): Promise<Uint8Array<ArrayBuffer> | null> {
+  const found = await readJpegThumbnail(source)
+  if (!found || found.length > LARGEST) return null
+  const jpeg = await source.read(found.at, found.length)
+  return jpeg[0] === 0xff && jpeg[1] === 0xd8 ? turned(jpeg, found.orientation) : null
 }
 
 /** Adds an EXIF block with the orientation, because the small picture seldom has an EXIF block. */

@@ -1,7 +1,8 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { exifThumbnail, Thumbnails } from '../../src/page/thumbnails.ts'
+import { smallPicture, Thumbnails } from '../../src/page/thumbnails.ts'
+import { sourceOfBytes } from '../../src/protocol/picture/byte-reader.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { noBrowser, openBrowser } from './browser.ts'
@@ -11,6 +12,8 @@ const SMALL = readFileSync(
   join(import.meta.dirname, '../../src/cli/try/pictures/Holiday/Mountains/Panorama from the summit.jpg'),
 )
 const MIB = 2 ** 20
+
+const smallOf = (bytes: Uint8Array) => smallPicture(sourceOfBytes(bytes))
 
 it('shows of a large file what its camera has made small, or nothing', async () => {
   const mirror = tempFolder()
@@ -39,23 +42,23 @@ it('shows of a large file what its camera has made small, or nothing', async () 
     expect(await thumbnails.read(mirror, name), name).toMatchObject({ mime: 'image/gif', lasts: false })
 })
 
-it('takes no thumbnail from an EXIF that is cut off, or that points elsewhere', () => {
+it('takes no thumbnail from an EXIF that is cut off, or that points elsewhere', async () => {
   const whole = cameraPicture(SMALL, 1, 0)
-  expect(exifThumbnail(whole)).not.toBeNull()
-  for (let length = 0; length < 200; length++) expect(exifThumbnail(whole.subarray(0, length))).toBeNull()
+  expect(await smallOf(whole)).not.toBeNull()
+  for (let length = 0; length < 200; length++) expect(await smallOf(whole.subarray(0, length))).toBeNull()
   // Each byte of its structure may be any: it answers, and soon.
   for (let at = 2; at < 80; at++)
     for (const value of [0, 1, 0x7f, 0xff]) {
       const odd = Buffer.from(whole)
       odd[at] = value
-      expect(exifThumbnail(odd)?.length ?? 0).toBeLessThan(whole.length + 100)
+      expect((await smallOf(odd))?.length ?? 0).toBeLessThan(whole.length + 100)
     }
 })
 
 it.skipIf(noBrowser)('turns it as the large picture is', async () => {
   const page = await (await openBrowser()).newPage()
   const sizeOf = async (orientation: number) => {
-    const jpeg = exifThumbnail(cameraPicture(SMALL, orientation, 0))!
+    const jpeg = (await smallOf(cameraPicture(SMALL, orientation, 0)))!
     const source = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`
     return page.evaluate(
       `(async () => { const img = new Image(); img.src = '${source}'; await img.decode(); return [img.naturalWidth, img.naturalHeight] })()`,

@@ -1,9 +1,11 @@
 import type { ByteReader, Size } from './byte-reader.ts'
 import { BLANK, broken, CLOSED, cut, type Ending, WHOLE } from './ending.ts'
-import { liesOnSide } from './tiff.ts'
+import { type ExifThumbnail, exifThumbnail, liesOnSide } from './tiff.ts'
 
 /** Start of image: the two bytes that every JPEG begins with. A marker follows. */
 const SOI_LENGTH = 2
+/** Bytes that state a segment's length. The length counts them. */
+const LENGTH = 2
 const BEGINNING = '\xff\xd8\xff'
 const EOI = '\xff\xd9'
 const EOI_CODE = 0xd9
@@ -20,24 +22,45 @@ const EXIF = 'Exif\0\0'
  * Null: there is no frame header, or its height is 0 because a later DNL segment states the height.
  */
 export async function readJpegSize(reader: ByteReader): Promise<(Size & { turned: boolean }) | null> {
-  let turned: boolean | null = null
+  let exif: number | null = null
+  for await (const { code, start } of segmentsBeforePixels(reader)) {
+    exif ??= await exifIn(reader, code, start)
+    if (!isFrame(code)) continue
+    // Length (2 bytes), sample precision (1), height (2), width (2).
+    const frame = await reader.bytes(start, 7)
+    if (frame === null) return null
+    const turned = exif !== null && (await liesOnSide(reader, exif))
+    return { width: frame.readUInt16BE(5), height: frame.readUInt16BE(3), turned }
+  }
+  return null
+}
+
+/** The small JPEG in the EXIF of a large JPEG, or null. */
+export async function readThumbnail(reader: ByteReader): Promise<ExifThumbnail | null> {
+  for await (const { code, start } of segmentsBeforePixels(reader)) {
+    const exif = await exifIn(reader, code, start)
+    if (exif !== null) return exifThumbnail(reader, exif)
+  }
+  return null
+}
+
+/** The offset of the EXIF block that this segment holds, or null. The first EXIF of a file counts. */
+async function exifIn(reader: ByteReader, code: number, start: number): Promise<number | null> {
+  const data = start + LENGTH
+  const name = code === APP1 && (await reader.bytes(data, EXIF.length))
+  return name && name.toString('latin1', 0, EXIF.length) === EXIF ? data + EXIF.length : null
+}
+
+/** The segments before the first scan. `start`: the offset behind the segment's marker, of its length. */
+async function* segmentsBeforePixels(
+  reader: ByteReader,
+): AsyncGenerator<{ code: number; start: number }, void> {
   for (let offset = SOI_LENGTH; ; ) {
     const marker = await nextMarker(reader, offset)
-    if (marker === null || marker.code === EOI_CODE || marker.code === SOS_CODE) return null
-    if (isFrame(marker.code)) {
-      // Length (2 bytes), sample precision (1), height (2), width (2).
-      const frame = await reader.bytes(marker.end, 7)
-      return frame && { width: frame.readUInt16BE(5), height: frame.readUInt16BE(3), turned: turned ?? false }
-    }
-    const length = (await reader.bytes(marker.end, 2))?.readUInt16BE(0) ?? 0
-    if (length < 2) return null
-    // The first EXIF counts.
-    if (marker.code === APP1 && turned === null) {
-      const data = marker.end + 2
-      const name = await reader.bytes(data, EXIF.length)
-      if (name?.toString('latin1', 0, EXIF.length) === EXIF)
-        turned = await liesOnSide(reader, data + EXIF.length)
-    }
+    if (marker === null || marker.code === EOI_CODE || marker.code === SOS_CODE) return
+    yield { code: marker.code, start: marker.end }
+    const length = (await reader.bytes(marker.end, LENGTH))?.readUInt16BE(0) ?? 0
+    if (length < LENGTH) return
     offset = marker.end + length
   }
 }

@@ -3,9 +3,9 @@ import { FORMATS, type Format } from '../formats.ts'
 import { ByteReader, type ByteSource, type Size, sourceOfBytes } from './byte-reader.ts'
 import { bmpEnding, bmpSize, gifEnding, icoEnding, pngEnding, webpEnding } from './chunks.ts'
 import { cut, type Ending, UNCLEAR } from './ending.ts'
-import { jpegEnding, readJpegSize } from './jpeg.ts'
+import { jpegEnding, readJpegSize, readThumbnail } from './jpeg.ts'
 import { findSvgRoot, svgEnding } from './svg.ts'
-import { readTiffSize, tiffEnding } from './tiff.ts'
+import { type ExifThumbnail, readTiffSize, tiffEnding } from './tiff.ts'
 
 /**
  * What a picture is by its bytes. Both sides of the wire need this, so it belongs to the protocol: the client declares a type
@@ -49,6 +49,11 @@ export async function readPicture(source: ByteSource): Promise<Picture | null> {
   const { size: readSize } = READERS[format]
   const size = readSize ? await readSize(reader, head) : readHeaderSize(format, head)
   return size === 'raw' ? null : picture(format, size)
+}
+
+/** The small JPEG that a camera has put into a large JPEG's EXIF, or null. The source is a JPEG. */
+export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | null> {
+  return readThumbnail(new ByteReader(source, { block: BLOCK, reads: MOST_READS }))
 }
 
 /**

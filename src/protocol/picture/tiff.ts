@@ -19,6 +19,8 @@ const MAX_ENTRIES = 1024
 const IMAGE_WIDTH = 256
 const IMAGE_LENGTH = 257
 const ORIENTATION = 274
+const THUMBNAIL_AT = 513
+const THUMBNAIL_LENGTH = 514
 /** The integer types that a number may have: BYTE, SHORT, LONG, BigTIFF's LONG8. */
 const INTEGERS = new Set([1, 3, 4, 16])
 /** Bytes of one value, by type (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
@@ -29,7 +31,7 @@ const SUB_DIRECTORIES = 330
 const PIXELS = [
   { offsets: 273, lengths: 279 },
   { offsets: 324, lengths: 325 },
-  { offsets: 513, lengths: 514 },
+  { offsets: THUMBNAIL_AT, lengths: THUMBNAIL_LENGTH },
 ]
 
 /** Far more than real pictures have. The limits end the reading of files that are crafted to take long. */
@@ -69,6 +71,28 @@ export async function liesOnSide(reader: ByteReader, start: number): Promise<boo
   return orientation >= FIRST_ON_SIDE && orientation <= LAST_ORIENTATION
 }
 
+/** `at`: the offset in the file. `orientation`: EXIF's number for the large picture, which the small picture shares. */
+export interface ExifThumbnail {
+  at: number
+  length: number
+  orientation: number
+}
+
+/**
+ * The small JPEG that a camera has put into the EXIF block at `start` (EXIF 2.32, 4.6.2). The first directory describes the
+ * large picture, the second directory the small picture. Null: there is no small JPEG, or it goes on behind the file's end.
+ */
+export async function exifThumbnail(reader: ByteReader, start: number): Promise<ExifThumbnail | null> {
+  const header = await reader.bytes(start, HEADER)
+  if (header === null) return null
+  const tiff = new Tiff(reader, header, start)
+  const large = await tiff.numbers([ORIENTATION])
+  const small = large && (await tiff.numbers([THUMBNAIL_AT, THUMBNAIL_LENGTH], await tiff.secondDirectory()))
+  const [offset, length] = [small?.get(THUMBNAIL_AT), small?.get(THUMBNAIL_LENGTH)]
+  if (offset === undefined || length === undefined || start + offset + length > reader.size) return null
+  return { at: start + offset, length, orientation: large?.get(ORIENTATION) ?? 1 }
+}
+
 /**
  * Everything that a TIFF's directories point at must be in the file. The ending is never `closed`, because a writer may
  * append a further page at any time.
@@ -93,6 +117,8 @@ class Tiff {
   readonly #start: number
   readonly #isLittle: boolean
   readonly #layout: typeof CLASSIC
+  /** 0: the header points at none. */
+  readonly #first: number
   /** A set keeps its order, and a loop over it also meets what is added meanwhile. */
   readonly #directories = new Set<number>()
   #pieces = 0
@@ -102,13 +128,13 @@ class Tiff {
     this.#start = start
     this.#isLittle = header[0] === 0x49
     this.#layout = this.#uint(header, 2, 2) === BIG_VERSION ? BIG : CLASSIC
-    this.#enter(this.#uint(header, this.#layout.pointerAt, this.#layout.pointer))
+    this.#first = this.#directoryAt(header, this.#layout.pointerAt)
+    this.#enter(this.#first)
   }
 
-  /** The numbers that the first directory has for these tags. Null: the directory is cut off. */
-  async numbers(tags: readonly number[]): Promise<Map<number, number> | null> {
-    const [directory = 0] = this.#directories
-    const { from, end } = (await this.#entriesOf(directory)) ?? { from: 0, end: 0 }
+  /** The numbers that a directory, the first if none is named, has for these tags. Null: the directory is cut off. */
+  async numbers(tags: readonly number[], directory = this.#first): Promise<Map<number, number> | null> {
+    const { from, end } = (directory && (await this.#entriesOf(directory))) || { from: 0, end: 0 }
     const { entry } = this.#layout
     const found = new Map<number, number>()
     const most = Math.min(end, from + MAX_ENTRIES * entry)
@@ -120,6 +146,12 @@ class Tiff {
       if (bytes) found.set(each.tag, this.#uint(bytes, 0, each.bytes))
     }
     return found
+  }
+
+  /** The offset of the directory that follows the first. 0: the first is the last. */
+  async secondDirectory(): Promise<number> {
+    const first = await this.#entriesOf(this.#first)
+    return first ? this.#directoryBehind(first.end) : 0
   }
 
   async ending(): Promise<Ending> {
@@ -152,19 +184,30 @@ class Tiff {
     const below = found.get(SUB_DIRECTORIES)
     for await (const directory of this.#numbers(below)) {
       if (this.#directories.size > MOST_DIRECTORIES) return UNCLEAR
-      this.#enter(directory)
+      if (directory > 0) this.#enter(this.#start + directory)
     }
     for (const { offsets, lengths } of PIXELS) {
       const ending = await this.#checkPieces(found.get(offsets), found.get(lengths))
       if (ending) return ending
     }
-    const next = await this.#reader.bytes(end, pointer)
-    if (next) this.#enter(this.#uint(next, 0, pointer))
+    this.#enter(await this.#directoryBehind(end))
     return null
   }
 
   #enter(directory: number): void {
-    if (directory !== 0) this.#directories.add(this.#start + directory)
+    if (directory !== 0) this.#directories.add(directory)
+  }
+
+  /** Behind its entries, each directory points at the next. */
+  async #directoryBehind(end: number): Promise<number> {
+    const bytes = await this.#reader.bytes(end, this.#layout.pointer)
+    return bytes ? this.#directoryAt(bytes, 0) : 0
+  }
+
+  /** The offset that a pointer names. 0: none. */
+  #directoryAt(bytes: Buffer, at: number): number {
+    const directory = this.#uint(bytes, at, this.#layout.pointer)
+    return directory && this.#start + directory
   }
 
   /** Writers leave out single pieces on purpose, with length 0. When all have length 0, the pixels are not written yet. */
