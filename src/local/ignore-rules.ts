@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Ignore } from 'ignore'
 import ignore from 'ignore'
+import type { Disk } from './disk.ts'
 
 /** The name of the file that holds a folder's own rules. */
 export const IGNORE_FILE = '.albumdignore'
@@ -9,6 +10,16 @@ export const IGNORE_FILE = '.albumdignore'
 export interface IgnoreRules {
   base: string
   text: string
+}
+
+/** A folder's own rules. Null: there is no ignore file. Throws the disk's error when the ignore file can't be read. */
+export function ignoreTextIn(disk: Disk, folder: string): string | null {
+  try {
+    return disk.readText(`${folder}/${IGNORE_FILE}`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
 }
 
 /** A chain of rules, ready to be asked. */

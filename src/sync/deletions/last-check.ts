@@ -1,5 +1,5 @@
 import type { Disk } from '../../local/disk.ts'
-import { compileRules, IGNORE_FILE, type IgnoreRules } from '../../local/ignore-rules.ts'
+import { compileRules, type IgnoreRules, ignoreTextIn } from '../../local/ignore-rules.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -125,13 +125,4 @@ export function isStillIgnored(disk: Disk, root: string, path: string, ignore: r
     if (text !== null) rules.push({ base, text })
   }
   return isHidden(path, 'file')
-}
-
-function ignoreTextIn(disk: Disk, folder: string): string | null {
-  try {
-    return disk.readText(pathOf(folder, IGNORE_FILE))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
 }

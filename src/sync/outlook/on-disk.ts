@@ -1,6 +1,12 @@
 import { extname } from 'node:path'
 import type { Disk, DiskEntry, DiskStat } from '../../local/disk.ts'
-import { type HidingRule, hidingRule, IGNORE_FILE, type IgnoreRules } from '../../local/ignore-rules.ts'
+import {
+  type HidingRule,
+  hidingRule,
+  IGNORE_FILE,
+  type IgnoreRules,
+  ignoreTextIn,
+} from '../../local/ignore-rules.ts'
 import type { FileLook } from '../../local/look.ts'
 import { FORMATS, formatOfName } from '../../protocol/formats.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -158,13 +164,4 @@ function leftOut(
 /** Link 0 of the chain of rules is the config. */
 function ruleInFile(root: string, { link, base, line, written }: HidingRule): RuleInFile {
   return { pattern: written, file: link === 0 ? null : `${fullPath(root, base)}/${IGNORE_FILE}`, line }
-}
-
-function ignoreTextIn(disk: Disk, folder: string): string | null {
-  try {
-    return disk.readText(`${folder}/${IGNORE_FILE}`)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
 }
