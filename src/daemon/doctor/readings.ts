@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { DimensionReading } from '../../synced/tables/meta.ts'
+import type { DimensionReading, TypeReading } from '../../synced/tables/meta.ts'
 import { sizeInWords } from '../../words/text.ts'
 import type { QuotaStatus } from '../report/quota-status.ts'
 import { type Finding, pass, warn } from './finding.ts'
@@ -10,6 +10,11 @@ const DECLARED: Readonly<Record<DimensionReading, string>> = {
   stored: 'as stored in the file',
   turned: 'as EXIF turns it',
   skip: 'not compared (skip_dimension_check)',
+}
+
+const TYPE: Readonly<Record<TypeReading, string>> = {
+  bytes: 'that of its bytes',
+  name: 'that of its name, because the host refuses the other',
 }
 
 /**
@@ -46,6 +51,13 @@ export function checkReadings(
         'readings',
         `dimensions: host.dimensions says ${host.dimensions}, which goes before what was learned`,
       ),
+    )
+  const type = meta.get('declared_type')
+  if (type !== null)
+    findings.push(
+      learned(`a picture whose name stands for another type is declared with ${TYPE[type]}`, {
+        declared_type: type,
+      }),
     )
   const base = meta.get('cdn_base')
   if (base !== null) findings.push(learned(`images are delivered below ${base}`, { delivery_base: base }))

@@ -7,10 +7,10 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { DimensionReading, LearnedDimensions } from '../../synced/tables/meta.ts'
 import type { EngineContext } from '../context.ts'
 
-type Context = Pick<EngineContext, 'synced' | 'clock' | 'dimensions' | 'uploadForm'>
+export type DimensionsContext = Pick<EngineContext, 'synced' | 'clock' | 'dimensions' | 'uploadForm'>
 
 /**
- * How many pictures in a row must contradict what albumd has learned about the dimensions of their type, before albumd learns
+ * How many pictures in a row must contradict what albumd has learned about the dimensions of their kind, before albumd learns
  * something else.
  */
 const ENOUGH = 3
@@ -23,11 +23,13 @@ const SKIP_FOR_MS = 86_400_000
 
 /**
  * How the dimensions of one picture are declared, try after try (§4.1, §4.2). The first try follows what albumd has learned
- * of the picture's type. When nothing is learned, it follows the specification: dimensions as stored, and none for an SVG or
+ * of the picture's kind. When nothing is learned, it follows the specification: dimensions as stored, and none for an SVG or
  * a TIFF. When the host refuses a declaration, the next try uses another reading that declares this picture differently. The
  * last try is `skip`.
  */
-export class Declaration {
+export class DeclaredDimensions {
+  /** The declared MIME type, and the type of the bytes when that is another one. What is learned is recorded by the kind. */
+  readonly kind: string
   /** `undeclared` comes first, when the type allows it, and `skip` comes last. */
   readonly #readings: readonly DimensionReading[]
   readonly #refused: DimensionReading[] = []
@@ -36,14 +38,15 @@ export class Declaration {
   readonly #known: LearnedDimensions
   #reading: DimensionReading
 
-  constructor({ synced, clock, dimensions, uploadForm }: Context, picture: Picture) {
+  constructor({ synced, clock, dimensions, uploadForm }: DimensionsContext, picture: Picture, mime: string) {
     // In the form of §4.3 no dimensions are declared.
     const setting = uploadForm === 'presign' ? 'skip' : dimensions
+    this.kind = mime === picture.mime ? mime : `${mime} (${picture.mime})`
     this.#picture = picture
-    this.#readings = readingsOf(picture, setting)
+    this.#readings = readingsOf(picture, mime, setting)
     // With `stored` and `turned` too: a host that refuses what the config says must not cost each picture two credentials.
     this.#learns = setting !== 'skip'
-    this.#known = this.#learns ? knownOf(synced, picture.mime, clock.wall()) : UNKNOWN
+    this.#known = this.#learns ? knownOf(synced, this.kind, clock.wall()) : UNKNOWN
     this.#reading = readAs(this.#known.reading, this.#readings)
   }
 
@@ -56,7 +59,7 @@ export class Declaration {
   }
 
   /**
-   * Whether the answer to this picture decides how others of its type are declared. Such pictures are sent one after the
+   * Whether the answer to this picture decides how others of its kind are declared. Such pictures are sent one after the
    * other, so that only the first picture costs several credentials.
    */
   decides(): boolean {
@@ -79,13 +82,12 @@ export class Declaration {
 
   /** Records what the acknowledged upload teaches. */
   acknowledged(tx: Tx, now: number): void {
-    const { mime } = this.#picture
-    const taught = this.#learns ? this.#teach(knownOf(tx, mime, now), now) : null
-    if (taught) tx.meta.set('dimensions', { ...tx.meta.get('dimensions'), [mime]: taught })
+    const taught = this.#learns ? this.#teach(knownOf(tx, this.kind, now), now) : null
+    if (taught) tx.meta.set('dimensions', { ...tx.meta.get('dimensions'), [this.kind]: taught })
   }
 
   /**
-   * What is known of the type after this upload; null when nothing changes.
+   * What is known of the kind after this upload; null when nothing changes.
    *
    * While nothing is known, one upload is enough: the first turned JPEG that is taken as stored, or refused as stored and
    * taken as turned. A picture whose readings are all the same shows nothing. A learned reading is replaced only after
@@ -117,11 +119,11 @@ export class Declaration {
 const UNKNOWN: LearnedDimensions = { reading: null, since: 0 }
 
 /**
- * What is known of a type. An old `skip` is in doubt: dimensions are tried again, and one picture that needs `skip` is enough
+ * What is known of a kind. An old `skip` is in doubt: dimensions are tried again, and one picture that needs `skip` is enough
  * to learn `skip` again.
  */
-function knownOf({ meta }: Pick<Synced, 'meta'>, mime: string, now: number): LearnedDimensions {
-  const known = meta.get('dimensions')?.[mime] ?? UNKNOWN
+function knownOf({ meta }: Pick<Synced, 'meta'>, kind: string, now: number): LearnedDimensions {
+  const known = meta.get('dimensions')?.[kind] ?? UNKNOWN
   // A clock that was set back does not delay this.
   const isOld = Math.abs(now - known.since) >= SKIP_FOR_MS
   if (known.reading !== 'skip' || !isOld) return known
@@ -129,8 +131,11 @@ function knownOf({ meta }: Pick<Synced, 'meta'>, mime: string, now: number): Lea
 }
 
 /** The readings that give different declarations of a picture, in the order in which they are tried. */
-function readingsOf(picture: Picture, setting: Context['dimensions']): DimensionReading[] {
-  const { mime, width, height, turned } = picture
+function readingsOf(
+  { width, height, turned }: Picture,
+  mime: string,
+  setting: DimensionsContext['dimensions'],
+): DimensionReading[] {
   if (setting === 'skip') return ['skip']
   const readings: DimensionReading[] = exemptFromDimensions(mime) ? ['undeclared'] : []
   if (width !== null && height !== null) {
@@ -142,13 +147,13 @@ function readingsOf(picture: Picture, setting: Context['dimensions']): Dimension
   return [...readings, 'skip']
 }
 
-/** Whether the answer to a picture with these readings tells how others of its type are to be declared. */
+/** Whether the answer to a picture with these readings tells how others of its kind are to be declared. */
 function tellsApart([first, ...others]: readonly DimensionReading[]): boolean {
   return first === 'undeclared' || others.length > 1
 }
 
 /**
- * Which of a picture's own readings is used when `reading` was learned for its type. `readings`: the picture's own readings.
+ * Which of a picture's own readings is used when `reading` was learned for its kind. `readings`: the picture's own readings.
  */
 function readAs(reading: DimensionReading | null, readings: readonly DimensionReading[]): DimensionReading {
   if (reading === null) return readings[0]!

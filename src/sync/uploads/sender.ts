@@ -10,7 +10,7 @@ import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
-import { Declaration } from './dimensions.ts'
+import { Declaration } from './declaration.ts'
 import { nodeTakes } from './node-refusals.ts'
 import { flatness, resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
@@ -32,7 +32,8 @@ export function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promi
   if (message)
     return Promise.resolve({ kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash })
   const work = () => sendDeclared(run, parcel, signal)
-  return new Declaration(run, picture).decides() ? run.turns.alone(picture.mime, work) : work()
+  const kind = new Declaration(run, picture, parcel.job.file.name).decides()
+  return kind === null ? work() : run.turns.alone(kind, work)
 }
 
 async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
@@ -44,7 +45,7 @@ async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal)
     const attempts = run.synced.failures.of(parcel.job.file.folder, parcel.job.file.name)?.attempts ?? 0
     return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
-  const declaration = new Declaration(run, picture)
+  const declaration = new Declaration(run, picture, parcel.job.file.name)
   let last: HostFailure | null = null
   for (let tries = 0; tries < CREDENTIALS; tries++) {
     const granted = await requestCredential(run, parcel, declaration, signal)
@@ -139,7 +140,7 @@ async function sendBytes(
     })
   })
   const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
-  const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
+  const body = { fileName: name, mime: declaration.mime, size, chunks: open.chunks, ...lent }
   const answer = keepingPromise(await host.send(credential, body, signal), credential)
   return synced.commit(tx => {
     const sent = believed(run, answer, credential, open)
@@ -214,11 +215,10 @@ const idOfAnother: HostFailure = {
   message: because('id_of_another'),
 }
 
-function requestFor({ job, open, picture, album }: Parcel, declaration: Declaration): UploadRequest {
+function requestFor({ job, open, album }: Parcel, declaration: Declaration): UploadRequest {
   return {
     file_name: job.file.name,
     file_size: open.look.size,
-    mime_type: picture.mime,
     ...declaration.fields(),
     ...(album && { album_id: album.remote_id }),
   }

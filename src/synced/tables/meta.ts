@@ -29,7 +29,13 @@ export type Excess = {
  */
 export type DimensionReading = 'undeclared' | 'stored' | 'turned' | 'skip'
 
-/** Which declaration the host takes for one type of picture, learned from its answers (uploads/dimensions.ts). */
+/**
+ * Which MIME type is declared of a picture whose name stands for another type than its bytes: that of the bytes, or that of
+ * the name.
+ */
+export type TypeReading = 'bytes' | 'name'
+
+/** Which declaration the host takes for one kind of picture, learned from its answers (uploads/dimensions.ts). */
 export interface LearnedDimensions {
   /** Null: not known yet. */
   reading: DimensionReading | null
@@ -88,8 +94,10 @@ const FACTS = {
   deleted_more: json<Excess & { at: number }>(),
   /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
   promises_broken: flag,
-  /** Which declaration of dimensions the host takes, by MIME type (uploads/dimensions.ts). */
+  /** Which declaration of dimensions the host takes, by the kind of the picture (uploads/dimensions.ts). */
   dimensions: json<Readonly<Record<string, LearnedDimensions>>>(),
+  /** Which MIME type the host takes where name and bytes differ (uploads/declaration.ts). */
+  declared_type: text as Codec<TypeReading>,
 
   // sync/quota
   /** The account's plan, as the config says. */

@@ -20,6 +20,7 @@ it('tells what was learned of the host, to people and to programs', () => {
       'image/svg+xml': { reading: 'undeclared', since: 1 },
       'image/tiff': { reading: null, since: 0, rival: { reading: 'skip', pictures: 2 } },
     })
+    tx.meta.set('declared_type', 'name')
     tx.meta.set('cdn_base', 'https://cdn.example.com')
     tx.meta.set('default_album', '')
     tx.meta.set('quota_reset', { from: 15 * HOUR_MS, to: 16 * HOUR_MS, days: 2 })
@@ -27,6 +28,7 @@ it('tells what was learned of the host, to people and to programs', () => {
   })
   expect(messages()).toEqual([
     'dimensions: image/jpeg as EXIF turns it; image/svg+xml left out',
+    'a picture whose name stands for another type is declared with that of its name, because the host refuses the other',
     'images are delivered below https://cdn.example.com',
     'the account has no default album',
     "the quota's day begins between 15:00:00 and 16:00:00 UTC",
@@ -34,6 +36,7 @@ it('tells what was learned of the host, to people and to programs', () => {
   ])
   expect(Object.assign({}, ...findings().map(({ learned }) => learned))).toEqual({
     dimensions: { 'image/jpeg': 'turned', 'image/svg+xml': 'undeclared' },
+    declared_type: 'name',
     delivery_base: 'https://cdn.example.com',
     default_album: null,
     quota_day: { from: '15:00:00', to: '16:00:00', days: 2 },

@@ -31,7 +31,7 @@ it('albumd mirrors, changes, deletes, audits and adopts on a host of each single
   await inParallel(4, [...CHOSEN, ...MET], mirrorsOn)
 }, 300_000)
 
-/** Five kinds of pictures: one that EXIF turns, two whose types need no dimensions. */
+/** Six kinds of pictures: one that EXIF turns, two whose types need no dimensions, one whose name stands for another type. */
 async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
   const stage = await setStage({ host: { readings }, config: { deletions: { grace: '0', hold_min: 20 } } })
   const files = new Map<string, Buffer>([
@@ -40,6 +40,7 @@ async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
     ['scan.tif', sample('Scans/Letter, page 2.tif')],
     ['drawing.svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>')],
     ['deep/blue.png', png(3, 2, 2).bytes],
+    ['a png.jpg', png(7, 2, 5).bytes],
   ])
   for (const [path, bytes] of files) stage.write(path, bytes)
   ok(await stage.sync())
@@ -59,6 +60,17 @@ async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
   ok(await stage.albumd('adopt', '--config', stage.config))
   expect(await stage.listing()).toEqual(before)
 }
+
+it('a host that takes no name of another type refuses one picture, and doctor says what was learned', async () => {
+  const stage = await setStage({ host: { readings: { fileName: 'matching' } } })
+  const files = new Map(['a.jpg', 'b.gif', 'c.tif', 'd.png'].map((name, n) => [name, png(3, 2, n).bytes]))
+  for (const [path, bytes] of files) stage.write(path, bytes)
+  ok(await stage.sync())
+  await holds(stage, files)
+  expect(await stage.paths()).toEqual([...files.keys()].map(name => `Photos/${name}`))
+  const { findings } = await stage.json('doctor')
+  expect(findings).toContainEqual(expect.objectContaining({ learned: { declared_type: 'name' } }))
+})
 
 function ok({ code, out, err }: Run): void {
   expect(code, `${out}${err}`).toBe(0)

@@ -4,7 +4,7 @@ import type { UploadRequest } from '../../../src/protocol/records.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { systemClock } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
-import { Declaration } from '../../../src/sync/uploads/dimensions.ts'
+import { DeclaredDimensions } from '../../../src/sync/uploads/dimensions.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { svg } from '../../pictures.ts'
@@ -42,7 +42,11 @@ function account(settings: Partial<Pick<EngineContext, 'dimensions' | 'uploadFor
   let now = Date.parse('2026-11-24T12:00:00Z')
   const clock = { wall: () => now } as EngineContext['clock']
   const declare = (picture: Picture) =>
-    new Declaration({ synced, clock, dimensions: 'learn', uploadForm: 'credential', ...settings }, picture)
+    new DeclaredDimensions(
+      { synced, clock, dimensions: 'learn', uploadForm: 'credential', ...settings },
+      picture,
+      picture.mime,
+    )
   return {
     declare,
     /** What was declared, try after try; the last was taken. */
