@@ -15,8 +15,13 @@ function home(): string {
 
 /** A trial as its own process, with what it says. */
 function startTrial(cwd: string, ...args: string[]) {
-  const child = spawn(process.execPath, [PROGRAM, 'try', ...args], {
+  return start(cwd, process.execPath, [PROGRAM, 'try', ...args])
+}
+
+function start(cwd: string, program: string, args: string[]) {
+  const child = spawn(program, args, {
     cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME: cwd, npm_lifecycle_event: 'start' },
   })
   let out = ''
@@ -76,6 +81,20 @@ describe('try', { timeout: 180_000 }, () => {
     expect(readdirSync(own, { recursive: true }).sort()).toEqual(before)
     expect(readdirSync(cwd)).toEqual(['albumd-try'])
   })
+
+  it.skipIf(!existsSync('/usr/bin/script') && !process.env.CI)(
+    'works on a terminal of no columns',
+    async () => {
+      const trial = start(home(), 'script', [
+        '-qec',
+        `exec '${process.execPath}' '${PROGRAM}' try`,
+        '/dev/null',
+      ])
+      await trial.said('17 of 17 pictures on the host')
+      expect(trial.out().length).toBeLessThan(10_000)
+      await trial.stop()
+    },
+  )
 
   it("mirrors one's own folder under its own name, whatever it is called", async () => {
     const cwd = home()
