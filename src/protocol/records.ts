@@ -21,6 +21,12 @@ const inDigits = z
 const countRead = z.union([count, inDigits])
 const pixelsRead = z.union([pixels, inDigits.pipe(pixels)])
 const idRead = z.union([id, z.int().transform(String)])
+/** Some hosts leave out an empty list, or answer null. */
+const listRead = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform(list => list ?? [])
 /** An address where the host delivers. Undefined when the host tells none, or tells something that is no whole address. */
 const addressRead = z.url().optional().catch(undefined)
 
@@ -99,11 +105,15 @@ export const answers = {
   upload: z.object({ success: succeeded, data: z.object({ upload_url: z.url(), cdn_url: addressRead }) }),
   send: z.object({ success: succeeded, image_id: idRead, cdn_url: addressRead }),
   presign: z.object({ upload_token: z.string().min(1), upload_url: z.url(), image_id: idRead }),
+  /** §4.3.2, for which no answer is shown. Step 1 has told the id. */
+  sendPresigned: z
+    .object({ success: succeeded.optional(), image_id: idRead.optional(), cdn_url: addressRead })
+    .refine(({ success, image_id }) => success || image_id !== undefined),
   list: z.object({
     success: succeeded,
     data: z.object({
-      albums: z.array(listedAlbum),
-      images: z.array(listedImage),
+      albums: listRead(listedAlbum),
+      images: listRead(listedImage),
       pagination,
       /** Some hosts give a path, which counts from {base_url}. */
       cdn_base_url: z.string().optional().catch(undefined),
@@ -117,5 +127,9 @@ export const answers = {
   create_album: z.object({ success: succeeded, data: z.object({ album: z.object({ id: idRead }) }) }),
 }
 
-/** §1: every failure. The code may be one that §7 does not list. */
-export const failure = z.object({ success: z.literal(false), error: z.string(), code: z.string() })
+const words = z.string().catch('')
+
+/** §1: every failure. The code may be one that §7 does not list, or none. */
+export const failure = z.object({ success: z.literal(false), error: words, code: words })
+/** A failure of §4.3's presign, whose answers carry no `success`. */
+export const bareFailure = z.object({ success: z.undefined().optional(), error: words, code: z.string() })

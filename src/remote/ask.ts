@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { API_KEY_HEADER, type Endpoint } from '../protocol/endpoints.ts'
-import { failure as failureEnvelope } from '../protocol/records.ts'
+import { bareFailure, failure as failureEnvelope } from '../protocol/records.ts'
 import { because } from '../words/reasons.ts'
 import { garbled, redirected, refused, unanswered, unusable } from './failures.ts'
 import type { Attempt, Gate } from './gate/gate.ts'
@@ -25,7 +25,12 @@ export interface Connection {
   http: Http
 }
 
-export const COMMON_HEADERS = { 'user-agent': 'albumd', accept: 'application/json' }
+/** Without the last header a host may compress its answers (RFC 9110, 12.5.3). */
+export const COMMON_HEADERS = {
+  'user-agent': 'albumd',
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+}
 
 /** How an answer is to be read. */
 export interface Reading<T> {
@@ -103,7 +108,8 @@ export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
-  const failure = failureEnvelope.safeParse(json)
+  const isBare = endpoint === 'upload' && status >= 400
+  const failure = (isBare ? failureEnvelope.or(bareFailure) : failureEnvelope).safeParse(json)
   if (failure.success) return failed(refused(endpoint, status, failure.data, secrets))
   // A proxy in front of the host answers 429 in a form of its own.
   if (status === 429) return misfit('too_many_requests')
@@ -127,10 +133,10 @@ function isSuccess(json: unknown): boolean {
   return typeof json === 'object' && json !== null && 'success' in json && json.success === true
 }
 
-/** Undefined when the bytes are no JSON. */
+/** Undefined when the bytes are no JSON. Some hosts put a byte order mark before it (RFC 8259, 8.1). */
 function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
   } catch {
     return undefined
   }

@@ -46,11 +46,7 @@ export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
       const most = Math.max(size, OTHER_MAX)
       let given = 0
       const request: DeliveryRequest = {
-        headers: {
-          'user-agent': 'albumd',
-          'accept-encoding': 'identity',
-          ...(afresh && { 'cache-control': 'no-cache' }),
-        },
+        headers: { 'user-agent': 'albumd', ...(afresh && { 'cache-control': 'no-cache' }) },
         answerMax: most,
         limitMs: LEAST_LIMIT_MS + (size / SLOWEST) * 1000,
         onChunk(chunk) {
@@ -91,7 +87,9 @@ export async function download(
     sum.update(chunk)
     size += chunk.byteLength
   }
-  const result = await http.exchange({ ...request, method: 'GET', address, onChunk }, signal)
+  // A cache may hold the image compressed. What is hashed is the image.
+  const headers = { ...request.headers, 'accept-encoding': 'identity' }
+  const result = await http.exchange({ ...request, headers, method: 'GET', address, onChunk }, signal)
   if (result.kind === 'cancelled')
     return { ok: false, code: 'CANCELLED', message: because('request_cancelled') }
   if (result.kind === 'silence') return { ok: false, code: result.code, message: result.message }

@@ -67,11 +67,11 @@ export function refused(
 
 /**
  * A node stores nothing when it refuses. A 5xx means that the node itself fails, and a new credential may lead to
- * another node. A 4xx means that the node would refuse a second try too, and each credential costs quota.
+ * another node. Any other status means that the node would refuse a second try too, and each credential costs quota.
  */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
-  return status < 400 || isPassing(status) ? 'new_credential' : 'refused_by_node'
+  return general === 'later' || isPassing(status) ? 'new_credential' : 'refused_by_node'
 }
 
 /** The host is overloaded or out of order. */
@@ -90,7 +90,7 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   const isOfPicture = endpoint === 'upload' || endpoint === 'send'
   if (isOfPicture && (status === 413 || status === 415)) return 'change_picture'
   // A 404 without §7's NOT_FOUND is no proof that the image does not exist: a wrong base_url gives it too.
-  return status >= 400 && !isPassing(status) ? 'change_request' : 'later'
+  return isPassing(status) ? 'later' : 'change_request'
 }
 
 /** An answer of a form that §1 does not know, whatever its status. */
@@ -180,9 +180,18 @@ const OUTAGE = new Set([
   'NO_AVAILABLE_IO_NODE',
 ])
 
+/** Statuses that a firewall or a proxy in front of the host gives to a single request, with a page of its own. */
+const OF_REQUEST: ReadonlySet<number> = new Set([400, 403, 406, 413, 414, 415, 422, 451])
+
+/** An answer to step 1 that can't be used, and that may concern this picture alone. */
+export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): boolean {
+  return issued === true || (endpoint === 'upload' && code === 'HOST_ANSWER' && OF_REQUEST.has(status))
+}
+
 /** The failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached. */
-export function isOutage({ code, status = 0, issued }: HostFailure): boolean {
-  if (issued) return false
+export function isOutage(failure: HostFailure): boolean {
+  const { code, status = 0 } = failure
+  if (isOdd(failure)) return false
   return OUTAGE.has(code) || (!isErrorCode(code) && isPassing(status))
 }
 

@@ -156,7 +156,9 @@ export class Uploads {
     const { base, apiKey, secrets, gate, http } = this.#connection
     const address = givenAddress(credential.uploadUrl, base)
     if (!address) return { ok: false, failure: badAddress('send', 'upload_url') }
-    const reading = { endpoint: 'send', schema: answers.send, where: address.where, secrets } as const
+    const { imageId: promised } = credential
+    const schema: z.ZodType<Answer> = promised === null ? answers.send : answers.sendPresigned
+    const reading = { endpoint: 'send', schema, where: address.where, secrets } as const
     const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
       const limitMs = passage.leftMs()
       if (limitMs <= 0) {
@@ -193,7 +195,7 @@ export class Uploads {
       return attempt
     })
     if (!sent.ok) return sent
-    const { image_id, cdn_url } = sent.value
+    const { image_id = promised!, cdn_url } = sent.value
     const cdnUrl = cdn_url === undefined ? null : deliveryAddress(cdn_url, base)
     const isSecret = cdnUrl !== null && [apiKey, credential.uploadUrl].some(secret => cdnUrl.includes(secret))
     return { ok: true, value: { imageId: image_id, cdnUrl: isSecret ? null : cdnUrl } }
@@ -231,7 +233,7 @@ export class Uploads {
   }
 }
 
-type Answer = z.infer<typeof answers.send>
+type Answer = z.infer<typeof answers.send> | z.infer<typeof answers.sendPresigned>
 
 /**
  * Whether an answer certainly belongs to this credential: it names the delivery address or the id that the credential

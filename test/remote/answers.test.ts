@@ -14,7 +14,6 @@ test.each<[string, string]>([
   ['an HTML page of a proxy', page('502 Bad Gateway', HTML)],
   ['an HTML page of another path', page('404 Not Found', HTML)],
   ['JSON of something else', page('200 OK', '[1, 2, 3]')],
-  ['a failure without a code', page('400 No', '{"success":false,"error":"no"}')],
   ['nothing', page('200 OK', '')],
   ['truncated JSON', page('200 OK', '{"success":true,"data":{"albums":[')],
   ['bytes that are no text', page('200 OK', '\u0000\u0001\u0002')],
@@ -77,10 +76,39 @@ test('an endless answer is cut off', async () => {
 
 test('a compressed answer is not decompressed, because a few bytes can become gigabytes', async () => {
   const origin = await serve((request, response) => {
-    expect(request.headers['accept-encoding']).toBeUndefined()
+    expect(request.headers['accept-encoding']).toBe('identity')
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from('1f8b080000000000', 'hex'))
   })
   expect((await failureOf(clientOf(origin).list(null, 1, never))).code).toBe('HOST_ANSWER')
+})
+
+test('a byte order mark before an answer is passed over', async () => {
+  const origin = await serve((_, response) => response.end('\ufeff{"success":true}'))
+  await successOf(clientOf(origin).deleteImage('x', never))
+})
+
+test.each([
+  ['null', { albums: null, images: null }],
+  ['left out', {}],
+])('lists that are empty may be %s', async (_, lists) => {
+  const pagination = { total_pages: 0, total_images: 0 }
+  const origin = await serve((_, response) =>
+    json(response, 200, { success: true, data: { ...lists, pagination } }),
+  )
+  const listed = await successOf(clientOf(origin).list(null, 1, never))
+  expect(listed).toMatchObject({ albums: [], images: [] })
+})
+
+test.each<[string, number, unknown, string]>([
+  ['without a code', 400, { success: false, error: 'no' }, 'change_request'],
+  ['whose code and words are no text', 403, { success: false, error: { a: 1 }, code: 7 }, 'not_permitted'],
+  ['with a status of success', 200, { success: false, error: 'no', code: 'BAD_TYPE' }, 'change_request'],
+  ['without a code while the host is out of order', 503, { success: false }, 'later'],
+])('a failure %s is a refusal', async (_, status, body, remedy) => {
+  const origin = await serve((_, response) => json(response, status, body))
+  const failure = await failureOf(clientOf(origin).requestUpload(request, never))
+  expect(failure).toMatchObject({ remedy, status })
+  expect(failure.code).not.toBe('HOST_ANSWER')
 })
 
 test('an informational answer (1xx) before the real answer is ignored', async () => {

@@ -7,6 +7,7 @@ const SIZE = 6_000_000
 test('a delivered picture gives its hash and size, and is asked for without the API key', async () => {
   const origin = await serve((request, response) => {
     expect(request.headers['x-api-key']).toBeUndefined()
+    expect(request.headers['accept-encoding']).toBe('identity')
     response.end(bytesOf(SIZE))
   })
   const delivered = await clientOf(origin).fetchDelivered(`${origin}/i/1`, SIZE, never)

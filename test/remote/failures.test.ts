@@ -40,6 +40,8 @@ test.each<[string, number, Remedy]>([
   ['FILE_TOO_LARGE', 400, 'change_picture'],
   ['FORBIDDEN', 403, 'refused_by_node'],
   ['SOMETHING_ELSE', 422, 'refused_by_node'],
+  ['SOMETHING_ELSE', 200, 'refused_by_node'],
+  ['RATE_LIMITED', 200, 'new_credential'],
   ['SOMETHING_ELSE', 500, 'new_credential'],
   ['SOMETHING_ELSE', 408, 'new_credential'],
   ['RATE_LIMITED', 429, 'new_credential'],
@@ -107,6 +109,10 @@ test('an outage is told from a refusal of one request', () => {
   expect(isOutage(refusal('upload', 'NO_AVAILABLE_IO_NODE', 503))).toBe(true)
   expect(isOutage(refusal('list', 'MAINTENANCE', 503))).toBe(true)
   expect(isOutage(garbled('list', 'all', 200, said('x')))).toBe(true)
+  expect(isOutage(garbled('list', 'all', 403, said('x')))).toBe(true)
+  expect(isOutage(garbled('upload', 'all', 403, said('x')))).toBe(false)
+  expect(isOutage(garbled('upload', 'all', 404, said('x')))).toBe(true)
+  expect(isOutage(garbled('upload', 'all', 502, said('x')))).toBe(true)
   expect(isOutage(refusal('delete', 'DELETE_FAILED', 500))).toBe(false)
   expect(isOutage(refusal('upload', 'DAILY_LIMIT_REACHED', 429))).toBe(false)
   expect(isOutage(refusal('upload', 'FILE_TOO_LARGE', 400))).toBe(false)

@@ -64,6 +64,13 @@ test('the presign token is added to a query of the upload address', async () => 
   )
 })
 
+test('a refusal of the presign form may carry no success, as its answer does not', async () => {
+  const refusal = { error: 'Too large.', code: 'FILE_TOO_LARGE' }
+  const { host } = await hostAnswering(400, refusal, { uploadForm: 'presign' })
+  const failure = await failureOf(host.requestUpload(pictureRequest, never))
+  expect(failure).toMatchObject({ remedy: 'change_picture', code: 'FILE_TOO_LARGE', message: 'Too large.' })
+})
+
 test('with the presign form, a picture for an album is refused without asking the host', async () => {
   const { seen, host } = await hostAnswering(200, {}, { uploadForm: 'presign' })
   const failure = await failureOf(host.requestUpload({ ...pictureRequest, album_id: 'A' }, never))
@@ -135,7 +142,7 @@ test.each([
     { ...page, pagination: { ...pagination, total_images: '1e3' } },
     'data.pagination.total_images',
   ],
-  ['albums that are no list', { ...page, albums: null }, 'data.albums'],
+  ['albums that are no list', { ...page, albums: {} }, 'data.albums'],
   [
     'a negative count',
     { ...page, pagination: { ...pagination, total_pages: -1 } },

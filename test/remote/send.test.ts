@@ -182,6 +182,30 @@ test.each<[string, (socket: Socket) => void]>([
   expect(open.remedy).toBe('find_out')
 })
 
+test.each([
+  ['without success', { image_id: 'I' }],
+  ['without the id', { success: true }],
+  ['with both', { ...stored, cdn_url: undefined }],
+])('the node of a credential that named the id may answer %s', async (_, answer) => {
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    json(response, 200, answer)
+  })
+  const credential = { ...credentialAt(origin), imageId: 'I' }
+  const sent = await successOf(clientOf(origin).send(credential, inMemory(bytesOf(10)), never))
+  expect(sent).toEqual({ imageId: 'I', cdnUrl: null })
+})
+
+test('an answer that says neither leaves the outcome in doubt', async () => {
+  const origin = await serve(async (request, response) => {
+    await bodyOf(request)
+    json(response, 200, {})
+  })
+  const credential = { ...credentialAt(origin), imageId: 'I' }
+  const open = await failureOf(clientOf(origin).send(credential, inMemory(bytesOf(10)), never))
+  expect(open.remedy).toBe('find_out')
+})
+
 test('silence after the whole picture was sent leaves the outcome in doubt', async () => {
   const origin = await afterWhole(() => {})
   const host = clientOf(origin, { timeoutMs: 1000 })

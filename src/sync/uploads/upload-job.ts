@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
-import { isOutage } from '../../remote/failures.ts'
+import { isOdd, isOutage } from '../../remote/failures.ts'
 import type { Block, HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { Reason } from '../../words/reasons.ts'
@@ -94,7 +94,7 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   const { code, remedy } = failure
   const message = failure.message
   const failed = (retryAt: number | null) => ({ kind: 'failed', code, message, retryAt, hash }) as const
-  if (failure.issued) return { ...failed(now + HOUR_MS), odd: failure }
+  if (isOdd(failure)) return { ...failed(now + HOUR_MS), odd: failure }
   // Either it is not known whether the album was created, or the host does not know the album above it yet. The pictures of
   // this album wait.
   if ((remedy === 'find_out' || remedy === 'gone') && failure.endpoint === 'create_album')

@@ -59,6 +59,20 @@ describe('trouble at the host', () => {
     expect(workshop.synced.account.usedAfter('')).toBe(10)
   })
 
+  it('with a page of a firewall for one picture fails this picture, costs no quota and lets the others go', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    const page = failure('later', 'HOST_ANSWER', 'upload', { status: 403 })
+    const host = hostWith(workshop.host, {
+      requestUpload: async (request, signal) =>
+        request.file_name === '7.png' ? page : workshop.host.requestUpload(request, signal),
+    })
+    const { stopped } = await workshop.pass({ host, concurrency: 1 })
+    expect(stopped).toEqual([])
+    expect(summary(workshop)).toMatchObject({ failed: 1, synced: 9 })
+    expect(workshop.synced.account.usedAfter('')).toBe(9)
+  })
+
   it('with every answer to step 1 stops the uploads after a few', async () => {
     const workshop = await openWorkshop()
     plant(workshop, 10)
