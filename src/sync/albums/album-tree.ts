@@ -159,7 +159,12 @@ export class AlbumTree {
   ): Promise<Outcome<AlbumRow | undefined>> {
     const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     if (!listed.ok) return listed
-    const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)
+    // An album that is recorded for a folder of its own name is not taken for a folder with a similar name.
+    const isFree = (album: ListedAlbum) => {
+      const row = this.#context.synced.albums.byRemoteId(album.id)
+      return album.name === name || !row || row.id === recorded?.id
+    }
+    const found = choose(listed.value.filter(isFree), recorded?.blind ? undefined : recorded?.remote_id)
     if (recorded && found?.id !== recorded.remote_id && this.#isAwaited(recorded))
       return { ok: false, failure: stillUploaded(name) }
     return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }

@@ -124,12 +124,17 @@ export function mostBytes(printed: string): number | null {
 function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)
   if (!parts) return null
-  const number = parts[1]!.replace(',', '.')
   const power = POWERS.indexOf(parts[2]![0]!.toLowerCase())
-  const digits = number.split('.')[1]?.length ?? 0
-  return [1000, 1024].map(base => {
-    const unit = base ** power
-    const middle = Number(number) * unit
-    return [middle - unit / 10 ** digits, middle + unit / 10 ** digits]
-  })
+  const [whole, fraction = ''] = parts[1]!.split(/[.,]/)
+  const digits = fraction.length
+  // "1,234" may be 1234 in the one country and 1.234 in the other.
+  const numbers = digits === 3 ? [`${whole}.${fraction}`, `${whole}${fraction}`] : [`${whole}.${fraction}`]
+  return numbers.flatMap(number =>
+    [1000, 1024].map((base): [number, number] => {
+      const unit = base ** power
+      const middle = Number(number) * unit
+      const off = number.includes('.') ? unit / 10 ** digits : unit
+      return [middle - off, middle + off]
+    }),
+  )
 }

@@ -37,8 +37,14 @@ export async function walkAlbum(
   const images = new Map<string, Walk['images'][number]>()
   let atFirst: number | null = null
   let repeats = false
+  const walked = (complete: boolean): Outcome<Walk> => ({
+    ok: true,
+    value: { albums: [...albums.values()], images: [...images.values()], complete, repeats },
+  })
   for (let page = 1; ; page++) {
     const listed = await host.list(album, page, signal)
+    // When images were deleted meanwhile, a host may say NOT_FOUND of a page that is no more, although the album is there.
+    if (!listed.ok && page > 1 && listed.failure.remedy === 'gone') return walked(false)
     if (!listed.ok) return listed
     const { total_pages, total_images } = listed.value.pagination
     atFirst ??= total_images
@@ -51,11 +57,7 @@ export async function walkAlbum(
     if (bringsNew && page < total_pages) continue
     // When other people add or delete images during the walk, images move from page to page, and the walk may skip some of
     // them.
-    const complete = images.size === total_images && atFirst === total_images
-    return {
-      ok: true,
-      value: { albums: [...albums.values()], images: [...images.values()], complete, repeats },
-    }
+    return walked(images.size === total_images && atFirst === total_images)
   }
 }
 
@@ -163,6 +165,10 @@ export class ListedIds {
   }
 }
 
+function areAlike(one: string, other: string): boolean {
+  return one.normalize().trim() === other.normalize().trim()
+}
+
 type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
 
 /**
@@ -177,14 +183,19 @@ export class AlbumListings {
     this.#host = host
   }
 
-  /** The albums of this name in `parent`. After a walk that failed, the next question walks again. */
+  /**
+   * The albums of this name in `parent`, or else those whose names differ only in what hosts change: the Unicode form, and
+   * blanks around the name. After a walk that failed, the next question walks again.
+   */
   async named(
     parent: string | null,
     name: string,
     signal: AbortSignal,
   ): Promise<Outcome<readonly ListedAlbum[]>> {
     const walked = await (this.#walks.get(parent) ?? this.#walk(parent, signal))
-    return walked.ok ? { ok: true, value: walked.value.get(name) ?? [] } : walked
+    if (!walked.ok) return walked
+    const alike = () => [...walked.value].flatMap(([other, twins]) => (areAlike(other, name) ? twins : []))
+    return { ok: true, value: walked.value.get(name) ?? alike() }
   }
 
   /** Whether the walk of `parent` showed an album with this id, under whatever name. */

@@ -64,6 +64,31 @@ describe('of twins on the host', () => {
   })
 })
 
+it.each([
+  ['in another Unicode form', 'Grüße'.normalize('NFD')],
+  ['without the blanks around it', 'Grüße'],
+])('an album that the host lists %s is used', async (_, listed) => {
+  const { there, tree, synced, asked } = await openAlbumStage()
+  const made = await there.album(listed)
+  const name = listed === 'Grüße' ? ' Grüße ' : 'Grüße'
+  const row = found(await tree().find([name], never))
+  expect(row).toMatchObject({ name, remote_id: made })
+  synced.commitNow(tx => tx.albums.doubt(made))
+  expect(found(await tree().find([name], never)).remote_id).toBe(made)
+  expect(asked).not.toContain('create_album')
+})
+
+it('two folders whose names differ only in their Unicode form have an album each', async () => {
+  const { there, tree } = await openAlbumStage()
+  const names = ['Grüße', 'Grüße'.normalize('NFD')]
+  for (const name of [...names, ...names]) {
+    const { remote_id } = found(await tree().find([name], never))
+    const { albums } = await there.list()
+    expect(albums.find(({ id }) => id === remote_id)!.name).toBe(name)
+  }
+  expect((await there.list()).albums).toHaveLength(2)
+})
+
 it('an album that was made where nobody could look keeps its place while an upload into it is in doubt', async () => {
   const { there, tree, synced, host } = await openAlbumStage()
   synced.commitNow(tx => tx.meta.set('restored', true))

@@ -54,6 +54,7 @@ describe('an album that is as recorded', () => {
     ['with a picture that the host turned', { width: 200, height: 300 }, {}],
     ['with a size in binary units', { size: '341.7 KB' }, {}],
     ['with a size in whole units', { size: '350KB' }, {}],
+    ['with a size whose thousands are set apart', { size: '349,915 B' }, {}],
     ['with a size that can not be read', { size: 'quite large' }, {}],
     ['with nothing but ids', { name: undefined, size: undefined, width: undefined, height: undefined }, {}],
     ['with a name in another form of Unicode', { name: 'e\u0301.png' }, { name: '\u00e9.png' }],

@@ -39,6 +39,17 @@ it('so are albums within albums without end', async () => {
   expect(await walkEverything({ list }, never)).toMatchObject({ failure: { code: 'HOST_LISTING' } })
 })
 
+it('a page that is gone when it is asked for is no sign that the album is gone', async () => {
+  const pagination = { page: 1, per_page: 20, total_pages: 2, total_images: 21 }
+  const images = Array.from({ length: 20 }, (_, n) => ({ id: String(n) }))
+  const list: ImageHost['list'] = async (_, page) =>
+    page === 1
+      ? { ok: true, value: { albums: [], images, pagination, cdn_base_url: null } }
+      : failure('gone', 'NOT_FOUND', 'list', { status: 404 })
+  const walk = await walkAlbum({ list }, 'album', never)
+  expect(walk).toMatchObject({ ok: true, value: { images, complete: false } })
+})
+
 const FOLDERS = Array.from({ length: 50 }, (_, n) => `folder ${n}`)
 
 describe('the listings of a pass', () => {
