@@ -87,15 +87,15 @@ export const DOUBT: readonly Mutant[] = [
   {
     name: 'half a listing is a whole one',
     file: 'sync/listing/walk.ts',
-    find: 'const complete = images.size === total_images && atFirst === total_images',
-    replace: 'const complete = images.size >= 0 && atFirst !== null',
+    find: 'return walked(images.size === total_images && atFirst === total_images)',
+    replace: 'return walked(images.size >= 0 && atFirst !== null)',
     why: 'what a torn walk does not show is sent again',
     seed: 13_007,
   },
   {
     name: 'an album that is there already is not used',
     file: 'sync/albums/album-tree.ts',
-    find: 'const found = choose(listed.value, recorded?.blind ? undefined : recorded?.remote_id)',
+    find: 'const found = choose(listed.value.filter(isFree), recorded?.blind ? undefined : recorded?.remote_id)',
     replace: 'const found = listed.value.find(({ id }) => id === recorded?.remote_id)',
     why: "another person's album gets a twin",
     seed: 142,
