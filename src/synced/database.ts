@@ -77,42 +77,48 @@ function connect(file: string, options: Database.Options): Db {
  * changes: changes rows, and answers how many. insert: adds a row, and answers its id.
  */
 export function statements(db: Db) {
+  /** Prepares a statement when it is first used, because a short command uses few of two hundred statements. */
+  function lazily<Row>(sql: string, prepare = () => db.prepare<unknown[], Row>(sql)) {
+    let statement: Database.Statement<unknown[], Row> | null = null
+    return () => (statement ??= prepare())
+  }
+  const plucked = <Value>(sql: string) => lazily<Value>(sql, () => db.prepare<unknown[], Value>(sql).pluck())
   return {
     get<P extends unknown[], Row>(sql: string) {
-      const statement = db.prepare<unknown[], Row>(sql)
-      return (...bound: P) => statement.get(...bound)
+      const statement = lazily<Row>(sql)
+      return (...bound: P) => statement().get(...bound)
     },
     one<P extends unknown[], Row>(sql: string) {
-      const statement = db.prepare<unknown[], Row>(sql)
-      return (...bound: P) => statement.get(...bound)!
+      const statement = lazily<Row>(sql)
+      return (...bound: P) => statement().get(...bound)!
     },
     all<P extends unknown[], Row>(sql: string) {
-      const statement = db.prepare<unknown[], Row>(sql)
-      return (...bound: P) => statement.all(...bound)
+      const statement = lazily<Row>(sql)
+      return (...bound: P) => statement().all(...bound)
     },
     has<P extends unknown[]>(sql: string) {
-      const statement = db.prepare<unknown[]>(sql)
-      return (...bound: P) => statement.get(...bound) !== undefined
+      const statement = lazily(sql)
+      return (...bound: P) => statement().get(...bound) !== undefined
     },
     value<P extends unknown[], Value>(sql: string) {
-      const statement = db.prepare<unknown[], Value>(sql).pluck()
-      return (...bound: P) => statement.get(...bound) as Value
+      const statement = plucked<Value>(sql)
+      return (...bound: P) => statement().get(...bound) as Value
     },
     column<P extends unknown[], Value>(sql: string) {
-      const statement = db.prepare<unknown[], Value>(sql).pluck()
-      return (...bound: P) => statement.all(...bound) as Value[]
+      const statement = plucked<Value>(sql)
+      return (...bound: P) => statement().all(...bound) as Value[]
     },
     run<P extends unknown[]>(sql: string) {
-      const statement = db.prepare<unknown[]>(sql)
-      return (...bound: P) => void statement.run(...bound)
+      const statement = lazily(sql)
+      return (...bound: P) => void statement().run(...bound)
     },
     changes<P extends unknown[]>(sql: string) {
-      const statement = db.prepare<unknown[]>(sql)
-      return (...bound: P) => statement.run(...bound).changes
+      const statement = lazily(sql)
+      return (...bound: P) => statement().run(...bound).changes
     },
     insert<P extends unknown[]>(sql: string) {
-      const statement = db.prepare<unknown[]>(sql)
-      return (...bound: P) => Number(statement.run(...bound).lastInsertRowid)
+      const statement = lazily(sql)
+      return (...bound: P) => Number(statement().run(...bound).lastInsertRowid)
     },
   }
 }

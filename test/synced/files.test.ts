@@ -54,7 +54,8 @@ describe('files', () => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())
     const prepare = vi.spyOn(db, 'prepare')
-    openTx(db)
+    const { files } = openTx(db)
+    for (const order of ['newest', 'oldest'] as const) names(files.pending(order, [1]))
     const inOrder = prepare.mock.calls
       .map(([sql]) => sql)
       .filter(sql => /'pending'.* ORDER BY mtime/s.test(sql))
@@ -84,7 +85,7 @@ describe('files', () => {
     const db = openDatabase(':memory:')
     onTestFinished(() => void db.close())
     const prepare = vi.spyOn(db, 'prepare')
-    openTx(db)
+    names(openTx(db).files.flat([1]))
     const [sql] = prepare.mock.calls
       .map(([text]) => text)
       .filter(text => /flat = 1.* ORDER BY mtime/s.test(text))
