@@ -6,7 +6,7 @@ import type { PageNow } from '../page/ask.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
 import { because, inWords } from '../words/reasons.ts'
-import { count, localTime, printable, sizeInWords } from '../words/text.ts'
+import { count, inDigits, localTime, printable, sizeInWords } from '../words/text.ts'
 
 /** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
 export function statusInWords(status: Status, now: PageNow | null): string {
@@ -171,10 +171,10 @@ export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog
   const { plan, limit, used, exhausted } = quota
   const isKept = quota.only_reserve_left && backlog.pictures > 0
   const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
-  const ofToday = `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`
+  const ofToday = `${inDigits(used)} of ${inDigits(limit)}`
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
   if (quota.used_up_early)
-    lines.push(`        the host said so long before ${limit.toLocaleString('en')}: ${EARLY_REMEDY}`)
+    lines.push(`        the host said so long before ${inDigits(limit)}: ${EARLY_REMEDY}`)
   if (backlog.days > 0) lines.push(backlogInWords(backlog))
   return lines
 }
@@ -187,5 +187,5 @@ function usedUp({ resumes_at, next_probe_at, reset }: Status['quota']): string {
 }
 
 function backlogInWords({ pictures, days, per_day }: Status['backlog']): string {
-  return `backlog ${count(pictures, 'picture')}, about ${count(days, 'day')} at ${per_day.toLocaleString('en')} a day`
+  return `backlog ${count(pictures, 'picture')}, about ${count(days, 'day')} at ${inDigits(per_day)} a day`
 }

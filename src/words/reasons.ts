@@ -1,5 +1,5 @@
 import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-errors.ts'
-import { localTime, shellWord, spanInWords } from './text.ts'
+import { inDigits, localTime, shellWord, spanInWords } from './text.ts'
 
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
@@ -327,7 +327,7 @@ const WORDS = {
 
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
-    `${deletions.toLocaleString('en')} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
+    `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
   rest_is_reserve: 'the rest is kept for new pictures',
   looked_for_again: ({ until }: { until: number | null }) =>
     `it is looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,

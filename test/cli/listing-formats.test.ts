@@ -35,11 +35,11 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
   }
 }
 
-const shown = (format: Format, pictures = [picture()]) =>
-  [...listing(pictures, format, { oneMirror: true, out: null })].join('')
+const shown = async (format: Format, pictures = [picture()]) =>
+  [...(await listing(pictures, format, { oneMirror: true, out: null }))].join('')
 
-it('is JSON, one object a line, that gives back names as they are', () => {
-  const text = shown('json', [picture(), picture({ name: 'b.png', path: 'b.png', url: null })])
+it('is JSON, one object a line, that gives back names as they are', async () => {
+  const text = await shown('json', [picture(), picture({ name: 'b.png', path: 'b.png', url: null })])
   expect(text.trimEnd().split('\n')).toHaveLength(4)
   const [first, second] = JSON.parse(text)
   expect(first).toEqual({
@@ -57,37 +57,37 @@ it('is JSON, one object a line, that gives back names as they are', () => {
     recorded_at: '2023-11-14T22:13:20.000Z',
   })
   expect(second.url).toBeNull()
-  expect(JSON.parse(shown('json', []))).toEqual([])
-  expect(JSON.parse(onePicture(picture(), 'json', null))).toEqual(first)
+  expect(JSON.parse(await shown('json', []))).toEqual([])
+  expect(JSON.parse(await onePicture(picture(), 'json', null))).toEqual(first)
 })
 
-it('is CSV as RFC 4180 has it', () => {
-  const [titles, row, end] = splitCsv(shown('csv'))
+it('is CSV as RFC 4180 has it', async () => {
+  const [titles, row, end] = splitCsv(await shown('csv'))
   expect(titles).toEqual(['path', 'state', 'album', 'image_id', 'url', 'size', 'sha256'])
   expect(row).toEqual([`/pictures/a/${NAME}`, 'synced', 'Photos/a', 'id-1', URL, '1536', '07'.repeat(32)])
   expect(end).toBeUndefined()
 })
 
-it('can do nothing to a terminal in any format, and is exact where it goes elsewhere', () => {
+it('can do nothing to a terminal in any format, and is exact where it goes elsewhere', async () => {
   const name = 'a\u001b[2J\u009b31m\r\n"\u202eb.png'
   const evil = picture({ name, path: name })
-  const onTerminal = (format: Format) =>
-    [...listing([evil], format, { oneMirror: true, out: TERMINAL })].join('')
+  const onTerminal = async (format: Format) =>
+    [...(await listing([evil], format, { oneMirror: true, out: TERMINAL }))].join('')
   for (const format of FORMATS)
-    expect(onTerminal(format).replaceAll('\r\n', '\n')).not.toMatch(
+    expect((await onTerminal(format)).replaceAll('\r\n', '\n')).not.toMatch(
       /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/,
     )
-  expect(splitCsv(onTerminal('csv'))[1]![0]).toBe(
+  expect(splitCsv(await onTerminal('csv'))[1]![0]).toBe(
     '/pictures/a\\u001b[2J\\u009b31m\\u000d\\u000a"\\u202eb.png',
   )
-  expect(splitCsv(shown('csv', [evil]))[1]![0]).toBe(`/pictures/${name}`)
-  expect(JSON.parse(onTerminal('json'))[0].path).toBe(`/pictures/${name}`)
-  expect(JSON.parse(onePicture(evil, 'json', TERMINAL)).path).toBe(`/pictures/${name}`)
-  expect(onePicture(evil, 'json', TERMINAL)).not.toContain('\u009b')
+  expect(splitCsv(await shown('csv', [evil]))[1]![0]).toBe(`/pictures/${name}`)
+  expect(JSON.parse(await onTerminal('json'))[0].path).toBe(`/pictures/${name}`)
+  expect(JSON.parse(await onePicture(evil, 'json', TERMINAL)).path).toBe(`/pictures/${name}`)
+  expect(await onePicture(evil, 'json', TERMINAL)).not.toContain('\u009b')
 })
 
-it('is HTML in which no name is markup', () => {
-  const html = shown('html')
+it('is HTML in which no name is markup', async () => {
+  const html = await shown('html')
   expect(html.trimEnd().split('\n')).toHaveLength(1)
   const [, src, alt] = /^<img src="([^"]*)" alt="([^"]*)">\n$/.exec(html)!
   expect(unescaped(src!)).toBe(URL)
@@ -95,8 +95,8 @@ it('is HTML in which no name is markup', () => {
   expect(unescaped(alt!)).toBe(NAME.replace('\n', '\\u000a'))
 })
 
-it('is Markdown in which no name is markup', () => {
-  const text = shown('markdown')
+it('is Markdown in which no name is markup', async () => {
+  const text = await shown('markdown')
   expect(text.trimEnd().split('\n')).toHaveLength(1)
   const [, alt, url] = /^!\[(.*)\]\(<([^<>\\]*)>\)\n$/.exec(text)!
   // Each sign that could mean something has a backslash of its own.
@@ -104,14 +104,14 @@ it('is Markdown in which no name is markup', () => {
   expect(url).toBe(`https://cdn.example.com/i/1?a=1&amp;lt;b=(2)%3C"'%3E%5C`)
 })
 
-it('is an address a line, and leaves out those that are not known', () => {
-  expect(shown('url', [picture(), picture({ url: null }), picture({ url: 'https://x/2' })])).toBe(
+it('is an address a line, and leaves out those that are not known', async () => {
+  expect(await shown('url', [picture(), picture({ url: null }), picture({ url: 'https://x/2' })])).toBe(
     `${URL}\nhttps://x/2\n`,
   )
 })
 
-it('is a table that no name can forge a line of', () => {
-  const text = shown('table', [picture(), picture({ url: null, state: 'linked' })])
+it('is a table that no name can forge a line of', async () => {
+  const text = await shown('table', [picture(), picture({ url: null, state: 'linked' })])
   expect(text.split('\n')).toHaveLength(4)
   expect(text).toMatch(/linked +1\.5 KB +id-1 +not known\n$/)
 })

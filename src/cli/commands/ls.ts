@@ -38,7 +38,8 @@ export const lsCommand = configCommand(
           }
       }
       const oneMirror = new Set(places.map(({ mirror }) => mirror.folder)).size === 1
-      await writeOut(process.stdout, listing(pictures(), format, { oneMirror, out: process.stdout }))
+      const lines = await listing(pictures(), format, { oneMirror, out: process.stdout })
+      await writeOut(process.stdout, lines)
       if (unknown > 0 && needsAddress(format))
         sayAside(`left out: ${count(unknown, 'picture')} whose ${UNKNOWN}`)
       return EXIT.inSync

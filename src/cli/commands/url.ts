@@ -46,10 +46,10 @@ export const urlCommand = configCommand(
         EXIT.left,
       )
     if (one.picture.url === null) throw new Problem(`${shown}: its ${UNKNOWN}`, EXIT.left)
-    process.stdout.write(onePicture(one.picture, format, process.stdout))
+    process.stdout.write(await onePicture(one.picture, format, process.stdout))
     if (copy) {
       const { copyToClipboard } = await import('../terminal/clipboard.ts')
-      const problem = copyToClipboard(onePicture(one.picture, format, null).trimEnd())
+      const problem = copyToClipboard((await onePicture(one.picture, format, null)).trimEnd())
       if (problem !== null) throw new Problem(`not copied: ${problem}`)
     }
     if (!one.picture.older) return EXIT.inSync

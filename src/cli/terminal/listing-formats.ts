@@ -2,7 +2,7 @@ import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { printable, sizeInWords } from '../../words/text.ts'
 import { paint } from './output.ts'
-import { type Column, tableLines } from './table.ts'
+import type { Column } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'csv', 'markdown', 'html', 'url'] as const
 
@@ -21,18 +21,19 @@ export interface ListingOptions {
 }
 
 /** The text of a listing, in pieces of one picture. markdown and html show the picture. url has one address a line. */
-export function listing(
+export async function listing(
   pictures: Iterable<MirroredPicture>,
   format: Format,
   { oneMirror, out }: ListingOptions,
-): Iterable<string> {
+): Promise<Iterable<string>> {
   const shown = shownOn(out)
   switch (format) {
-    case 'table':
-      return tableLines(COLUMNS, rowsOf(pictures, oneMirror), {
-        width: out?.columns || null,
-        ...(out && { paint: inTable }),
-      })
+    case 'table': {
+      // Only a table needs the widths of characters, whose data take 6 ms to load.
+      const { tableLines } = await import('./table.ts')
+      const rows = rowsOf(pictures, oneMirror)
+      return tableLines(COLUMNS, rows, { width: out?.columns || null, ...(out && { paint: inTable }) })
+    }
     case 'json':
       return jsonArray(pictures, shown)
     case 'csv':
@@ -47,9 +48,13 @@ export function listing(
 }
 
 /** The text for one picture: a JSON object, or in other formats a listing of one picture. */
-export function onePicture(picture: MirroredPicture, format: Format, out: NodeJS.WriteStream | null): string {
+export async function onePicture(
+  picture: MirroredPicture,
+  format: Format,
+  out: NodeJS.WriteStream | null,
+): Promise<string> {
   if (format === 'json') return `${shownOn(out)(JSON.stringify(inJson(picture)))}\n`
-  return [...listing([picture], format, { oneMirror: true, out })].join('')
+  return [...(await listing([picture], format, { oneMirror: true, out }))].join('')
 }
 
 type Shown = (text: string) => string

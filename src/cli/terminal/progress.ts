@@ -1,7 +1,7 @@
 import type { Ora } from 'ora'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { count, printable, sizeInWords, spanInWords } from '../../words/text.ts'
+import { count, inDigits, printable, sizeInWords, spanInWords } from '../../words/text.ts'
 
 /** Widths in columns of the terminal. */
 const WIDEST = 30
@@ -128,7 +128,7 @@ function textOf(moved: Moved, columns: number): string {
 }
 
 function quotaLeft(pictures: number): string {
-  return `quota left ${pictures.toLocaleString('en')}`
+  return `quota left ${inDigits(pictures)}`
 }
 
 /** Shows an event of a pass. When there is a bar, uploads get no line, because the bar shows uploads. */
