@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -7,6 +7,9 @@ const ROOT = join(import.meta.dirname, '..')
 /**
  * Makes dist/: the program as few files, for Node takes half of a short command's time to find and read 700 modules. All
  * of them stand in dist/cli/. So a source that looks for what is beside the code stands two folders deep as well.
+ *
+ * The files are CommonJS. An import of `node:http` reads every export of that module, and one of them loads a whole HTTP
+ * client; `require` reads what is used.
  */
 export async function build(): Promise<void> {
   rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
@@ -16,13 +19,15 @@ export async function build(): Promise<void> {
     platform: 'node',
     // It has a part that is not JavaScript.
     external: ['better-sqlite3'],
-    // Bottleneck hides from bundlers what only those need who have a Redis.
-    checks: { eval: false },
+    // Bottleneck hides from bundlers what only those need who have a Redis. yargs can extend configs, which nobody asks for.
+    checks: { eval: false, emptyImportMeta: false },
   })
-  await bundle.write({ dir: 'dist/cli', format: 'esm', chunkFileNames: '[name]-[hash].js' })
+  await bundle.write({ dir: 'dist/cli', format: 'cjs', chunkFileNames: '[name]-[hash].js' })
   await bundle.close()
   for (const folder of ['cli/try/pictures', 'page/assets'])
     cpSync(join(ROOT, 'src', folder), join(ROOT, 'dist', folder), { recursive: true })
+  // The package's own package.json says that its files are modules, as the sources are.
+  writeFileSync(join(ROOT, 'dist/package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(ROOT, 'dist/cli/albumd.js'), 0o755)
 }
 

@@ -1,14 +1,11 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
 import { openSocketPath } from '../daemon/control/protocol.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { UnderWay } from './heard.ts'
 import type { PageUrl } from './listening.ts'
-
-// This is no import, because an import takes 20 ms: daemon/control/client.ts says why.
-const { request } = process.getBuiltinModule('node:http')
 
 /** What only the running daemon knows. */
 export interface PageNow {

@@ -40,7 +40,8 @@ describe('the package', () => {
     expect(installed.files).toContain('dist/cli/albumd.js')
     expect(installed.files).toContain('dist/cli/scan-worker.js')
     const read = ['cli/try/pictures', 'page/assets'].flatMap(filesOf)
-    expect(installed.files.filter(path => !isProgram(path))).toEqual([...BESIDE_THE_PROGRAM, ...read].sort())
+    const beside = [...BESIDE_THE_PROGRAM, 'dist/package.json', ...read]
+    expect(installed.files.filter(path => !isProgram(path))).toEqual(beside.sort())
   })
 
   it('is installed into an empty prefix without a script or a warning', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Config } from '../../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../commands/all.ts'
@@ -8,9 +8,6 @@ import { version } from '../package.ts'
 import { fingerprintOf } from '../state/claim.ts'
 import { closedState } from '../state/state-problem.ts'
 import { type Asking, type Line, openSocketPath, type Refusal } from './protocol.ts'
-
-// An import would read all exports of the module. One of them is WebSocket, for which Node loads undici: 20 ms.
-const { request } = process.getBuiltinModule('node:http')
 
 /** What a command shows to a person who gave it to a daemon. */
 export interface RemoteOutput extends CommandOutput {
