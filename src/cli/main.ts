@@ -1,46 +1,21 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import yargs, { type Argv, type CommandModule } from 'yargs'
-import { version } from '../daemon/package.ts'
-import { markOperands, refuseMisgiven, unmarkOperands, usageProblem } from './arguments.ts'
-import { COMMANDS, type Command } from './commands.ts'
-import { type LogLevelArgs, logLevelOption, yargsModule } from './options.ts'
+import { COMMANDS } from './commands.ts'
+import { plainArguments } from './plain-line.ts'
 import { describeError, EXIT, Problem } from './problem.ts'
 
 /** Runs a command line, and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
   let showStacks = false
-  // A completion's words are not marked, because the last word is still being typed and may be two dashes.
-  const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
-  const command = yargs()
-    .scriptName('albumd')
-    .usage('$0 <command>\n\nKeeps a folder of pictures and an image host the same.')
-    .parserConfiguration({ 'camel-case-expansion': false })
-    .options(logLevelOption)
-    .middleware(unmarkOperands, true)
-    .middleware(parsed => refuseMisgiven(words, parsed), true)
-    .middleware(parsed => {
-      showStacks = parsed['log-level'] === 'debug'
-    }, true)
-    .demandCommand(1, 'Name a command.')
-    .strict()
-    .version(version)
-    .help()
-    .alias('help', 'h')
-    .exitProcess(false)
-    .fail((message, error) => {
-      // When an option has no value, yargs throws a YError, which is a mistake of usage.
-      if (error && error.name !== 'YError') throw error
-      throw usageProblem(message ?? error.message, args, optionsOf(command))
-    })
   const unwritten = onLostOutput()
   try {
-    for (const each of COMMANDS) command.command(await moduleOf(each, args))
-    const { _: named } = await command.parseAsync(words)
+    const name = await run(args, parsed => {
+      showStacks = parsed['log-level'] === 'debug'
+    })
     // A stream emits an error only in the turn after the write.
     await turn()
     const lost = unwritten()
     // For `run` a lost line is no failure, because `run` writes only the log.
-    if (lost && !process.exitCode && named[0] !== 'run')
+    if (lost && !process.exitCode && name !== 'run')
       throw new Problem(`what this command tells could not be written (${lost}); make room`, EXIT.unexpected)
   } catch (error) {
     const { exitCode, lines } = describeError(error)
@@ -50,10 +25,22 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The options of the named command. yargs has this method for completions, and its types do not declare it. */
-function optionsOf(command: Argv<object>): string[] {
-  const { getOptions } = command as unknown as { getOptions(): { key: Record<string, unknown> } }
-  return Object.keys(getOptions.call(command).key)
+type Told = (parsed: Record<string, unknown>) => void
+
+/** `told`: called with the arguments before the work. Answers the name of the command; undefined when none was named. */
+async function run(args: readonly string[], told: Told): Promise<string | undefined> {
+  const command = COMMANDS.find(({ name }) => name === args[0])
+  if (command) {
+    const code = await command.load()
+    const plain = plainArguments(command, code, args.slice(1))
+    if (plain) {
+      told(plain)
+      await code.handler(plain)
+      return command.name
+    }
+  }
+  const { runWithYargs } = await import('./with-yargs.ts')
+  return runWithYargs(args, told)
 }
 
 /** The error codes for a closed terminal and for a closed pipe (`albumd sync | head`). Nobody reads the output then. */
@@ -67,10 +54,4 @@ function onLostOutput(): () => string | null {
       if (!NOBODY_READS.has(code)) lost ??= code ?? message
     })
   return () => lost
-}
-
-/** The yargs module of a command. The command's code is loaded only when the command's name is among the arguments. */
-async function moduleOf(command: Command, args: readonly string[]): Promise<CommandModule<LogLevelArgs>> {
-  if (args.includes(command.name)) return yargsModule(command, await command.load())
-  return { command: command.command, describe: command.describe, handler() {} }
 }

@@ -41,6 +41,10 @@ it('the help texts wait for nothing that only work needs', async () => {
   expect(heavy(packages)).toEqual([])
 })
 
+it('a plain command line is read without yargs', async () => {
+  expect(await packagesOf(PROGRAM, 'completion', 'bash')).not.toContain('yargs')
+})
+
 it('nor does any command before it is carried out', async () => {
   const commands = new URL('../../src/cli/commands.ts', import.meta.url)
   const loadAll = `const { COMMANDS } = await import('${commands}'); for (const { load } of COMMANDS) await load()`
