@@ -95,7 +95,11 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
 
 /** An answer of a form that §1 does not know, whatever its status. */
 export function garbled(endpoint: Endpoint, left: Left, status: number, message: Reason): HostFailure {
-  return { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
+  const failure = { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
+  // A proxy in front of the node refuses this picture, for example for its size, before it has read the picture.
+  if (failure.remedy === 'new_credential' && OF_REQUEST.has(status))
+    return { ...failure, remedy: 'refused_by_node', message: because('refused_by_node', { why: message }) }
+  return failure
 }
 
 /** Step 1 succeeded, and the credential in its answer can't be read. */
@@ -190,8 +194,8 @@ export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): bool
 
 /** The failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached. */
 export function isOutage(failure: HostFailure): boolean {
-  const { code, status = 0 } = failure
-  if (isOdd(failure)) return false
+  const { code, remedy, status = 0 } = failure
+  if (isOdd(failure) || remedy === 'refused_by_node') return false
   return OUTAGE.has(code) || (!isErrorCode(code) && isPassing(status))
 }
 

@@ -2,8 +2,10 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { expect, test } from 'vitest'
-import { type Credential, PictureChanged } from '../../src/remote/host.ts'
+import { isOutage } from '../../src/remote/failures.ts'
+import { type Credential, type HostFailure, PictureChanged } from '../../src/remote/host.ts'
 import { multipartOf } from '../../src/remote/uploads.ts'
+import { resultOfRefusal } from '../../src/sync/uploads/upload-job.ts'
 import {
   API_KEY,
   bytesOf,
@@ -119,6 +121,7 @@ test('when the node does not accept the dimensions, the remedy is to leave them 
 })
 
 const LARGE = 32 * 2 ** 20
+const HTML = '<html>502 Bad Gateway</html>'
 
 test.each([
   ['in memory', inMemory],
@@ -136,6 +139,24 @@ test.each([
   const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), make(bytesOf(LARGE)), never))
   expect(refusal).toMatchObject({ remedy: 'change_picture', code: 'FILE_TOO_LARGE', status: 413 })
   expect(arrived).toBeLessThan(LARGE)
+})
+
+test('a page of a proxy before all of a picture was sent is a refusal of this picture, and no outage', async () => {
+  const origin = await serve(request => {
+    request.once('data', () => {
+      request.pause()
+      const { socket } = request
+      socket.write(`HTTP/1.1 413 Large\r\ncontent-length: ${HTML.length}\r\n\r\n${HTML}`)
+    })
+  })
+  const host = clientOf(origin)
+  const refusal = await failureOf(host.send(credentialAt(origin), chunked(bytesOf(LARGE)), never))
+  expect(refusal).toMatchObject({ remedy: 'refused_by_node', code: 'HOST_ANSWER', status: 413 })
+  expect(isOutage(refusal as unknown as HostFailure)).toBe(false)
+  expect(resultOfRefusal(refusal as unknown as HostFailure, Buffer.alloc(32), 0)).toMatchObject({
+    kind: 'failed',
+    retryAt: 3_600_000,
+  })
 })
 
 test.each([
@@ -158,8 +179,6 @@ async function afterWhole(answer: (socket: Socket) => void): Promise<string> {
     })
   })
 }
-
-const HTML = '<html>502 Bad Gateway</html>'
 
 test.each<[string, (socket: Socket) => void]>([
   ['a reset', socket => socket.resetAndDestroy()],

@@ -100,7 +100,8 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   if ((remedy === 'find_out' || remedy === 'gone') && failure.endpoint === 'create_album')
     return { kind: 'waits', message }
   // An outage, a redirect and a refused album request have nothing to do with the file.
-  if (isOutage(failure) || code.startsWith('HOST_') || !OF_A_FILE.has(failure.endpoint)) {
+  const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
+  if (isOutage(failure) || isOfHost || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'
       ? { kind: 'uncertain', failure, hash }
       : { kind: 'stop', failure }

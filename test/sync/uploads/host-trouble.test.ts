@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ownFailure, tooSlow } from '../../../src/remote/failures.ts'
 import { type Block, hostWith, type Sent } from '../../../src/remote/host.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
-import { because, inWords, said } from '../../../src/words/reasons.ts'
+import { because, inWords, type Reason, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { ALLOWANCE, count, failure, green, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
 
@@ -246,6 +246,22 @@ it('a picture that the line is too slow for is its own failure, tried again in a
   expect(inWords(message)).toBe(
     'it would take 14 min at 57 KB/s, and an upload may take 10 min; it needs a faster line (or a higher uploads.bandwidth, if that is set), and is tried again by itself',
   )
+})
+
+it.each([
+  [0, 1],
+  [1, 4],
+  [2, 24],
+  [9, 24],
+])('a picture that a node refuses waits, after %i tries before, for %i h', (attempts, hours) => {
+  const why = said('No holiday pictures.')
+  const refusal = failure('refused_by_node', 'POLICY', 'send', {
+    status: 422,
+    message: because('refused_by_node', { why }),
+  })
+  const result = resultOfRefusal(refusal.failure, hash, 1000, attempts)
+  expect(result).toMatchObject({ kind: 'failed', code: 'POLICY', retryAt: 1000 + hours * HOUR_MS })
+  expect(inWords((result as { message: Reason }).message)).toContain('No holiday pictures.')
 })
 
 it('one that made way for others stays pending', () => {
