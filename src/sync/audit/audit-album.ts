@@ -4,7 +4,7 @@ import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
-import { canBe, dimensionsFit, sizeFits } from '../listing/index.ts'
+import { canBe, dimensionsFit, plainName, sizeFits } from '../listing/index.ts'
 
 /** The records that one album's listing is compared with. */
 export interface AuditRecords {
@@ -75,10 +75,10 @@ function judgeUnrecorded(
   settled: readonly ImageRow[],
   { album, isUnderWay, wasDeleted }: AuditRecords,
 ): Finding[] {
-  const byName = Map.groupBy(settled, ({ name }) => name.normalize())
+  const byName = Map.groupBy(settled, ({ name }) => plainName(name))
   const kindOf = (image: ListedImage): Pick<Finding, 'kind' | 'detail'> => {
     if (wasDeleted(image)) return { kind: 'twice', detail: because('deletion_undone') }
-    const named = image.name === undefined ? [] : (byName.get(image.name.normalize()) ?? [])
+    const named = image.name === undefined ? [] : (byName.get(plainName(image.name)) ?? [])
     const alike = named.find(known => canBe(image, known))
     if (alike)
       return {
@@ -99,7 +99,7 @@ function namesTell(inPlace: readonly ImageRow[], shown: ReadonlyMap<string, List
 }
 
 function sameName({ name }: ImageRow, listed: ListedImage): boolean {
-  return listed.name === undefined || listed.name.normalize() === name.normalize()
+  return listed.name === undefined || plainName(listed.name) === plainName(name)
 }
 
 /** How a listing differs from the record. A property that the listing leaves out, or rounds, is no difference. */

@@ -5,6 +5,7 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { type Album, albumPathOf } from '../album.ts'
 import type { EngineContext } from '../context.ts'
+import { plainName } from './listed-name.ts'
 import { listingChanges, type Walk, walkEverything, walkWhole } from './walk.ts'
 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
@@ -37,13 +38,13 @@ export class AlbumContents {
 
   /** The unrecorded images of this name in an album. Empty for an album that was not walked. */
   unrecorded(album: Album, name: string): readonly UnrecordedImage[] {
-    return this.#unrecorded.get(album?.id ?? 0)?.get(name.normalize()) ?? []
+    return this.#unrecorded.get(album?.id ?? 0)?.get(plainName(name)) ?? []
   }
 
   /** Takes an unrecorded image for a file. Answers false when another file took the image before. */
   claim(album: Album, image: UnrecordedImage): boolean {
     const named = this.#unrecorded.get(album?.id ?? 0)
-    const name = image.name?.normalize() ?? NAMELESS
+    const name = keyOf(image)
     const images = named?.get(name) ?? []
     if (!images.includes(image)) return false
     const left = images.filter(other => other !== image)
@@ -98,10 +99,7 @@ export class AlbumContents {
         : new Map<string | null, number | null>([[album.remote_id, album.id]])
     })
     const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
-    this.#unrecorded.set(
-      album?.id ?? 0,
-      Map.groupBy(images, ({ name }) => name?.normalize() ?? NAMELESS),
-    )
+    this.#unrecorded.set(album?.id ?? 0, Map.groupBy(images, keyOf))
   }
 }
 
@@ -144,8 +142,10 @@ function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
   return { ...walk, images: walk.images.filter(({ album }) => !isMirrored(album)) }
 }
 
-/** The key of images that are listed without a name. No file has an empty name. */
-const NAMELESS = ''
+/** The key '' is of images that are listed without a name. */
+function keyOf({ name }: ListedImage): string {
+  return name === undefined ? '' : plainName(name)
+}
 
 /**
  * The result of a look when the host gives no listing. When the account's plan has no listings, uploads go on without a look,
@@ -168,7 +168,7 @@ export function unrecordedIn<Image extends ListedImage>(
 export function namesAreKept({ images }: Synced, listed: readonly ListedImage[]): boolean {
   return listed.every(({ id, name }) => {
     const ours = name === undefined ? undefined : images.byRemoteId(id)
-    return ours?.proof !== 'uploaded' || ours.name.normalize() === name!.normalize()
+    return ours?.proof !== 'uploaded' || plainName(ours.name) === plainName(name!)
   })
 }
 

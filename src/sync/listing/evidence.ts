@@ -2,6 +2,7 @@ import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { DeliveryPattern } from './delivery.ts'
+import { plainName } from './listed-name.ts'
 
 /**
  * What a listing shows of one open upload.
@@ -79,7 +80,7 @@ export interface Features {
  * the host is known to change names.
  */
 export function canBe(listed: ListedImage, picture: Features, names = true): boolean {
-  if (names && listed.name !== undefined && listed.name.normalize() !== picture.name.normalize()) return false
+  if (names && listed.name !== undefined && plainName(listed.name) !== plainName(picture.name)) return false
   return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))
 }
 

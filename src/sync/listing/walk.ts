@@ -1,6 +1,7 @@
 import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { because } from '../../words/reasons.ts'
+import { plainName } from './listed-name.ts'
 
 /** What the host lists in an album (§4.4). Each entry names the album that holds it by the host's id; null is the root. */
 export interface Walk {
@@ -124,6 +125,8 @@ export async function walkEverything(
     settled: true,
     atOnce: true,
   }
+  /** By id. A host may list an image in the albums above its own too; the deepest is its own. */
+  const images = new Map<string, Walk['images'][number]>()
   const parents: (string | null)[] = [null]
   const seen = new Set<string>()
   for (const parent of parents) {
@@ -134,7 +137,7 @@ export async function walkEverything(
     everything.complete &&= walk.value.complete
     everything.settled &&= walk.value.settled
     everything.atOnce &&= walk.value.atOnce
-    for (const image of walk.value.images) everything.images.push(image)
+    for (const image of walk.value.images) images.set(image.id, image)
     for (const album of walk.value.albums) {
       if (seen.has(album.id)) continue
       seen.add(album.id)
@@ -143,7 +146,7 @@ export async function walkEverything(
     }
     if (parents.length > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
   }
-  return { ok: true, value: everything }
+  return { ok: true, value: { ...everything, images: [...images.values()] } }
 }
 
 /** Tells which images the host lists. Each album is walked once in one round of deletions. A null album is the root. */
@@ -163,10 +166,6 @@ export class ListedIds {
     if (walked.ok) return walked.value.images.some(({ id }) => id === imageId)
     return walked.failure.remedy === 'gone' ? false : walked.failure
   }
-}
-
-function areAlike(one: string, other: string): boolean {
-  return one.normalize().trim() === other.normalize().trim()
 }
 
 type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
@@ -194,7 +193,8 @@ export class AlbumListings {
   ): Promise<Outcome<readonly ListedAlbum[]>> {
     const walked = await (this.#walks.get(parent) ?? this.#walk(parent, signal))
     if (!walked.ok) return walked
-    const alike = () => [...walked.value].flatMap(([other, twins]) => (areAlike(other, name) ? twins : []))
+    const alike = () =>
+      [...walked.value].flatMap(([other, twins]) => (plainName(other) === plainName(name) ? twins : []))
     return { ok: true, value: walked.value.get(name) ?? alike() }
   }
 

@@ -50,6 +50,25 @@ it('a page that is gone when it is asked for is no sign that the album is gone',
   expect(walk).toMatchObject({ ok: true, value: { images, complete: false } })
 })
 
+it('an image that the albums above its own list too is in its own', async () => {
+  const named = (id: string) => ({ id, name: id, depth: 1, image_count: 1, sub_count: 0, created_at: '' })
+  const below: Record<string, string[]> = { '': ['a'], a: ['b'], b: [] }
+  const list: ImageHost['list'] = async album => ({
+    ok: true,
+    value: {
+      albums: below[album ?? '']!.map(named),
+      images: [{ id: 'image' }],
+      pagination: { page: 1, per_page: 20, total_pages: 1, total_images: 1 },
+      cdn_base_url: null,
+    },
+  })
+  const { value } = (await walkEverything({ list }, never)) as Extract<
+    Awaited<ReturnType<typeof walkEverything>>,
+    { ok: true }
+  >
+  expect(value.images).toEqual([{ id: 'image', album: 'b' }])
+})
+
 const FOLDERS = Array.from({ length: 50 }, (_, n) => `folder ${n}`)
 
 describe('the listings of a pass', () => {

@@ -37,6 +37,19 @@ describe('a new state against a host that holds the pictures', () => {
     expect(synced.summaries.mirror(1)).toMatchObject({ linked: 2, pending_uploads: 0 })
   })
 
+  it('links them too where the host lists names in another Unicode form and without blanks', async () => {
+    const workshop = await filled([' a.png', 'Grüße/ü.png'])
+    const changed = (name: string) => name.normalize('NFD').trim()
+    const list = listingWith(workshop.host, page => ({
+      ...page,
+      albums: page.albums.map(album => ({ ...album, name: changed(album.name) })),
+      images: page.images.map(image => ({ ...image, name: changed(image.name!) })),
+    }))
+    const { synced, sent } = await afresh(workshop, { list })
+    expect(sent).toEqual([])
+    expect(synced.summaries.mirror(1)).toMatchObject({ linked: 2, pending_uploads: 0 })
+  })
+
   it('sends what is not there', async () => {
     const workshop = await filled(['a.png', 'b.png'])
     workshop.write('new.png', png(9, 9).bytes)
