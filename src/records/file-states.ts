@@ -52,7 +52,8 @@ export type FileTransition = keyof typeof FILE_TRANSITIONS
 /** Writes a file's record. `was`: its state before. */
 export function writeFile(tx: Tx, transition: FileTransition, was: State, row: FileRow): void {
   check(transition, was, row.state)
-  tx.files.put(row)
+  if (was === 'none') tx.files.add(row)
+  else tx.files.put(row)
 }
 
 /** Removes a file's record. `was`: its state before. */

@@ -41,7 +41,8 @@ export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
 export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, file, was, leaves } = change
   noteChange(tx, { mirror, path }, change, moment.now)
-  tx.failures.clear(file.folder, file.name)
+  // A file without a record has no failures.
+  if (was !== null) tx.failures.clear(file.folder, file.name)
   if (leaves !== undefined) tx.images.keep(leaves)
   if (kind === 'pending' || kind === 'aside') {
     writeFile(tx, 'changed', was ?? 'none', file)

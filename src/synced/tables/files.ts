@@ -107,6 +107,8 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   const filesAfter = all<[folder: number, after: string], FileRow>(
     'SELECT * FROM files WHERE folder = +? AND name > +? ORDER BY name LIMIT 512',
   )
+  const insert = `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash, flat)
+     VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash, @flat)`
   const remove = run<[FileKey]>('DELETE FROM files WHERE folder = @folder AND name = @name')
   const forgetResend = run<[FileKey]>('DELETE FROM resend WHERE folder = @folder AND name = @name')
 
@@ -228,10 +230,10 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       ),
     },
     writes: {
+      /** Adds the record of a file that has none. SQLite need not be able to undo it alone, so it is quicker than `put`. */
+      add: run<[row: FileRow]>(insert),
       put: run<[row: FileRow]>(
-        `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash, flat)
-         VALUES (@folder, @name, @size, @mtime, @ctime, @ino, @state, @since, @image, @hash, @flat)
-         ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
+        `${insert} ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
            ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash,
            flat = excluded.flat`,
       ),
