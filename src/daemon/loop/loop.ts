@@ -70,6 +70,7 @@ export class Loop {
 
   #hear(told: SpokenEvent): void {
     if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow()
+    if (told.event === 'picture_uploaded') this.#stale.uploaded()
     if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
       this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#options.clock.monotonic() + told.retry_in_ms)
   }

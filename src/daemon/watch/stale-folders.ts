@@ -10,9 +10,12 @@ interface Patience {
 
 /** For a picture that a person has just saved. */
 const EAGER: Patience = { quietMs: 5, burstMs: 50 }
-/** For thousands of pictures that come one by one. One scan then finds many of them. */
+/** For a file that is written all the time, such as a film. Most scans find nothing to upload. */
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
-/** How many scans in a row wait only as long as EAGER says. Every EAGER_AGAIN_MS allow one more such scan. */
+/**
+ * How many scans in a row wait only as long as EAGER says. Each uploaded picture, and every EAGER_AGAIN_MS, allow one more
+ * such scan.
+ */
 const EAGER_LOOKS = 30
 const EAGER_AGAIN_MS = 200
 
@@ -42,6 +45,11 @@ export class StaleFolders {
     return new Map(
       taken.map(([mirror, folders]) => [mirror, folders === 'everything' ? folders : [...folders]]),
     )
+  }
+
+  /** A picture was uploaded, so a scan was worth its time. */
+  uploaded(): void {
+    this.#eagerLooks++
   }
 
   /**

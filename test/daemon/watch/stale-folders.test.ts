@@ -90,6 +90,18 @@ describe('waiting for stale folders', () => {
     expect(endedAt).toBe(began + 600)
   })
 
+  it('stays short where the scans find pictures to upload', async () => {
+    for (let n = 0; n < 100; n++) {
+      stale.add('/m', ['a'])
+      endedAt = null
+      wait(60_000)
+      await clock.pass(5)
+      expect(endedAt).toBe(clock.monotonic())
+      stale.take()
+      stale.uploaded()
+    }
+  })
+
   it('then ends two seconds after the first event where events never pause', async () => {
     await lookOften()
     const began = clock.monotonic()
