@@ -17,13 +17,23 @@ const REMOTE = new Set([
   ...'sshfs rclone glusterfs s3fs davfs curlftpfs smbnetfs'.split(' ').map(name => `fuse.${name}`),
 ])
 
-/** The mounts of this machine. A later mount may cover an earlier one. Empty when the system keeps no such list. */
-export function readMounts(): Mount[] {
+let latestText = ''
+let latest: readonly Mount[] = []
+
+/**
+ * The mounts of this machine. A later mount may cover an earlier one. Empty when the system keeps no such list. While
+ * nothing is mounted or unmounted, each call answers the same array.
+ */
+export function readMounts(): readonly Mount[] {
+  let text = ''
   try {
-    return parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
-  } catch {
-    return []
+    text = readFileSync('/proc/self/mountinfo', 'utf8')
+  } catch {}
+  if (text !== latestText) {
+    latestText = text
+    latest = parseMounts(text)
   }
+  return latest
 }
 
 /** Parses /proc/self/mountinfo. A line: id, parent, device, root, path, options, tags, a dash, type, source, options. */

@@ -28,7 +28,7 @@ export interface Renewable {
 }
 
 /** How often the key's file is looked at. A person who has changed the key wants to see soon whether it works. */
-const KEY_FILE_MS = 5000
+const KEY_FILE_MS = 10_000
 
 /** The settings of a running daemon, which a person may replace. */
 export interface CurrentSettings {

@@ -35,8 +35,8 @@ export interface MirrorWatcherOptions {
   /** How often everything is scanned instead of being watched. Null: the mirror is watched. */
   pollMs: number | null
   record: (state: WatchState) => void
-  /** Reads the list of mounts; the system's by default. */
-  mounts?: () => Mount[]
+  /** Reads the list of mounts, and answers the same array while nothing changed; the system's list by default. */
+  mounts?: () => readonly Mount[]
 }
 
 /** How often watching is tried again where the system refused it. */
@@ -206,16 +206,23 @@ function foldersToWatch(synced: Synced, mirror: string): Set<string> {
 }
 
 /** What is mounted at, above and below a mirror's folder. */
-function openMirrorMounts(mirror: string, mounts: () => Mount[], say: (line: string) => void) {
+function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (line: string) => void) {
   const said = new Set<string>()
   let remote: string[] = []
-  let known = read()
+  let root = ''
+  let all: readonly Mount[] = []
+  let known = new Map<string, string>()
+  read()
 
-  function read(): Map<string, string> {
+  function read(): void {
     // The kernel's list has real paths, without links. The target of a link may be missing until its disk is mounted.
-    const root = realPathOf(mirror)
+    const at = realPathOf(mirror)
+    const now = mounts()
+    if (at === root && now === all) return
+    root = at
+    all = now
     const folderOf = ({ path }: Mount) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '')
-    const mine = mountsOf(mounts(), root)
+    const mine = mountsOf(all, root)
     const others = mine.filter(isRemote)
     remote = others.map(folderOf)
     for (const mount of others) {
@@ -226,7 +233,7 @@ function openMirrorMounts(mirror: string, mounts: () => Mount[], say: (line: str
       if (!said.has(line)) say(line)
       said.add(line)
     }
-    return new Map(mine.map(mount => [folderOf(mount), mount.id]))
+    known = new Map(mine.map(mount => [folderOf(mount), mount.id]))
   }
 
   return {
@@ -235,7 +242,8 @@ function openMirrorMounts(mirror: string, mounts: () => Mount[], say: (line: str
     /** Folders where something was mounted or unmounted since the last call. '': the root itself is another folder now. */
     changed(): string[] {
       const before = known
-      known = read()
+      read()
+      if (known === before) return []
       const folders = new Set([...before.keys(), ...known.keys()])
       return [...folders].filter(folder => before.get(folder) !== known.get(folder))
     },

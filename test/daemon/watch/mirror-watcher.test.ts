@@ -166,11 +166,11 @@ it.each([
   const home = tempFolder()
   mkdirSync(join(home, 'disk/mirror/a'), { recursive: true })
   symlinkSync(join(home, 'disk'), join(home, 'link'))
-  const mounts: Mount[] = [{ id: '1', path: '/', type: 'ext4' }]
+  let mounts: Mount[] = [{ id: '1', path: '/', type: 'ext4' }]
   const mirror = watchMirror(join(home, 'link/mirror'), ['', 'a'], { mounts: () => mounts })
   onTestFinished(mirror.close)
   await mirror.told('a')
-  mounts.push({ id: '2', path: join(home, 'disk/mirror', below), type: 'ext4' })
+  mounts = [...mounts, { id: '2', path: join(home, 'disk/mirror', below), type: 'ext4' }]
   await mirror.clock.pass(5000)
   await mirror.told(below === 'a' ? 'a' : 'everything')
 })
