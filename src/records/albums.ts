@@ -27,7 +27,11 @@ export function albumFound(
   if (ours) tx.albums.made(Math.round(monotonic), remoteId)
   if (origin === 'made') tx.contents.put(album.id, 0)
   if (origin === 'made blind') tx.albums.madeBlind(album.id)
-  if (ours && parent !== null) albumUsed(tx, parent)
+  if (origin === 'listed') tx.albums.remade(0, album.id)
+  if (ours && parent !== null) {
+    albumUsed(tx, parent)
+    tx.albums.close(null, parent)
+  }
   return tx.albums.byId(album.id)!
 }
 
@@ -44,9 +48,19 @@ export function albumUsed(tx: Tx, album: number): void {
   tx.albums.used(album)
 }
 
-/** The host did not know the album's id, so the album is looked for again. */
-export function albumInDoubt(tx: Tx, remoteId: string): void {
+/** The host creates no album in this album. `now`: milliseconds since 1970. */
+export function albumClosed(tx: Tx, album: number, now: number): void {
+  tx.albums.close(Math.round(now), album)
+}
+
+/**
+ * The host did not know the album's id, so the album is looked for again. `isUnproved`: no listing can show that the album is
+ * gone, and it is created again.
+ */
+export function albumInDoubt(tx: Tx, remoteId: string, isUnproved = false): void {
   tx.albums.doubt(remoteId)
+  const album = tx.albums.byRemoteId(remoteId)
+  if (isUnproved && album) tx.albums.remade(1, album.id)
   // When the default album is gone, uploads without an album land somewhere else.
   if (tx.meta.get('default_album') === remoteId) tx.meta.clear('default_album')
 }

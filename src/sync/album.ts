@@ -12,7 +12,7 @@ export function keyOf(parent: Album, name: string): string {
 }
 
 /** An album's path on the host; '' is the root. */
-export function albumName({ albums }: Synced, album: number | null): string {
+export function albumName({ albums }: Pick<Synced, 'albums'>, album: number | null): string {
   const row = album === null ? undefined : albums.byId(album)
   if (!row) return ''
   const names = [row.name]

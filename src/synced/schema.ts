@@ -69,7 +69,9 @@ CREATE TABLE albums (
   ours       INTEGER NOT NULL,
   confirmed  INTEGER NOT NULL DEFAULT 1,
   blind      INTEGER NOT NULL DEFAULT 0,
-  made_at    INTEGER
+  made_at    INTEGER,
+  closed_at  INTEGER,
+  remade     INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX albums_by_name ON albums (coalesce(parent, 0), name);
 CREATE INDEX albums_by_parent ON albums (parent);

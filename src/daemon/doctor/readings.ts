@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { albumName } from '../../sync/album.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { DimensionReading, TypeReading } from '../../synced/tables/meta.ts'
 import { sizeInWords } from '../../words/text.ts'
@@ -26,32 +27,7 @@ export function checkReadings(
   { meta, albums }: Pick<Synced, 'meta' | 'albums'>,
   { reset }: Pick<QuotaStatus, 'reset'>,
 ): Finding[] {
-  const learned = (message: string, of: NonNullable<Finding['learned']>): Finding => ({
-    ...pass('readings', message),
-    learned: of,
-  })
-  const findings: Finding[] = []
-  const dimensions: Record<string, DimensionReading> = {}
-  for (const [mime, { reading }] of Object.entries(meta.get('dimensions') ?? {}))
-    if (reading) dimensions[mime] = reading
-  const byType = Object.entries(dimensions).map(([mime, reading]) => `${mime} ${DECLARED[reading]}`)
-  if (byType.length > 0) findings.push(learned(`dimensions: ${byType.join('; ')}`, { dimensions }))
-  const isRefused = Object.values(dimensions).includes('skip')
-  if (isRefused && (host.dimensions === 'stored' || host.dimensions === 'turned'))
-    findings.push(
-      warn(
-        'readings',
-        `dimensions: the host refuses them as host.dimensions says (${host.dimensions}), so none are compared`,
-        'leave host.dimensions out: albumd then learns which the host takes',
-      ),
-    )
-  else if (host.dimensions !== 'learn')
-    findings.push(
-      pass(
-        'readings',
-        `dimensions: host.dimensions says ${host.dimensions}, which goes before what was learned`,
-      ),
-    )
+  const findings = dimensionFindings(host.dimensions, meta)
   const type = meta.get('declared_type')
   if (type !== null)
     findings.push(
@@ -67,6 +43,13 @@ export function checkReadings(
     const said = name === null ? 'the account has no default album' : `the account's default album is ${name}`
     findings.push(learned(said, { default_album: name }))
   }
+  const closed = albums.closed().map(({ id }) => albumName({ albums }, id))
+  if (closed.length > 0)
+    findings.push(
+      learned(`the host creates no albums in ${inShort(closed)}; it is asked again after a day`, {
+        closed_albums: closed,
+      }),
+    )
   if (reset.known === 'learned') {
     const { known: _, ...quotaDay } = reset
     const said = `the quota's day begins between ${reset.from} and ${reset.to} UTC`
@@ -80,4 +63,39 @@ export function checkReadings(
       }),
     )
   return findings.length > 0 ? findings : [pass('readings', 'nothing is learned of the host yet')]
+}
+
+function dimensionFindings(setting: Config['host']['dimensions'], meta: Synced['meta']): Finding[] {
+  const findings: Finding[] = []
+  const dimensions: Record<string, DimensionReading> = {}
+  for (const [mime, { reading }] of Object.entries(meta.get('dimensions') ?? {}))
+    if (reading) dimensions[mime] = reading
+  const byType = Object.entries(dimensions).map(([mime, reading]) => `${mime} ${DECLARED[reading]}`)
+  if (byType.length > 0) findings.push(learned(`dimensions: ${byType.join('; ')}`, { dimensions }))
+  const isRefused = Object.values(dimensions).includes('skip')
+  if (isRefused && (setting === 'stored' || setting === 'turned'))
+    findings.push(
+      warn(
+        'readings',
+        `dimensions: the host refuses them as host.dimensions says (${setting}), so none are compared`,
+        'leave host.dimensions out: albumd then learns which the host takes',
+      ),
+    )
+  else if (setting !== 'learn')
+    findings.push(
+      pass('readings', `dimensions: host.dimensions says ${setting}, which goes before what was learned`),
+    )
+  return findings
+}
+
+function learned(message: string, of: NonNullable<Finding['learned']>): Finding {
+  return { ...pass('readings', message), learned: of }
+}
+
+/** How many names of a list are told. */
+const NAMED = 3
+
+function inShort(names: readonly string[]): string {
+  const others = names.length - NAMED
+  return others > 0 ? `${names.slice(0, NAMED).join(', ')} and ${others} others` : names.join(', ')
 }

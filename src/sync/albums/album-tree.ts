@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ListedAlbum } from '../../protocol/records.ts'
-import { type AlbumOrigin, albumFound, albumInDoubt } from '../../records/albums.ts'
+import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import type { CreatedAlbum, HostFailure, ImageHost, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
@@ -8,6 +8,7 @@ import { type Album, albumName, keyOf } from '../album.ts'
 import { lostAt, mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { AlbumListings } from '../listing/index.ts'
+import { AlbumDoubts } from './album-doubts.ts'
 
 type AlbumContext = Pick<
   EngineContext,
@@ -21,20 +22,16 @@ type AlbumContext = Pick<
 export class AlbumTree {
   readonly #context: AlbumContext
   readonly #listings: AlbumListings
+  readonly #doubts: AlbumDoubts
   /** By parent and name, the search or creation under way. Two uploads that need the same album wait for the same search. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
-  /**
-   * By the host's ids, the albums for which a NOT_FOUND is ignored, because their record was put in doubt already, or because
-   * they were created just now and the host may be late to know them.
-   */
-  readonly #doubted = new Map<string, Promise<void>>()
-
   /** By parent and name, the failure after which an album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
 
   constructor(context: AlbumContext) {
     this.#context = context
     this.#listings = new AlbumListings(context.host)
+    this.#doubts = new AlbumDoubts(context, this.#listings)
   }
 
   /** The album at `path`; undefined when this album, or an album above it, does not exist. Creates nothing. */
@@ -58,53 +55,35 @@ export class AlbumTree {
   async find(path: readonly string[], signal: AbortSignal, blind = false): Promise<Outcome<Album>> {
     let parent: Album = null
     for (const name of path) {
+      if (parent && this.#doubts.isClosed(parent) && !this.#known(parent, name))
+        return { ok: true, value: parent }
       const next = await this.#childOf(parent, name, signal, blind)
-      if (!next.ok) {
-        if (cannotBeMade(next.failure, parent)) return { ok: true, value: parent }
-        if (parent === null || next.failure.remedy !== 'gone') return next
-        if (await this.doubt(parent)) return this.find(path, signal, blind)
-        // The host lists the parent, so this NOT_FOUND means that no album can be created in it. The pictures go into the
-        // parent.
-        const isRefused = next.failure.endpoint === 'create_album' && !this.#isYoung(parent)
-        return isRefused ? { ok: true, value: parent } : next
+      if (next.ok) {
+        parent = next.value
+        continue
       }
-      parent = next.value
+      if (cannotBeMade(next.failure, parent)) return { ok: true, value: parent }
+      if (parent === null || next.failure.remedy !== 'gone') return next
+      const gone = await this.#doubts.isGone(parent, next.failure, signal)
+      if (!gone.ok) return gone
+      return gone.value ? this.find(path, signal, blind) : { ok: true, value: parent }
     }
     return { ok: true, value: parent }
   }
 
   /**
    * Like `find`, after the host answered NOT_FOUND for the album `lost`: the album is looked for, and created when the host
-   * lists none. This happens once a pass, because a host may list an album and answer NOT_FOUND for it.
+   * lists none.
    */
   async lookAgain(path: readonly string[], signal: AbortSignal, lost: AlbumRow): Promise<Outcome<Album>> {
-    await this.doubt(lost)
+    const failure = await this.#doubts.doubtAfterUpload(lost, signal)
+    if (failure) return { ok: false, failure }
     return this.find(path, signal)
   }
 
-  /**
-   * Puts the record of an album in doubt, because the host did not know the album. Answers whether the album must be looked
-   * for again.
-   */
-  async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
-    const { synced, contents } = this.#context
-    const { albums, commit } = synced
-    let doubt = this.#doubted.get(remote_id)
-    if (!doubt) {
-      this.#listings.forget(parent === null ? null : albums.byId(parent)!.remote_id)
-      doubt = commit(tx => albumInDoubt(tx, remote_id))
-      const row = albums.byRemoteId(remote_id)
-      if (row) contents.forget(row.id)
-      this.#doubted.set(remote_id, doubt)
-    }
-    await doubt
-    return albums.byRemoteId(remote_id)?.confirmed !== 1
-  }
-
-  /** Whether a host may be late to know the album, because it was created a moment ago. */
-  #isYoung({ made_at }: AlbumRow): boolean {
-    const { clock, credentialLifetimeMs } = this.#context
-    return made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)
+  /** Puts the record of an album in doubt. Answers whether the album must be looked for again. */
+  doubt(album: AlbumRow): Promise<boolean> {
+    return this.#doubts.doubt(album)
   }
 
   #childOf(parent: Album, name: string, signal: AbortSignal, blind: boolean): Promise<Outcome<Album>> {
@@ -225,7 +204,7 @@ export class AlbumTree {
     // images.
     if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
     this.#listings.expectEmpty(id)
-    this.#doubted.set(id, Promise.resolve())
+    this.#doubts.ignore(id)
     const album = await this.#record(parent, name, id, blind ? 'made blind' : 'made')
     if (!blind) contents.expectEmpty(album.value)
     tell({ event: 'album_created', album: albumName(synced, album.value.id) })
@@ -275,7 +254,7 @@ function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean
  * After a failure with one of these remedies, an album is not asked for again in the same pass, because the host would refuse
  * again, or create a twin.
  */
-const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'find_out'])
+const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'gone', 'find_out'])
 
 function notYet(name: string): HostFailure {
   return { ...inDoubt, message: because('album_asked_for', { name }) }

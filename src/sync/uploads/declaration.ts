@@ -51,10 +51,15 @@ export class Declaration {
     return this.#dimensions.decides() ? this.#dimensions.kind : null
   }
 
+  /** Whether another type may still be declared. */
+  get isOpen(): boolean {
+    return this.#hasTwoTypes && !this.#isRefused
+  }
+
   /** The host refused. Answers whether something else can be declared. */
   refused(failure: HostFailure): boolean {
     if (this.#dimensions.refused(failure)) return true
-    if (!this.#hasTwoTypes || this.#isRefused || !mayBeAboutType(failure)) return false
+    if (!this.isOpen || !mayBeAboutType(failure)) return false
     this.#isRefused = true
     this.#reading = this.#reading === 'bytes' ? 'name' : 'bytes'
     this.#dimensions = this.#newDimensions()

@@ -99,7 +99,8 @@ async function requestCredential(
     host.requestUpload(requestFor({ ...parcel, album: named(album) }, declaration), signal)
   let { album } = parcel
   let granted = await ask(album)
-  if (!granted.ok && granted.failure.remedy === 'gone' && album) {
+  // NOT_FOUND may mean the declared type, and the album is looked for only after both types were refused.
+  if (!granted.ok && granted.failure.remedy === 'gone' && album && !declaration.isOpen) {
     const again = await albums.lookAgain(parcel.job.albumPath, signal, album)
     if (!again.ok) return again
     album = again.value

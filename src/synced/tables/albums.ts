@@ -18,6 +18,10 @@ export interface AlbumRow {
    * the album has been used since.
    */
   made_at: number | null
+  /** When the host last said that no album can be created in this album: milliseconds since 1970. Null: it did not. */
+  closed_at: number | null
+  /** 1: albumd has given up an album for this one, although no listing could show that the other was gone. */
+  remade: 0 | 1
 }
 
 /** The albums on the host that albumd uses. */
@@ -31,7 +35,7 @@ export function openAlbums({ all, get, run }: Statements) {
     'INSERT INTO albums (parent, name, remote_id, ours) VALUES (?, ?, ?, ?)',
   )
   const setRemote = run<[remoteId: string, ours: number, id: number]>(
-    'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1, blind = 0 WHERE id = ?',
+    'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1, blind = 0, closed_at = NULL WHERE id = ?',
   )
   const setPlace = run<[parent: number | null, name: string, confirmed: number, id: number]>(
     'UPDATE albums SET parent = ?, name = ?, confirmed = ? WHERE id = ?',
@@ -65,6 +69,7 @@ export function openAlbums({ all, get, run }: Statements) {
       byId,
       byRemoteId,
       all: all<[], AlbumRow>('SELECT * FROM albums ORDER BY id'),
+      closed: all<[], AlbumRow>('SELECT * FROM albums WHERE closed_at IS NOT NULL ORDER BY id'),
     },
     writes: {
       /**
@@ -88,6 +93,9 @@ export function openAlbums({ all, get, run }: Statements) {
       made: run<[monotonic: number, remoteId: string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?'),
       madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
       used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ?'),
+      remade: run<[remade: 0 | 1, id: number]>('UPDATE albums SET remade = ? WHERE id = ?'),
+      /** `at`: milliseconds since 1970. Null: albums can be created in this album. */
+      close: run<[at: number | null, id: number]>('UPDATE albums SET closed_at = ? WHERE id = ?'),
       /** After a boot the monotonic clock has begun again, so recorded times are set to the present time. */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
       /** Puts the album with this id in doubt, so that it is looked for again. */

@@ -23,6 +23,8 @@ it('tells what was learned of the host, to people and to programs', () => {
     tx.meta.set('declared_type', 'name')
     tx.meta.set('cdn_base', 'https://cdn.example.com')
     tx.meta.set('default_album', '')
+    const { id } = tx.albums.put(null, 'Photos', 'remote', true)
+    tx.albums.close(1, tx.albums.put(id, 'Deep', 'deeper', true).id)
     tx.meta.set('quota_reset', { from: 15 * HOUR_MS, to: 16 * HOUR_MS, days: 2 })
     tx.meta.set('size_limit', { refused: 3 * 2 ** 20, askedAt: 1 })
   })
@@ -31,6 +33,7 @@ it('tells what was learned of the host, to people and to programs', () => {
     'a picture whose name stands for another type is declared with that of its name, because the host refuses the other',
     'images are delivered below https://cdn.example.com',
     'the account has no default album',
+    'the host creates no albums in Photos/Deep; it is asked again after a day',
     "the quota's day begins between 15:00:00 and 16:00:00 UTC",
     'the host refused a file of 3 MB as too large',
   ])
@@ -39,6 +42,7 @@ it('tells what was learned of the host, to people and to programs', () => {
     declared_type: 'name',
     delivery_base: 'https://cdn.example.com',
     default_album: null,
+    closed_albums: ['Photos/Deep'],
     quota_day: { from: '15:00:00', to: '16:00:00', days: 2 },
     size_refused: 3 * 2 ** 20,
   })

@@ -1,10 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Readings } from '../../../src/host/readings.ts'
 import { CHOICES } from '../../../src/protocol/decisions.ts'
 import { cameraPicture } from '../../page/camera-picture.ts'
 import { png } from '../../pictures.ts'
+import { startEditProxy } from '../stage/edit-proxy.ts'
 import { inParallel } from '../stage/in-parallel.ts'
 import { type Run, type Stage, setStage, sha256 } from '../stage/stage.ts'
 
@@ -70,6 +71,26 @@ it('a host that takes no name of another type refuses one picture, and doctor sa
   expect(await stage.paths()).toEqual([...files.keys()].map(name => `Photos/${name}`))
   const { findings } = await stage.json('doctor')
   expect(findings).toContainEqual(expect.objectContaining({ learned: { declared_type: 'name' } }))
+})
+
+it('a host that lists nothing, and knows no album that is too deep, gets no twin of the album above', async () => {
+  const stage = await setStage({ host: { readings: { depthMax: 1, tooDeep: 'NOT_FOUND' } } })
+  const made: string[] = []
+  const base_url = await startEditProxy(stage.baseUrl, ({ path, body }) => {
+    if (path === '/create_album') made.push(body.name)
+    return path === '/list' ? { status: 403, code: 'PLAN_NOT_SUPPORTED' } : undefined
+  })
+  stage.configure({ host: { base_url, api_key_file: 'api-key' } })
+  const files = ['red.png', 'deep/blue.png', 'deep/green.png', 'other/white.png']
+  for (const [n, path] of files.entries()) {
+    stage.write(path, png(3, 2, n).bytes)
+    await stage.sync()
+  }
+  expect(await stage.paths()).toEqual(files.map(path => `Photos/${basename(path)}`).toSorted())
+  expect(await stage.albums()).toEqual(['Photos'])
+  expect(made).toEqual(['Photos', 'deep'])
+  const { findings } = await stage.json('doctor')
+  expect(findings).toContainEqual(expect.objectContaining({ learned: { closed_albums: ['Photos'] } }))
 })
 
 function ok({ code, out, err }: Run): void {

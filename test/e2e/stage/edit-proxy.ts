@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { VERSION_PATH } from '../../../src/protocol/endpoints.ts'
 
-/** A request below {base_url} that changes something, on its way to the host. */
+/** A request below {base_url} on its way to the host. */
 export interface Asked {
-  method: 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'DELETE'
   /** Below {base_url}, without the query. */
   path: string
-  /** Undefined with DELETE. */
+  /** Undefined but with POST. */
   // biome-ignore lint/suspicious/noExplicitAny: tests know what they send
   body: any
 }
@@ -20,7 +20,7 @@ export interface Refused {
 }
 
 /**
- * A host that differs from the embedded one: what changes something passes `edit`, which changes its body, or refuses it.
+ * A host that differs from the embedded one: what is asked passes `edit`, which changes its body, or refuses it.
  * Answers the other host's {base_url}. Upload nodes and delivery addresses stay where they are.
  */
 export async function startEditProxy(
@@ -33,7 +33,7 @@ export async function startEditProxy(
     for await (const chunk of request) chunks.push(chunk)
     let body: Buffer = Buffer.concat(chunks)
     const { method } = request
-    if (method === 'POST' || method === 'DELETE') {
+    if (method === 'GET' || method === 'POST' || method === 'DELETE') {
       const asked: Asked = {
         method,
         path: request.url!.slice(VERSION_PATH.length).replace(/\?.*/, ''),

@@ -45,6 +45,18 @@ const KEPT: readonly History[] = [
       atStep(1, 16, 'kill'),
     ],
   },
+  // Where nobody can list, the host knows no album that is too deep.
+  {
+    ...THREE,
+    seed: 1_000_000_023,
+    variations: { ...PLAIN, without: ['list'], depthMax: 1, readings: { tooDeep: 'NOT_FOUND' } },
+    files: [
+      [0, 1],
+      [1, 2],
+    ],
+    pauses: [3_700_000, 3_700_000, 3_700_000],
+    actions: [at(1, 'add', 17, 3), at(2, 'add', 33, 5)],
+  },
   // A deletion is served and its answer lost; then the file comes back with the same bytes.
   {
     ...THREE,

@@ -53,6 +53,8 @@ function factsOf(world: World, running: () => number) {
     running,
     /** How long a picture must be gone, in running time. */
     graceMs,
+    /** Something goes wrong with a request. */
+    hasFaults: world.history.actions.some(({ kind }) => kind === 'fault'),
     /** The machine's clock. */
     wall: machine.wall,
     /** True time. */

@@ -178,7 +178,8 @@ export class Oracle implements Watch {
   albumMade(album: TrueAlbum, sawUntil: number): void {
     if (album.by === 'other') return
     this.effects++
-    if (this.#facts.variations.without.includes('list')) return
+    const isBlind = this.#facts.variations.without.includes('list')
+    if (isBlind && (this.stateLost || this.words.any || this.#facts.hasFaults)) return
     // With all its records an album is made again where the host does not know it; old ones must not make any.
     if (this.listRefused() && (!this.stateLost || this.words.any)) return
     for (const other of this.#truth.liveAlbums())

@@ -28,11 +28,19 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'NOT_FOUND ends uploads where an album is too deep',
-    file: 'sync/albums/album-tree.ts',
-    find: "next.failure.endpoint === 'create_album' && !this.#isYoung(parent)",
-    replace: "next.failure.endpoint === 'send' && !this.#isYoung(parent)",
+    file: 'sync/albums/album-doubts.ts',
+    find: 'await synced.commit(tx => albumClosed(tx, album.id, clock.wall()))\n    return { ok: true, value: false }',
+    replace: 'return { ok: false, failure }',
     why: 'no other picture is sent either',
     seed: 300_000_058,
+  },
+  {
+    name: 'NOT_FOUND proves that an album is gone where nobody can look',
+    file: 'sync/albums/album-doubts.ts',
+    find: 'if (listed.value === false && (await this.doubt(album)))',
+    replace: 'if (listed.value !== true && (await this.doubt(album)))',
+    why: 'an album that is too deep for others gets a twin in each pass',
+    seed: 1_000_000_023,
   },
   {
     name: 'no journal',

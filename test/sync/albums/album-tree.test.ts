@@ -330,6 +330,25 @@ describe('where no album can be made', () => {
     },
   )
 
+  it('as too deep with NOT_FOUND, that is written down for a day, and no twin is made where the plan can not list', async () => {
+    const { tree, synced, asked, there } = await openAlbumStage({
+      readings: { depthMax: 1, tooDeep: 'NOT_FOUND' },
+    })
+    const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+    for (let pass = 0; pass < 3; pass++) {
+      const albums = tree({ list })
+      for (const name of ['a', 'b', 'c'])
+        expect(found(await albums.find(['Photos', name], never))).toMatchObject({ name: 'Photos' })
+    }
+    expect((await there.list()).albums).toHaveLength(1)
+    expect(times(asked, 'create_album')).toBe(2)
+    const { id, closed_at } = synced.albums.named(null, 'Photos')!
+    expect(synced.albums.closed()).toMatchObject([{ name: 'Photos' }])
+    synced.commitNow(tx => tx.albums.close(closed_at! - 86_400_001, id))
+    found(await tree({ list }).find(['Photos', 'a'], never))
+    expect(times(asked, 'create_album')).toBe(3)
+  })
+
   it('for want of a right, the pictures fail and the host is asked once a pass', async () => {
     const { tree } = await openAlbumStage()
     let asked = 0
