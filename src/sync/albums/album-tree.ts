@@ -27,6 +27,8 @@ export class AlbumTree {
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /** By parent and name, the failure after which an album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
+  /** The host's ids of the albums that were walked again after they had refused an album. Null is the root. */
+  readonly #walkedAgain = new Set<string | null>()
 
   constructor(context: AlbumContext) {
     this.#context = context
@@ -196,6 +198,8 @@ export class AlbumTree {
     if (!created.ok) {
       // When the answer was lost, the album may have been created, and the open intent keeps a twin from being created.
       if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))
+      const there = await this.#madeMeanwhile(parent, name, created.failure, signal)
+      if (there) return { ok: true, value: there }
       this.#noteRefusal(parent, name, created.failure)
       return created
     }
@@ -209,6 +213,24 @@ export class AlbumTree {
     if (!blind) contents.expectEmpty(album.value)
     tell({ event: 'album_created', album: albumName(synced, album.value.id) })
     return album
+  }
+
+  /**
+   * The album of this name, when the host refused its creation because another program has created it since `parent` was
+   * walked. §4 names no code for this refusal. So `parent` is walked again, once a pass.
+   */
+  async #madeMeanwhile(
+    parent: Album,
+    name: string,
+    { remedy }: HostFailure,
+    signal: AbortSignal,
+  ): Promise<AlbumRow | undefined> {
+    const id = parent?.remote_id ?? null
+    if (!MAY_BE_THERE.has(remedy) || this.#walkedAgain.has(id)) return undefined
+    this.#walkedAgain.add(id)
+    this.#listings.forget(id)
+    const found = await this.#search(parent, name, this.#known(parent, name), signal)
+    return found.ok ? found.value : undefined
   }
 
   async #wasThere(parent: Album, id: string): Promise<boolean> {
@@ -255,6 +277,9 @@ function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean
  * again, or create a twin.
  */
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'gone', 'find_out'])
+
+/** With these remedies the host may mean that there is an album of this name already. */
+const MAY_BE_THERE: ReadonlySet<Remedy> = new Set(['change_request', 'not_permitted', 'gone'])
 
 function notYet(name: string): HostFailure {
   return { ...inDoubt, message: because('album_asked_for', { name }) }

@@ -7,7 +7,7 @@ import { cameraPicture } from '../../page/camera-picture.ts'
 import { png } from '../../pictures.ts'
 import { startEditProxy } from '../stage/edit-proxy.ts'
 import { inParallel } from '../stage/in-parallel.ts'
-import { type Run, type Stage, setStage, sha256 } from '../stage/stage.ts'
+import { call, type Run, type Stage, setStage, sha256 } from '../stage/stage.ts'
 
 const sample = (path: string) =>
   readFileSync(join(import.meta.dirname, '../../../src/cli/try/pictures', path))
@@ -91,6 +91,22 @@ it('a host that lists nothing, and knows no album that is too deep, gets no twin
   expect(made).toEqual(['Photos', 'deep'])
   const { findings } = await stage.json('doctor')
   expect(findings).toContainEqual(expect.objectContaining({ learned: { closed_albums: ['Photos'] } }))
+})
+
+it('an album that another program makes at the same moment is used, where names are unique', async () => {
+  const stage = await setStage({ host: { readings: { albumNames: 'unique' } } })
+  const others: string[] = []
+  const base_url = await startEditProxy(stage.baseUrl, async ({ path, body }) => {
+    if (path !== '/create_album' || others.includes(body.name)) return undefined
+    others.push(body.name)
+    await call(stage, 'POST', '/create_album', body)
+    return undefined
+  })
+  stage.configure({ host: { base_url, api_key_file: 'api-key' } })
+  stage.write('deep/blue.png', png(3, 2).bytes)
+  ok(await stage.sync())
+  expect(others).toEqual(['Photos', 'deep'])
+  expect(await stage.paths()).toEqual(['Photos/deep/blue.png'])
 })
 
 function ok({ code, out, err }: Run): void {

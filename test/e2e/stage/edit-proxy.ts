@@ -25,7 +25,7 @@ export interface Refused {
  */
 export async function startEditProxy(
   hostBaseUrl: string,
-  edit: (asked: Asked) => Refused | undefined,
+  edit: (asked: Asked) => Refused | undefined | Promise<Refused | undefined>,
 ): Promise<string> {
   const upstream = new URL(hostBaseUrl).origin
   const server = createServer(async (request, response) => {
@@ -39,7 +39,7 @@ export async function startEditProxy(
         path: request.url!.slice(VERSION_PATH.length).replace(/\?.*/, ''),
         body: method === 'POST' ? JSON.parse(body.toString()) : undefined,
       }
-      const refused = edit(asked)
+      const refused = await edit(asked)
       if (refused) {
         response.writeHead(refused.status, { 'content-type': 'application/json' })
         response.end(JSON.stringify({ success: false, error: 'This is not done here.', code: refused.code }))

@@ -246,6 +246,36 @@ describe('an album that the host answers with instead of making one', () => {
   })
 })
 
+describe('an album that another program has made since its parent was walked', () => {
+  it.each(['VALIDATION_ERROR', 'FORBIDDEN', 'NOT_FOUND'] as const)(
+    'is used where names are unique and the host says %s, for one more listing of the parent',
+    async albumNameTaken => {
+      const { tree, host, synced, there, asked } = await openAlbumStage({
+        readings: { albumNames: 'unique', albumNameTaken },
+      })
+      const photos = found(await tree().find(['Photos'], never))
+      const createAlbum: ImageHost['createAlbum'] = async (request, signal) => {
+        if (!synced.albums.named(photos.id, 'a')) await there.album('a', photos.remote_id)
+        return host.createAlbum(request, signal)
+      }
+      asked.length = 0
+      const album = found(await tree({ createAlbum }).find(['Photos', 'a'], never))
+      expect(album).toMatchObject({ name: 'a', parent: photos.id, ours: 0 })
+      expect(synced.journal.openCreation(photos.id, 'a')).toBeUndefined()
+      expect(times(asked, 'list')).toBe(2)
+    },
+  )
+
+  it('is looked for once a pass, where albums are refused for another reason', async () => {
+    const { tree, asked } = await openAlbumStage({ readings: { depthMax: 1 } })
+    found(await tree().find(['Photos'], never))
+    asked.length = 0
+    const albums = tree()
+    for (const name of ['a', 'b', 'c']) found(await albums.find(['Photos', name], never))
+    expect(times(asked, 'list')).toBe(2)
+  })
+})
+
 describe('where no album can be made', () => {
   const nested = Array.from({ length: 14 }, (_, n) => `level ${n + 1}`)
 
