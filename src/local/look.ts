@@ -44,6 +44,8 @@ export interface FolderLook {
   problems: LookProblem[]
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
+  /** The folder's mtime after its entries were listed: when an entry last came or went. No part of the digest. */
+  changedAt: number
   /**
    * Whether the folder is a mount point: its device differs from its parent's (a subvolume of btrfs counts too), or the
    * system lists it as one. Device numbers alone tell nothing, because they change over reboots. Always false for the root.
@@ -110,7 +112,7 @@ const REPLACED = 'The folder was replaced while it was being looked at.'
  */
 function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
   const began = disk.now()
-  const identity = identityOf(disk, path)
+  const identity = identityOf(disk.lstat(path))
   const mount = folder.path !== '' && disk.lstat(dirname(path)).dev !== identity.dev
   const entries = disk.readFolder(path).sort(byName)
   const ignoreFile = readIgnoreFile(disk, path, entries)
@@ -124,14 +126,17 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
     problems: [],
     ignoreFile,
     identity,
+    changedAt: 0,
     mount,
   }
   const prefix = folder.path === '' ? '' : `${folder.path}/`
   for (const entry of entries) if (!enter(look, disk, path, entry, prefix, rules) && !isLast) return null
 
   // When the folder was moved away or unmounted meanwhile, its files are not deleted, only out of sight.
-  if (!isDeepStrictEqual(identity, identityOf(disk, path)))
+  const after = disk.lstat(path)
+  if (!isDeepStrictEqual(identity, identityOf(after)))
     return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
+  look.changedAt = after.mtime
   const digest = digestOf(look, rules.fingerprint)
   if (digest === folder.digest) return { path: folder.path, kind: 'same' }
   const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
@@ -195,8 +200,7 @@ function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreF
   }
 }
 
-function identityOf(disk: Disk, path: string): FolderLook['identity'] {
-  const { dev, ino, birthtime } = disk.lstat(path)
+function identityOf({ dev, ino, birthtime }: DiskStat): FolderLook['identity'] {
   return { dev, ino, birthtime }
 }
 
@@ -225,7 +229,7 @@ const BYTES = 16
  * reboot may change it. The look's lists must be in order.
  */
 export function digestOf(look: FolderLook, rules: string): string {
-  const { files, identity, ...rest } = look
+  const { files, identity, changedAt, ...rest } = look
   // JSON marks its own end, so the numbers after it can't be taken for a part of it. Numbers as text would cost more time
   // than the hash.
   const text = JSON.stringify([rules, identity.ino, identity.birthtime, rest, files.map(file => file.name)])

@@ -113,7 +113,9 @@ const WORDS = {
   folder_remounted:
     'another disk is mounted there than before; bring the old one back, or run "albumd trust {folder:shell}"',
   folder_mounted_over:
-    'a disk was mounted there, and the pictures are not on it; unmount it, or run "albumd trust {folder:shell}"',
+    'a disk was mounted there, and not all of the pictures are on it; unmount it, or run "albumd trust {folder:shell}"',
+  folder_older:
+    'an older copy of it is there, without the newest pictures; bring the newer one back, or run "albumd trust {folder:shell}"',
   folder_emptied:
     'all of its {pictures} pictures are gone at once; bring them back, or run "albumd trust {folder:shell}"',
   ignore_file_unreliable: "its ignore file can't be read ({why})",
@@ -128,6 +130,8 @@ const WORDS = {
     '{folder} is empty and held pictures before: mount its disk, or run "albumd trust {folder:shell}" if it is meant to be so',
   root_other:
     '{folder} is another folder than before: bring the old one back, or run "albumd trust {folder:shell}" if it is meant to be so',
+  root_older:
+    '{folder} is another folder than before, and not all of the pictures are in it: bring the old one back, or run "albumd trust {folder:shell}" if it is meant to be so',
   mirrored_by_another: '{folder}: another albumd mirrors this folder',
   root_replaced: '{folder} was replaced',
   root_replaced_in_scan: '{folder}: it was replaced while it was looked at',

@@ -9,10 +9,15 @@ import type { Clock } from '../clock.ts'
 import type { EngineContext, LookAtFolders } from '../context.ts'
 import { fullPath } from '../tree-path.ts'
 import type { KnownFolders } from './known-folders.ts'
-import { mostKnownAreThere } from './trust.ts'
+import { allKnownAreThere } from './trust.ts'
 
-/** Kinds of doubt about a folder below a root. A person can end the first two by `albumd trust`. */
-export type DoubtCode = 'FOLDER_UNMOUNTED' | 'FOLDER_EMPTIED' | 'FOLDER_UNREADABLE' | 'IGNORE_FILE_UNREADABLE'
+/** Kinds of doubt about a folder below a root. A person can end the first three by `albumd trust`. */
+export type DoubtCode =
+  | 'FOLDER_UNMOUNTED'
+  | 'FOLDER_EMPTIED'
+  | 'FOLDER_OLDER'
+  | 'FOLDER_UNREADABLE'
+  | 'IGNORE_FILE_UNREADABLE'
 
 /**
  * A folder whose content may not be what a person left there. While the folder is in doubt, nothing in it is uploaded or
@@ -127,7 +132,7 @@ export class MountDoubts {
     if (!isMounted || (mount === 1 && mounted_ino === null)) return false
     const isIt = mount === 1 && mounted_ino === identity.ino && mounted_birthtime === identity.birthtime
     const { disk, synced } = this.#context
-    return !isIt && !mostKnownAreThere(disk, synced, this.#mirror, path)
+    return !isIt && !allKnownAreThere(disk, synced, this.#mirror, path)
   }
 }
 

@@ -39,17 +39,24 @@ export class FolderRecords {
   }
 
   /** The lost pictures with an image, when the folder has lost all its pictures and holds no other picture. Otherwise none. */
-  lostWith(folder: FolderRow, look: FolderLook): FileRow[] {
+  lostWith(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): FileRow[] {
     if (look.files.length > 0) return []
     const held = this.#context.synced.files.ofFolder(folder.id).filter(({ state }) => state !== 'gone')
-    const gone = this.changes(folder, look).filter(({ kind }) => kind === 'gone')
+    const gone = changes.filter(({ kind }) => kind === 'gone')
     if (gone.length < held.filter(({ state }) => state !== 'kept').length) return []
     return gone.map(({ file }) => file).filter(({ image }) => image !== null)
   }
 
-  look(tx: Tx, folder: FolderRow, digest: string | null, ignoreText: string | null, look: FolderLook): void {
+  look(
+    tx: Tx,
+    folder: FolderRow,
+    digest: string | null,
+    ignoreText: string | null,
+    look: FolderLook,
+    changes: readonly FileChange[],
+  ): void {
     const { folders, failures } = tx
-    this.#apply(tx, folder.path, this.changes(folder, look))
+    this.#apply(tx, folder.path, changes)
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
       failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })
@@ -81,7 +88,7 @@ export class FolderRecords {
     failures.put({ folder: folder.id, name: '', source: 'look', code, message, next_attempt_at: null })
   }
 
-  #apply(tx: Tx, path: string, changes: FileChange[]): void {
+  #apply(tx: Tx, path: string, changes: readonly FileChange[]): void {
     const { id: mirror, folder } = this.#mirror
     for (const change of changes) {
       const { kind, file, reason } = change

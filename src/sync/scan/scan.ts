@@ -1,5 +1,6 @@
 import type { IgnoreRules } from '../../local/ignore-rules.ts'
 import type { FolderLook, FolderResult } from '../../local/look.ts'
+import type { FileChange } from '../../records/pictures.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
@@ -12,6 +13,7 @@ import { type Doubt, MountDoubts, noticingMounts } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
 import { FolderRecords, type ScanContext } from './folder-records.ts'
 import { absentIn, KnownFolders } from './known-folders.ts'
+import { OlderCopies } from './older-copies.ts'
 import { isSameRoot, type TrustedRoot } from './trust.ts'
 
 export interface ScanResult {
@@ -26,6 +28,13 @@ export interface ScanResult {
 const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
 /** How often a folder that can't be opened is tried again, while its parent still lists it. */
 const TRIES = 3
+
+/** A look that counts as the truth, and what it changes for the folder's files. */
+interface Seen {
+  digest: string | null
+  look: FolderLook
+  changes: FileChange[]
+}
 
 type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
 
@@ -59,6 +68,7 @@ export class MirrorScan {
   readonly #records: FolderRecords
   readonly #emptied: EmptiedFolders
   readonly #mounts: MountDoubts
+  readonly #olderCopies: OlderCopies
   readonly #queue = new ScanQueue(batch => this.#lookAndRecord(batch))
   #absent = new Map<string, Set<string>>()
   readonly #tries = new Map<string, number>()
@@ -74,6 +84,7 @@ export class MirrorScan {
     this.#records = new FolderRecords(context, mirror, policy)
     this.#emptied = new EmptiedFolders(context.synced)
     this.#mounts = new MountDoubts(context, mirror, root.accepted, this.#known)
+    this.#olderCopies = new OlderCopies(context, mirror)
   }
 
   /** Looks at the folders of `scope` and at new folders below them, or at everything. */
@@ -166,14 +177,17 @@ export class MirrorScan {
   #recordLook(tx: Tx, path: string, digest: string | null, look: FolderLook): void {
     const folder = this.#folder(tx, path)
     const trusted = this.root.accepted || folder.accept === 1
-    const doubt = this.#doubtAbout(tx, folder, look, trusted)
+    const changes = this.#records.changes(folder, look)
+    const doubt =
+      this.#doubtAbout(tx, folder, look, trusted) ??
+      (trusted ? null : this.#olderCopies.seen(folder, look, changes))
     if (doubt) {
       this.#doubt(tx, doubt)
       return
     }
-    const lost = trusted ? [] : this.#records.lostWith(folder, look)
+    const lost = trusted ? [] : this.#records.lostWith(folder, look, changes)
     if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(tx, path, look)
-    else this.#believe(tx, folder, digest, look, trusted)
+    else this.#believe(tx, folder, { digest, look, changes }, trusted)
   }
 
   /** `trusted`: a person trusts the folder as it is. */
@@ -189,14 +203,14 @@ export class MirrorScan {
     return { folder, code: 'IGNORE_FILE_UNREADABLE', why }
   }
 
-  #believe(tx: Tx, folder: FolderRow, digest: string | null, look: FolderLook, trusted: boolean): void {
+  #believe(tx: Tx, folder: FolderRow, { digest, look, changes }: Seen, trusted: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
     // While a folder is in doubt, nothing below it is looked at. So after a doubt has ended, everything below the folder is
     // looked at.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
     this.#known.openBelow(path)
-    this.#records.look(tx, folder, digest, text, look)
+    this.#records.look(tx, folder, digest, text, look, changes)
     this.#recordFoldersBelow(tx, path, look, trusted)
     if (lookBelow) this.#queue.push(this.#known.below(path))
   }
@@ -205,7 +219,7 @@ export class MirrorScan {
     const listed = new Set(look.folders)
     const reasonOf = missingReasonIn(look)
     for (const name of this.#known.namesIn(path))
-      if (!listed.has(name)) this.#recordMissing(tx, pathOf(path, name), reasonOf(name), trusted)
+      if (!listed.has(name)) this.#recordMissing(tx, pathOf(path, name), reasonOf(name), look, trusted)
     for (const name of this.#absent.get(path) ?? []) {
       const why = listed.has(name) ? 'there' : reasonOf(name)
       if (why === 'ignored') this.#records.prune(tx, pathOf(path, name))
@@ -214,10 +228,13 @@ export class MirrorScan {
     this.#queueNew(tx, path, look)
   }
 
-  #recordMissing(tx: Tx, path: string, why: MissingReason, trusted: boolean): void {
+  #recordMissing(tx: Tx, path: string, why: MissingReason, parent: FolderLook, trusted: boolean): void {
     this.#known.closeMissing(path)
-    const mayBeUnmounted = why === 'gone' && !trusted && this.#known.at(path)?.accept !== 1
-    const doubt = mayBeUnmounted ? this.#mounts.missing(this.#folder(tx, path)) : null
+    const mayBeThere = why === 'gone' && !trusted && this.#known.at(path)?.accept !== 1
+    const folder = this.#folder(tx, path)
+    const doubt = mayBeThere
+      ? (this.#mounts.missing(folder) ?? this.#olderCopies.missing(this.#known.from(path), folder, parent))
+      : null
     if (doubt) {
       this.#doubt(tx, doubt)
       return
@@ -260,7 +277,7 @@ export class MirrorScan {
       if (this.#isClosed(folder.path)) continue
       const found = this.#mounts.lost([...foldersAbove(folder.path), folder.path]) ?? doubt
       if (found) this.#doubt(tx, found)
-      else this.#believe(tx, folder, digest, look, false)
+      else this.#believe(tx, folder, { digest, look, changes: this.#records.changes(folder, look) }, false)
     }
   }
 

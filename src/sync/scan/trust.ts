@@ -34,7 +34,8 @@ const SAMPLE = 200
 /**
  * Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a restore
  * makes new inodes. So a root with another identity is the same root when most of the known files are there, with the same
- * names, sizes and times.
+ * names, sizes and times. An older copy, such as a snapshot or a backup, holds most of them too. So none may be missing when
+ * the inode or the birth time differs; when only the device number differs, the times of the folders tell (OlderCopies).
  */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
@@ -64,8 +65,31 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
   if (empty && known.length > 0) return { trusted: false, reason: because('root_empty', { folder }), found }
-  if (mostAreThere(disk, folder, known)) return trusted
-  return { trusted: false, reason: because('root_other', { folder }), found }
+  const reason = whyAnother(disk, synced, mirror, identity, known)
+  return reason === null ? trusted : { trusted: false, reason, found }
+}
+
+/** Why a root with another identity is not the root that was scanned before, or null. */
+function whyAnother(
+  disk: Disk,
+  synced: Synced,
+  mirror: MirrorRow,
+  identity: RootIdentity,
+  known: readonly KnownFile[],
+): Reason | null {
+  const { folder } = mirror
+  if (!mostAreThere(disk, folder, known)) return because('root_other', { folder })
+  const isOlder = isRenewed(identity, mirror) && lacksAny(disk, synced, mirror, '')
+  return isOlder ? because('root_older', { folder }) : null
+}
+
+/**
+ * Whether the inode or the birth time differs. Many file systems without birth times number their inodes anew with every
+ * mount.
+ */
+function isRenewed({ ino, birthtime }: RootIdentity, mirror: MirrorRow): boolean {
+  const differs = ino !== mirror.ino || birthtime !== mirror.birthtime
+  return differs && (birthtime !== 0 || mirror.birthtime !== 0)
 }
 
 /** Whether the root is still the same folder that was checked. */
@@ -99,17 +123,43 @@ function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
 }
 
 /**
- * Whether most of the known files at and below a folder are there, with the same names, sizes and times. True when no file is
- * known.
+ * Whether the known files at and below a folder are there: most of them with the same names, sizes and times, and none is
+ * missing or older. True when no file is known.
  */
-export function mostKnownAreThere(
-  disk: Disk,
-  synced: Synced,
-  { id, folder }: MirrorRow,
-  path: string,
-): boolean {
-  const known = sample(synced, id, path)
-  return known.length === 0 || mostAreThere(disk, folder, known)
+export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
+  const known = sample(synced, mirror.id, path)
+  return (
+    known.length === 0 || (mostAreThere(disk, mirror.folder, known) && !lacksAny(disk, synced, mirror, path))
+  )
+}
+
+/** Whether any known file at or below a folder is there, with the same name, size and time. */
+export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
+  return sample(synced, mirror.id, path).some(file => isAsKnown(disk, mirror.folder, file))
+}
+
+/** Whether a picture with an image, at or below a folder, is missing, or an older version of the picture is in its place. */
+function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, top: string): boolean {
+  // The newest folders first, because an older copy lacks them.
+  for (const folder of synced.folders.withFiles(id).reverse()) {
+    if (!isAtOrBelow(folder.path, top)) continue
+    for (const { name, image, state, mtime } of synced.files.ofFolder(folder.id)) {
+      if (image === null || state === 'gone' || state === 'kept' || state === 'hidden') continue
+      const at = fullPath(root, pathOf(folder.path, name))
+      if (whetherThere(disk, at) === 'no' || isOlder(disk, at, mtime)) return true
+    }
+  }
+  return false
+}
+
+function isOlder(disk: Disk, path: string, than: number): boolean {
+  try {
+    const { kind, size, mtime } = disk.lstat(path)
+    return kind === 'file' && size > 0 && mtime < than
+  } catch {
+    // The scan sees why.
+    return false
+  }
 }
 
 function mostAreThere(disk: Disk, root: string, known: readonly KnownFile[]): boolean {
@@ -158,7 +208,7 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   if (!folder)
     return { kind: 'needless', elsewhere: doubts.map(doubt => fullPath(mirror.folder, doubt.path)) }
   const reason = because('at_path', { path: fullPath(mirror.folder, path), why: folder.unknown })
-  const canBeTrusted = folder.code === 'FOLDER_UNMOUNTED' || folder.code === 'FOLDER_EMPTIED'
+  const canBeTrusted = folder.code !== 'FOLDER_UNREADABLE' && folder.code !== 'IGNORE_FILE_UNREADABLE'
   return canBeTrusted ? { kind: 'folder', mirror, reason, folder } : { kind: 'impossible', reason }
 }
 

@@ -83,8 +83,9 @@ describe('a root that comes back after the daemon has started', () => {
     mkdirSync(root, { recursive: true })
     // The folder is noticed, empty as it is, and guarded again.
     await told('mirror_guarded', 2)
-    mkdirSync(join(root, 'b/c'), { recursive: true })
-    for (const name of ['b/c/2.png', 'b/c/3.png']) renameSync(join(away, 'pictures', name), join(root, name))
+    for (const folder of ['a', 'b/c']) mkdirSync(join(root, folder), { recursive: true })
+    for (const name of ['b/c/2.png', 'b/c/3.png', 'a/1.png'])
+      renameSync(join(away, 'pictures', name), join(root, name))
     await told('scan_finished')
     expect(uploads()).toBe(0)
     expect(await stage.listing()).toEqual(before)

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
+import { stageThrough } from '../stage/process.ts'
 import { type Stage, setStage, sha256 } from '../stage/stage.ts'
+import { bindFolder, canMount } from './small-disk.ts'
 
 const red = png(3, 2, 10).bytes
 
@@ -55,6 +58,27 @@ describe('a root in doubt', () => {
     const before = await stage.listing()
     expect(await stage.sync()).toMatchObject({ code: 0 })
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ state: 'idle', synced: 1 })
+    expect(await stage.listing()).toEqual(before)
+  })
+})
+
+describe.skipIf(!canMount() && !process.env.CI)('an older copy that is mounted', () => {
+  it.each([
+    ['over the root', '', 'is another folder than before, and not all of the pictures are in it'],
+    ['over a folder', 'trip', 'a disk was mounted there, and not all of the pictures are on it'],
+  ])('%s deletes nothing, and is no matter once it is gone', async (_, folder, why) => {
+    const stage = await setStage()
+    for (let n = 0; n < 10; n++) stage.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    const older = join(stage.home, 'older')
+    execFileSync('cp', ['-a', join(stage.pictures, folder), older])
+    for (const n of [10, 11, 12]) stage.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
+    const before = await stage.listing()
+    expect(before).toHaveLength(13)
+    const mounted = stageThrough(stage, await bindFolder(older, join(stage.pictures, folder)))
+    expect(await mounted.sync()).toMatchObject({ code: 3, out: expect.stringContaining(why) })
+    expect(await stage.listing()).toEqual(before)
+    expect(await stage.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(before)
   })
 })

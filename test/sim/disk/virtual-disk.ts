@@ -178,6 +178,7 @@ export class VirtualDisk extends DiskHistory {
     if (!node) return
     if (node.kind === 'file') this.#free.push(node.ino)
     parent.children.delete(name)
+    parent.mtime = this.#now()
     this.#note(path, null)
   }
 
@@ -187,7 +188,9 @@ export class VirtualDisk extends DiskHistory {
     if (!source || from === to || `${to}/`.startsWith(`${from}/`)) return
     if (hasMount(source) || hasMount(this.#raw(to))) return
     const { folder, name } = split(from)
-    this.#folderAt(folder).children.delete(name)
+    const parent = this.#folderAt(folder)
+    parent.children.delete(name)
+    parent.mtime = this.#now()
     this.#note(from, null)
     if (source.kind === 'file') this.#stamp(source)
     this.#put(to, source)
@@ -242,7 +245,9 @@ export class VirtualDisk extends DiskHistory {
   takeAway(path: string): Node | null {
     const node = this.#raw(path)
     const { folder, name } = split(path)
-    this.#folderAt(folder).children.delete(name)
+    const parent = this.#folderAt(folder)
+    parent.children.delete(name)
+    parent.mtime = this.#now()
     this.#note(path, null)
     return node
   }
@@ -275,7 +280,9 @@ export class VirtualDisk extends DiskHistory {
 
   #put(path: string, node: Node): void {
     const { folder, name } = split(path)
-    this.#folderAt(folder).children.set(name, node)
+    const parent = this.#folderAt(folder)
+    parent.children.set(name, node)
+    parent.mtime = this.#now()
     this.#note(path, node)
   }
 

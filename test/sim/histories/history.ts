@@ -89,6 +89,9 @@ export type ActionKind =
   | 'fillFolder'
   | 'emptyFolder'
   | 'bringBack'
+  // Of kept histories alone.
+  | 'saveCopy'
+  | 'olderCopy'
   | 'planGrows'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */

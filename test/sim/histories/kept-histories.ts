@@ -34,6 +34,23 @@ const atStep = (pass: number, step: number, kind: ActionKind, a = 0, b = 0): Act
  * Histories that chance seldom draws, each under a number that no seed has: `--seed` plays them too.
  */
 const KEPT: readonly History[] = [
+  // The root is swapped for a backup that lacks the newest picture, and gets a new folder.
+  {
+    ...THREE,
+    seed: 1_000_000_030,
+    actions: [at(0, 'saveCopy'), at(1, 'add', 48, 5), at(2, 'olderCopy', 0, 2)],
+  },
+  // A folder is swapped for a backup that lacks the newest picture.
+  {
+    ...THREE,
+    seed: 1_000_000_031,
+    files: [
+      [1, 1],
+      [17, 2],
+      [33, 3],
+    ],
+    actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
+  },
   // After days without a pass a picture is deleted, and albumd is killed in the pass that finds it gone.
   {
     ...THREE,

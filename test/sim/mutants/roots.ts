@@ -5,10 +5,26 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'no guard of the root',
     file: 'sync/scan/trust.ts',
-    find: 'if (mostAreThere(disk, folder, known)) return trusted',
-    replace: 'if (known) return trusted',
+    find: 'if (!mostAreThere(disk, folder, known)) return',
+    replace: 'if (known.length < 0) return',
     why: 'another folder in the place of the root is taken for the truth',
     seed: 142,
+  },
+  {
+    name: 'a root that lacks pictures is the one that was',
+    file: 'sync/scan/trust.ts',
+    find: 'isRenewed(identity, mirror) && lacksAny',
+    replace: 'known.length < 0 && lacksAny',
+    why: 'what an older copy of the root lacks is deleted',
+    seed: 1_000_000_030,
+  },
+  {
+    name: 'a folder lost what it never held',
+    file: 'sync/scan/older-copies.ts',
+    find: 'came > look.changedAt && came <= disk.now()',
+    replace: 'came > look.changedAt && came < 0',
+    why: 'what an older copy of a folder lacks is deleted',
+    seed: 1_000_000_031,
   },
   {
     name: 'an empty root is trusted',

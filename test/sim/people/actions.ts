@@ -168,8 +168,23 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     world.tree.mountSubs()
     return 'what was unmounted is mounted again'
   },
+  saveCopy(world, a, b) {
+    world.tree.saveCopy(copiedIn(world, a, b))
+    return `${copiedIn(world, a, b)} is backed up`
+  },
+  olderCopy(world, a, b) {
+    const path = copiedIn(world, a, b)
+    if (!world.tree.putCopy(path)) return 'nothing'
+    if (b > 1) world.disk.makeFolder(`${path}/d`)
+    return `the backup of ${path} is in its place`
+  },
   ...WRITERS,
   ...MANY_PICTURES,
+}
+
+/** A root, or its folder `a`. */
+function copiedIn({ mirrors }: World, a: number, b: number): string {
+  return `${mirrors[a % mirrors.length]!.folder}${b % 2 === 0 ? '' : '/a'}`
 }
 
 function put(world: World, path: string, bytes: Buffer): string {

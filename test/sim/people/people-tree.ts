@@ -1,4 +1,4 @@
-import type { FileNode, Mount, Node } from '../disk/tree.ts'
+import type { FileNode, FolderNode, Mount, Node } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
 
 type Surroundings = Pick<World, 'disk' | 'looks' | 'doubts' | 'mirrors' | 'random' | 'state'>
@@ -9,6 +9,8 @@ export class Tree {
   readonly #runs: () => boolean
   readonly #away = new Map<string, Node | Mount>()
   readonly #subMounts = new Map<string, Mount>()
+  /** Older copies of folders, by the folders' paths. */
+  readonly #copies = new Map<string, FolderNode>()
 
   constructor(world: Surroundings, runs: () => boolean) {
     this.#world = world
@@ -70,6 +72,27 @@ export class Tree {
       if (this.#world.disk.find(folder)) this.#world.disk.takeAway(folder)
       this.#world.disk.putBack(folder, what)
     }
+  }
+
+  /** As a backup does. */
+  saveCopy(path: string): void {
+    const { disk } = this.#world
+    const node = disk.find(path)?.node
+    if (node?.kind === 'folder') this.#copies.set(path, disk.copy(node))
+  }
+
+  /** Puts the older copy in the place of a folder. Answers whether there was one. */
+  putCopy(path: string): boolean {
+    const { disk, doubts, mirrors } = this.#world
+    const copy = this.#copies.get(path)
+    if (!copy || !this.isOn(path) || !disk.find(path)) return false
+    if (mirrors.some(({ folder }) => folder === path)) this.takeOff(path)
+    else {
+      disk.takeAway(path)
+      doubts.lostMount.set(path, disk.happens())
+    }
+    disk.putBack(path, copy)
+    return true
   }
 
   unmountSub(path: string): void {

@@ -131,7 +131,9 @@ describe('a disk that is mounted over pictures', () => {
     for (const _ of [1, 2]) await mounting.pass()
     expect(mounting.guard()).toMatchObject({
       guard_code: 'FOLDER_UNKNOWN',
-      guard: expect.stringContaining('album/usb: a disk was mounted there, and the pictures are not on it'),
+      guard: expect.stringContaining(
+        'album/usb: a disk was mounted there, and not all of the pictures are on it',
+      ),
     })
     expect(mounting.summary()).toMatchObject({ synced: 3, pending_uploads: 0, pending_deletions: 0 })
     rmSync(mounting.in('album/usb'), { recursive: true })

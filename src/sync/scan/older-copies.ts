@@ -1,0 +1,92 @@
+import type { FolderLook } from '../../local/look.ts'
+import type { FileChange } from '../../records/pictures.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import type { FolderRow } from '../../synced/tables/folders.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because, codeOf } from '../../words/reasons.ts'
+import type { EngineContext } from '../context.ts'
+import { folderAbove, fullPath } from '../tree-path.ts'
+import type { Doubt } from './doubts.ts'
+import { anyKnownIsThere } from './trust.ts'
+
+/**
+ * Finds folders that are an older copy of what they were: a snapshot that was mounted over the folder, or a backup that was
+ * put in its place. What an older copy lacks was not deleted.
+ *
+ * A picture can only leave a folder by a change of the folder. So a folder that was last changed before a picture came into
+ * the folder has never held this picture. An example: a copy of `2026/` was made at noon, `a.jpg` came into `2026/` at one
+ * o'clock, and the copy is mounted over `2026/` at two. The copy was last changed before noon. Had a person deleted `a.jpg`,
+ * the folder would have been changed after one o'clock.
+ *
+ * Another folder that got the name by a rename may be as old. It holds none of the known pictures, and is no copy.
+ */
+export class OlderCopies {
+  readonly #context: Pick<EngineContext, 'disk' | 'synced'>
+  readonly #mirror: MirrorRow
+
+  constructor(context: Pick<EngineContext, 'disk' | 'synced'>, mirror: MirrorRow) {
+    this.#context = context
+    this.#mirror = mirror
+  }
+
+  /** The doubt about a folder that was looked at, or null. */
+  seen(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): Doubt | null {
+    const isLost = ({ kind, file }: FileChange) =>
+      file.image !== null && (kind === 'gone' || kind === 'pending')
+    const lost = changes.filter(isLost).flatMap(change => this.#lost(change) ?? [])
+    return lost.length > 0 ? this.#doubt(folder, lost, look, folder.path) : null
+  }
+
+  /** The doubt about a folder that its parent does not list, or null. `from`: the folder and the known folders below it. */
+  missing(from: readonly FolderRow[], folder: FolderRow, parent: FolderLook): Doubt | null {
+    if (!isDoubted(folder) && !this.#mayTell(parent)) return null
+    const { files } = this.#context.synced
+    const lost = from.flatMap(({ id }) => files.ofFolder(id)).filter(isHeld)
+    return lost.length > 0 ? this.#doubt(folder, lost, parent, folderAbove(folder.path)) : null
+  }
+
+  /** The recorded file, when a change is its end or brings an older version in its place. */
+  #lost({ kind, file }: FileChange): FileRow | null {
+    if (kind === 'gone') return file
+    const { folder, name, ctime, mtime } = file
+    const before = this.#context.synced.files.at({ folder, name })
+    return before && isHeld(before) && mtime < before.mtime && ctime < this.#cameAt(before) ? before : null
+  }
+
+  /** A folder in doubt stays so until all that it lacked is back, because an older copy may get new pictures. */
+  #doubt(folder: FolderRow, lost: readonly FileRow[], look: FolderLook, copied: string): Doubt | null {
+    const { disk, synced } = this.#context
+    // A time in the future tells of a wrong clock.
+    const isNew = (came: number) => came > look.changedAt && came <= disk.now()
+    const isOlder = isDoubted(folder) || (this.#mayTell(look) && lost.some(file => isNew(this.#cameAt(file))))
+    if (!isOlder || !anyKnownIsThere(disk, synced, this.#mirror, copied)) return null
+    const at = fullPath(this.#mirror.folder, folder.path)
+    return { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
+  }
+
+  /** Whether the folder's time can tell anything: some image was recorded after it, by the clock of this machine. */
+  #mayTell({ changedAt }: FolderLook): boolean {
+    const { disk, synced } = this.#context
+    const latest = synced.images.latest()
+    if (!latest || changedAt <= 0 || changedAt >= latest.recorded_at * 1000) return false
+    return !disk.isRemote(this.#mirror.folder)
+  }
+
+  /**
+   * When the picture came into its folder. Its ctime tells when, or its mtime while the ctime is not known; after a chmod,
+   * the image was recorded before the ctime.
+   */
+  #cameAt({ mtime, ctime, image }: FileRow): number {
+    const recorded = this.#context.synced.images.byId(image!)!.recorded_at * 1000
+    return Math.min(ctime === 0 ? mtime : ctime, recorded)
+  }
+}
+
+function isDoubted({ unknown }: FolderRow): boolean {
+  return unknown !== null && codeOf(unknown) === 'folder_older'
+}
+
+/** Whether the file was on the disk, and has an image. */
+function isHeld({ image, state }: FileRow): boolean {
+  return image !== null && state !== 'gone' && state !== 'kept' && state !== 'hidden'
+}

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Disk, realDisk } from '../../../src/local/disk.ts'
+import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
+import { inWords } from '../../../src/words/reasons.ts'
+import { png } from '../../pictures.ts'
+import { count, deleted, lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
+
+/** As a backup does, the times of folders too. */
+const copyTo = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
+
+const mirror = ({ synced }: Workshop) => synced.mirrors.byId(1)!
+
+/** A mirror of which an older copy was made, to which then came newer pictures and a newer version. */
+async function copied(): Promise<Workshop & { copy: string }> {
+  const workshop = await openWorkshop()
+  for (let n = 0; n < 10; n++) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+  workshop.write('other/o.png', png(5, 5).bytes)
+  const copy = `${workshop.pictures}-copy`
+  copyTo(workshop.pictures, copy)
+  for (const n of [10, 11]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+  workshop.write('later/l.png', png(6, 6).bytes)
+  await workshop.pass()
+  expect(summary(workshop)).toMatchObject({ files: 14, synced: 14 })
+  return { ...workshop, copy }
+}
+
+async function guarded(workshop: Workshop, parts: Parameters<Workshop['pass']>[0] = {}): Promise<string> {
+  const sent = count(workshop, 'picture_uploaded')
+  for (const _ of [1, 2, 3]) await workshop.pass(parts)
+  expect(deleted(workshop)).toBe(0)
+  expect(count(workshop, 'picture_uploaded')).toBe(sent)
+  return inWords(mirror(workshop).guard!)
+}
+
+async function trust(workshop: Workshop, path: string): Promise<void> {
+  const trust = trustIn(realDisk, workshop.synced, mirror(workshop), path)
+  if (trust.kind !== 'root' && trust.kind !== 'folder') throw new Error(trust.kind)
+  await recordTrust(workshop.synced, trust)
+}
+
+const swap = (one: string, other: string) => {
+  renameSync(one, `${other}-before`)
+  renameSync(other, one)
+}
+
+describe('an older copy', () => {
+  it('in the place of the root deletes nothing, and is no matter once it is gone', async () => {
+    const workshop = await copied()
+    const { pictures, copy } = workshop
+    swap(pictures, copy)
+    expect(await guarded(workshop)).toContain(`${pictures} is another folder than before, and not all of`)
+    rmSync(pictures, { recursive: true })
+    renameSync(`${copy}-before`, pictures)
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 14, synced: 14, pending_deletions: 0 })
+  })
+
+  it('in the place of the root is the truth when a person says so', async () => {
+    const workshop = await copied()
+    swap(workshop.pictures, workshop.copy)
+    await workshop.pass()
+    await trust(workshop, '')
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(3)
+  })
+
+  it('in the place of a folder is in doubt, also when it gets new pictures', async () => {
+    const workshop = await copied()
+    const trip = join(workshop.pictures, 'trip')
+    swap(trip, join(workshop.copy, 'trip'))
+    expect(await guarded(workshop)).toContain('trip: an older copy of it is there')
+    workshop.write('trip/new.png', png(7, 7).bytes)
+    expect(await guarded(workshop)).toContain('trip: an older copy of it is there')
+    await trust(workshop, 'trip')
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(2)
+  })
+
+  it('of a whole disk, with the inode and the birth time of the root, is known by the times of its folders', async () => {
+    const workshop = await copied()
+    const { pictures, copy } = workshop
+    let device = 1
+    const disk: Disk = {
+      ...realDisk,
+      lstat: path => {
+        const stat = realDisk.lstat(path)
+        return path === pictures ? { ...stat, dev: device, ino: 2, birthtime: 3 } : { ...stat, dev: device }
+      },
+    }
+    const parts = { disk, lookAt: lookingAt(disk) }
+    await workshop.pass(parts)
+    // A reboot, and a picture that was deleted meanwhile.
+    device++
+    workshop.remove('other/o.png')
+    rmSync(join(copy, 'other/o.png'))
+    await workshop.pass(parts)
+    await workshop.pass(parts)
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(1)
+    workshop.events.length = 0
+    device++
+    swap(pictures, copy)
+    expect(await guarded(workshop, parts)).toMatch(/(trip|later): an older copy of it is there/)
+    rmSync(pictures, { recursive: true })
+    renameSync(`${copy}-before`, pictures)
+    await workshop.pass(parts)
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 13, synced: 13, pending_deletions: 0 })
+  })
+
+  it('with an older version of a picture does not replace the newer one', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('trip/a.png', png(3, 2).bytes)
+    workshop.write('trip/b.png', png(3, 3).bytes)
+    const copy = `${workshop.pictures}-copy`
+    copyTo(join(workshop.pictures, 'trip'), copy)
+    workshop.write('trip/a.png.tmp', png(4, 4).bytes)
+    renameSync(join(workshop.pictures, 'trip/a.png.tmp'), join(workshop.pictures, 'trip/a.png'))
+    await workshop.pass()
+    swap(join(workshop.pictures, 'trip'), copy)
+    expect(await guarded(workshop)).toContain('trip: an older copy of it is there')
+  })
+})
+
+describe('no older copy', () => {
+  it('is a folder that was restored whole, or got its name by a rename', async () => {
+    const workshop = await copied()
+    const { pictures } = workshop
+    copyTo(pictures, `${pictures}-whole`)
+    swap(pictures, `${pictures}-whole`)
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    // A folder that was made before the newest pictures of `trip` came, and takes the name.
+    renameSync(join(pictures, 'trip'), join(pictures, 'trip-old'))
+    mkdirSync(join(pictures, 'trip'))
+    workshop.write('trip/0.png', png(9, 9).bytes)
+    utimesSync(join(pictures, 'trip'), 1000, 1000)
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 15, synced: 15, pending_deletions: 0 })
+  })
+
+  it('is a folder whose pictures a person has deleted, or put back as they were', async () => {
+    const workshop = await copied()
+    workshop.remove('trip/11.png')
+    workshop.remove('later')
+    copyTo(join(workshop.copy, 'trip/0.png'), join(workshop.pictures, 'trip/1.png'))
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(3)
+  })
+})
