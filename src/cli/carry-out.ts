@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
 import type { CommandOutput } from '../daemon/commands/command.ts'
@@ -18,22 +19,25 @@ export async function carryOut<N extends CommandName>(
   interruption: Interruption,
   shown: Partial<CommandOutput> = {},
 ): Promise<{ result: ResultOf<N>; byDaemon: boolean }> {
-  const { askDaemon } = await import('../daemon/control/client.ts')
-  const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
   const { stateFiles } = await import('../daemon/state/claim.ts')
   const { refuseClosed } = await import('../daemon/state/state-problem.ts')
   refuseClosed(config.state_dir)
   const output: CommandOutput = { tell() {}, say: sayAside, progress() {}, ...shown }
-  const waiting = setTimeout(() => output.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
-  const asking = { ...output, begun: () => clearTimeout(waiting) }
-  try {
-    const { control } = stateFiles(config.state_dir)
-    const answer = await askDaemon(control, config, name, request, asking, interruption.stop)
-    if (answer) return { result: answer.done, byDaemon: true }
-  } finally {
-    clearTimeout(waiting)
+  const { control } = stateFiles(config.state_dir)
+  // Where there is no socket, no daemon runs, and what asks it need not be loaded.
+  if (existsSync(control)) {
+    const { askDaemon } = await import('../daemon/control/client.ts')
+    const waiting = setTimeout(() => output.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
+    const asking = { ...output, begun: () => clearTimeout(waiting) }
+    try {
+      const answer = await askDaemon(control, config, name, request, asking, interruption.stop)
+      if (answer) return { result: answer.done, byDaemon: true }
+    } finally {
+      clearTimeout(waiting)
+    }
   }
-  const { readAccess } = await import('./read-config.ts')
+  const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
+  const { readAccess } = await import('./access.ts')
   const access = commands[name].needsHost ? readAccess(config) : null
   const result = await carryOutHere(config, access, name, request, output, interruption)
   return { result, byDaemon: false }

@@ -77,9 +77,8 @@ export function configCommand<A>(
   return command(
     options => builder(options.options(configOption)),
     async (args, onInterrupts) => {
-      // Imported late, because read-config.ts loads the schema, and help texts need no schema.
-      const { readConfig } = await import('./read-config.ts')
-      return work(readConfig((args as { config?: string }).config), args, onInterrupts)
+      const { readKnownConfig } = await import('./known-config.ts')
+      return work(await readKnownConfig((args as { config?: string }).config), args, onInterrupts)
     },
   )
 }

@@ -1,38 +1,17 @@
-import { ConfigError } from '../config/config-error.ts'
-import { checkFolders } from '../config/cross-checks.ts'
-import { readApiKey, readAuthorities } from '../config/host-access.ts'
-import { findConfig, loadConfig } from '../config/load-config.ts'
-import { realPathOf } from '../config/paths.ts'
+import { findConfig } from '../config/config-file.ts'
+import { loadConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../daemon/engine/engine.ts'
+import { readAccess } from './access.ts'
+import { withRealFolders } from './known-config.ts'
 
 /** The config, with the real paths of its folders. Throws ConfigError. */
 export function readConfig(flag: string | undefined): Config {
-  const config = loadConfig(findConfig(process.env, process.cwd(), flag), process.env)
-  return {
-    ...config,
-    mirrors: config.mirrors.map(mirror => ({ ...mirror, folder: realPathOf(mirror.folder) })),
-  }
+  return withRealFolders(loadConfig(findConfig(process.env, process.cwd(), flag), process.env))
 }
 
 /** The config, and the key and authorities for talking to the host. Warnings go to standard error. */
 export function readConfigAndAccess(flag: string | undefined): { config: Config; access: Access } {
   const config = readConfig(flag)
   return { config, access: readAccess(config) }
-}
-
-export function readAccess(config: Config): Access {
-  const { key, warning } = readApiKey(config, process.env)
-  const ca = readAuthorities(config)
-  if (warning) process.stderr.write(`albumd: ${warning}\n`)
-  return { apiKey: key, ca }
-}
-
-/**
- * Throws ConfigError when a mirror's folder is missing or overlaps another folder. `run` does not call this function,
- * because `run` waits for a missing folder.
- */
-export function refuseMissingFolders(config: Config): void {
-  const problems = checkFolders(config)
-  if (problems.length > 0) throw new ConfigError(problems)
 }

@@ -1,59 +1,14 @@
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { ConfigError, keyText, type Problem, unplaced } from './config-error.ts'
+import { readConfigText } from './config-file.ts'
 import { crossChecks } from './cross-checks.ts'
-import { defaultStateDir, readBounded, resolvePath, type Surroundings, xdgFolder } from './paths.ts'
+import { defaultStateDir, resolvePath, type Surroundings } from './paths.ts'
 import { type Config, configSchema, type WrittenConfig } from './schema.ts'
 import { type Mistake, mistakesOf } from './wording.ts'
 import { readYaml } from './yaml-source.ts'
 
-/** Bytes. */
-const LARGEST = 2 ** 20
-
-/**
- * The path of the config: the path that `--config` or else $ALBUMD_CONFIG names, whether it exists or not. Without them the
- * first that exists of ./albumd.yaml, $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws ConfigError when
- * none exists.
- */
-export function findConfig(env: NodeJS.ProcessEnv, cwd: string, flag?: string): string {
-  const named = flag ?? env.ALBUMD_CONFIG
-  if (named) return named
-  const personal = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
-  const paths = [
-    join(cwd, 'albumd.yaml'),
-    ...(personal ? [join(personal, 'albumd', 'config.yaml')] : []),
-    '/etc/albumd/config.yaml',
-  ]
-  const found = paths.find(exists)
-  if (found) return found
-  const remedy = 'albumd init writes one; or name yours with --config'
-  throw new ConfigError([unplaced(null, null, `no config in ${paths.join(', ')}; ${remedy}`)])
-}
-
-/** Whether a file exists. A file that can't be looked at counts as existing, because reading it will tell why. */
-function exists(file: string): boolean {
-  try {
-    return statSync(file, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return true
-  }
-}
-
 /** Reads a config. `env` gives $HOME and what the default state_dir depends on. Throws ConfigError with all mistakes. */
 export function loadConfig(file: string, env: NodeJS.ProcessEnv): Config {
-  return parseConfig(readText(file), { file, env })
-}
-
-function readText(file: string): string {
-  const refusal = (message: string) => new ConfigError([unplaced(file, null, message)])
-  const missing = 'no such file; config.example.yaml shows what belongs in it'
-  const { bytes } = readBounded(file, LARGEST, missing, refusal)
-  if (bytes.length > LARGEST) throw refusal(`is over ${LARGEST} bytes; that is no config`)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw refusal('is not UTF-8 text')
-  }
+  return parseConfig(readConfigText(file), { file, env })
 }
 
 /**
@@ -66,7 +21,7 @@ export function parseConfig(text: string, around: Surroundings): Config {
   const problems: Problem[] = faults.map(fault => ({ file, key: null, ...fault }))
   if (value == null) throw new ConfigError(problems.length > 0 ? problems : [unplaced(file, null, EMPTY)])
 
-  const parsed = configSchema.safeParse(value)
+  const parsed = configSchema.safeParse(value, { jitless: true })
   const mistakes: Mistake[] = [
     ...(parsed.error?.issues ?? []).flatMap(issue => mistakesOf(issue, configSchema, value)),
     ...crossChecks(value, around),

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { checkFolders } from '../../src/config/cross-checks.ts'
+import { checkFolders } from '../../src/config/folders.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 let root: string

@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { ConfigError } from '../../src/config/config-error.ts'
+import { findConfig } from '../../src/config/config-file.ts'
 import { configExample } from '../../src/config/example.ts'
-import { findConfig, loadConfig, parseConfig } from '../../src/config/load-config.ts'
+import { loadConfig, parseConfig } from '../../src/config/load-config.ts'
 import { SHORTEST } from './config-text.ts'
 
 let folder: string

@@ -32,7 +32,7 @@ export const doctorCommand = command(
 /** When the config has mistakes, the mistakes are the last finding, because all other checks need the config. */
 async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
   const { ConfigError, problemLine } = await import('../../config/config-error.ts')
-  const { findConfig } = await import('../../config/load-config.ts')
+  const { findConfig } = await import('../../config/config-file.ts')
   const { checkConfigFile, examine } = await import('../../daemon/doctor/examine.ts')
   const { readConfig } = await import('../read-config.ts')
   try {

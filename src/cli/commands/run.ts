@@ -17,7 +17,8 @@ export const runCommand = command(
   async ({ config: flag, 'log-level': level }, onInterrupts) => {
     let readAgain = () => {}
     const interrupts = onInterrupts(undefined, () => readAgain())
-    const { readAccess, readConfigAndAccess } = await import('../read-config.ts')
+    const { readAccess } = await import('../access.ts')
+    const { readConfigAndAccess } = await import('../read-config.ts')
     const { config, access } = readConfigAndAccess(flag)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')
     const { Bus } = await import('../../daemon/events.ts')

@@ -17,10 +17,9 @@ export const statusCommand = configCommand(
     await sayStateProblem(config)
     const { readStatus } = await import('../../daemon/report/status.ts')
     const { systemClock } = await import('../../sync/clock.ts')
-    const { askPage } = await import('../../page/ask.ts')
     const show = async () => {
       const status = readStatus(config, Date.now())
-      const now = status.running ? await askPage(config) : null
+      const now = status.running ? await (await import('../../page/ask.ts')).askPage(config) : null
       const { page = null, uploading = [] } = now ?? {}
       return args.json ? `${JSON.stringify({ ...status, page, uploading })}\n` : statusInWords(status, now)
     }

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
-import { checkFolders } from '../../config/cross-checks.ts'
+import { checkFolders } from '../../config/folders.ts'
 import { mayBeKey, readApiKey, readAuthorities } from '../../config/host-access.ts'
 import { defaultStateDir } from '../../config/paths.ts'
 import { checkEndpoints, LONGEST_MS, openHostToAsk } from '../../daemon/doctor/endpoints.ts'

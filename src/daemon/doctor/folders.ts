@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { checkFolders } from '../../config/cross-checks.ts'
+import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { lossOf } from '../../local/folder-watcher.ts'

@@ -1,4 +1,4 @@
-import { checkFolders } from '../../config/cross-checks.ts'
+import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import type { HostFailure } from '../../remote/host.ts'

@@ -1,0 +1,49 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError, unplaced } from './config-error.ts'
+import { readBounded, xdgFolder } from './paths.ts'
+
+/** Bytes. */
+const LARGEST = 2 ** 20
+
+/**
+ * The path of the config: the path that `--config` or else $ALBUMD_CONFIG names, whether it exists or not. Without them the
+ * first that exists of ./albumd.yaml, $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws ConfigError when
+ * none exists.
+ */
+export function findConfig(env: NodeJS.ProcessEnv, cwd: string, flag?: string): string {
+  const named = flag ?? env.ALBUMD_CONFIG
+  if (named) return named
+  const personal = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
+  const paths = [
+    join(cwd, 'albumd.yaml'),
+    ...(personal ? [join(personal, 'albumd', 'config.yaml')] : []),
+    '/etc/albumd/config.yaml',
+  ]
+  const found = paths.find(exists)
+  if (found) return found
+  const remedy = 'albumd init writes one; or name yours with --config'
+  throw new ConfigError([unplaced(null, null, `no config in ${paths.join(', ')}; ${remedy}`)])
+}
+
+/** Whether a file exists. A file that can't be looked at counts as existing, because reading it will tell why. */
+function exists(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
+  }
+}
+
+/** The text of a config. Throws ConfigError. */
+export function readConfigText(file: string): string {
+  const refusal = (message: string) => new ConfigError([unplaced(file, null, message)])
+  const missing = 'no such file; config.example.yaml shows what belongs in it'
+  const { bytes } = readBounded(file, LARGEST, missing, refusal)
+  if (bytes.length > LARGEST) throw refusal(`is over ${LARGEST} bytes; that is no config`)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw refusal('is not UTF-8 text')
+  }
+}
