@@ -80,6 +80,7 @@ export function openImageHost(options: RemoteOptions): ImageHost {
     async close() {
       await gate.close()
       await http.close()
+      return gate.recent()
     },
   }
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import type { answers, CreateAlbumRequest, UploadRequest } from '../protocol/records.ts'
 import type { Reason } from '../words/reasons.ts'
+import type { EarlierRequests } from './gate/rate-window.ts'
 
 /**
  * The image host as the rest of albumd sees it: a plain object, for `hostWith`. Every call passes the gate, and every outcome is a value. When `signal` is
@@ -39,8 +40,8 @@ export interface ImageHost {
   blocks(untried?: 'untried'): Block[]
   /** Lets the next request to this endpoint find out whether its block, or the outage that it waits out, is over. */
   unblock(endpoint: Endpoint): void
-  /** Waits for what is under way and closes the connections. */
-  close(): Promise<void>
+  /** Waits for what is under way and closes the connections. Answers the requests that the next process must count. */
+  close(): Promise<EarlierRequests>
 }
 
 /** How much the host deleted with an album (§4.5): the album itself may count or not. */

@@ -27,7 +27,7 @@ export function clientOf(origin: string, options: Partial<RemoteOptions> = {}): 
     clock: systemClock,
     ...options,
   })
-  onTestFinished(() => host.close())
+  onTestFinished(async () => void (await host.close()))
   return host
 }
 

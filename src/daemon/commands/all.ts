@@ -101,9 +101,9 @@ export async function carryOutHere<N extends CommandName>(
   } catch (error) {
     throw state ? state.failed(error) : error
   } finally {
-    await (engine as Engine | null)?.close()
+    const sent = await (engine as Engine | null)?.close()
     try {
-      state?.close()
+      state?.close(sent)
     } finally {
       claim.release()
     }

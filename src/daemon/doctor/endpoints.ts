@@ -3,6 +3,7 @@ import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
+import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { askToMakeNothing } from '../../sync/albums/index.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
@@ -19,11 +20,11 @@ export const LONGEST_MS = 15_000
 
 /**
  * Opens the host for single questions. No question is asked again after a failure, because a person waits. While a
- * daemon runs, nothing may be asked, because both would share the account's rate limit (§8). `lastRequest`: see
- * `lastRequestBefore`.
+ * daemon runs, nothing may be asked, because both would share the account's rate limit (§8). `earlier`: see
+ * `earlierRequests`.
  */
-export function openHostToAsk(host: RemoteSettings, access: Access, lastRequest: number | null): ImageHost {
-  return openRemote(host, access, lastRequest, {
+export function openHostToAsk(host: RemoteSettings, access: Access, earlier: EarlierRequests): ImageHost {
+  return openRemote(host, access, earlier, {
     timeoutMs: Math.min(host.timeout, LONGEST_MS),
     concurrency: 1,
     patience: { attempts: 1, maxDelayMs: 0 },

@@ -13,7 +13,7 @@ import { orNull } from '../or-null.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
 import { readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
-import { lastRequestBefore } from '../state/last-process.ts'
+import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
 import { ASKED, checkAccount, checkEndpoints, judgeBlock, openHostToAsk } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
@@ -106,8 +106,8 @@ async function* checkHost(
   const now = systemClock.monotonic()
   // The host counts the last requests of an earlier albumd too. When the records can't be read, the time of those
   // requests is not known.
-  const lastRequest = status === null ? now : readState(config, synced => lastRequestBefore(synced, now))
-  const host = openHostToAsk(config.host, { apiKey: key, ca: ca ?? null }, lastRequest)
+  const earlier = status === null ? now : readState(config, synced => earlierRequests(synced, now))
+  const host = openHostToAsk(config.host, { apiKey: key, ca: ca ?? null }, earlier)
   try {
     let isRefused = false
     for await (const finding of checkEndpoints(host, signal)) {

@@ -4,6 +4,7 @@ import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
+import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { hostWith, type ImageHost, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import { FileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
@@ -52,7 +53,8 @@ export interface Engine {
   ): Promise<PassReport>
   /** Links what is pending to images that the host holds already; sends nothing. */
   adopt(interruption: Interruption): Promise<PassReport>
-  close(): Promise<void>
+  /** Answers what `State.close` must know of the requests. */
+  close(): Promise<EarlierRequests>
 }
 
 /** The keys of the config that say how to reach the host. */
@@ -61,11 +63,11 @@ export type RemoteSettings = Pick<
   'base_url' | 'site_url' | 'upload_form' | 'timeout' | 'credential_lifetime' | 'requests_per_second'
 >
 
-/** Opens the host without sending anything. `lastRequest`: see `lastRequestBefore`. */
+/** Opens the host without sending anything. `earlier`: see `earlierRequests`. */
 export function openRemote(
   host: RemoteSettings,
   { apiKey, ca }: Access,
-  lastRequest: number | null,
+  earlier: EarlierRequests,
   more: Pick<RemoteOptions, 'concurrency' | 'patience'> & Partial<RemoteOptions>,
 ): ImageHost {
   return openImageHost({
@@ -78,7 +80,7 @@ export function openRemote(
     credentialLifetimeMs: host.credential_lifetime,
     requestsPerSecond: host.requests_per_second,
     clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
-    lastRequest,
+    earlier,
     ...more,
   })
 }
@@ -91,7 +93,7 @@ export function openEngine(
   bus: Bus,
 ): Engine {
   const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
-  const remote = openRemote(config.host, access, state.lastRequest, {
+  const remote = openRemote(config.host, access, state.earlier, {
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
@@ -181,8 +183,9 @@ export function openEngine(
       return report
     },
     async close() {
-      await host.close()
+      const sent = await host.close()
       for (const pool of pools.values()) await pool.close()
+      return sent
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { whyFlatStays } from '../../sync/uploads/index.ts'
@@ -193,10 +194,11 @@ async function runSession(
     for (const end of ends) end()
     manager?.forget()
     queue.leave()
+    let sent: EarlierRequests | undefined
     try {
-      await engine?.close()
+      sent = await engine?.close()
     } finally {
-      state.close()
+      state.close(sent)
     }
   }
 }

@@ -1,22 +1,23 @@
 import { readFileSync } from 'node:fs'
 import type { ErrorCode } from '../../protocol/errors.ts'
+import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { Block, Remedy } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
 
 /**
- * When the last process with this state may have sent its last request, in milliseconds of the monotonic clock, which all
- * processes of one boot share. Null: before this boot, or never, so a limit of requests per second no longer matters.
+ * The requests of the last process with this state, in milliseconds of the monotonic clock, which all processes of one boot
+ * share. Null: it sent them before this boot, or never, so a limit of requests per second no longer matters.
  *
- * A process that ends cleanly records the time. After any other end the answer is `now`, because that process has lost
+ * A process that ends cleanly records its requests. After any other end the answer is `now`, because that process has lost
  * its lock and so has ended.
  */
-export function lastRequestBefore(synced: Synced, now: number): number | null {
+export function earlierRequests(synced: Synced, now: number): EarlierRequests {
   const quiet = synced.meta.get('quiet_since')
   if (quiet === null) return synced.meta.get('base_url') === null ? null : now
   const [boot, since] = quiet.split(' ')
-  return boot === bootId() ? Number(since) : null
+  return boot === bootId() && since ? JSON.parse(since) : null
 }
 
 /** Records that requests may be sent from now on. */
@@ -24,9 +25,9 @@ export function startRequests(tx: Tx): void {
   tx.meta.clear('quiet_since')
 }
 
-/** Records that no more requests will be sent. */
-export function endRequests(tx: Tx, now: number): void {
-  tx.meta.set('quiet_since', `${bootId()} ${now}`)
+/** Records that no more requests will be sent. `sent`: what the next process must count. */
+export function endRequests(tx: Tx, sent: EarlierRequests): void {
+  tx.meta.set('quiet_since', `${bootId()} ${JSON.stringify(sent)}`)
 }
 
 /** The id of the machine's boot. A constant where the system has none. */

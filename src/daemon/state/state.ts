@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { recordRunning } from '../../records/escrow.ts'
+import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { albumPathOf } from '../../sync/album.ts'
 import { noteBoot, noteLost, systemClock } from '../../sync/clock.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
@@ -8,14 +9,14 @@ import type { LockedError } from '../../synced/lock.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import { type Claim, stateFiles } from './claim.ts'
-import { bootId, endRequests, lastRequestBefore, startRequests } from './last-process.ts'
+import { bootId, earlierRequests, endRequests, startRequests } from './last-process.ts'
 import { openRecords } from './records.ts'
 
 /** An open state, locked for this process together with the mirrors' folders. */
 export interface State {
   synced: Synced
-  /** See `lastRequestBefore`. */
-  lastRequest: number | null
+  /** See `earlierRequests`. */
+  earlier: EarlierRequests
   /** Milliseconds that albumd has run, over all its starts. */
   running: () => number
   /** Locks the roots that did not exist before. Answers the roots that another albumd has locked; they must wait. */
@@ -25,8 +26,11 @@ export interface State {
    * be trusted, and the state must be closed.
    */
   failed(error: unknown): unknown
-  /** Closes the state in any case. Throws StateError where the end could not be recorded. */
-  close(): void
+  /**
+   * Closes the state in any case. `sent`: the requests that the next process must count; left out, it waits until none can
+   * count any more. Throws StateError where the end could not be recorded.
+   */
+  close(sent?: EarlierRequests): void
 }
 
 /**
@@ -52,7 +56,7 @@ export function openClaimed(
     refuseOther(synced, config)
     const began = systemClock.monotonic()
     // Lost or old records may lack the last request.
-    const lastRequest = records.knowLess ? began : lastRequestBefore(synced, began)
+    const earlier = records.knowLess ? began : earlierRequests(synced, began)
     const runBefore = synced.meta.get('running_ms') ?? 0
     const running = () => Math.round(runBefore + systemClock.monotonic() - began)
     synced.commitNow(tx => {
@@ -64,16 +68,16 @@ export function openClaimed(
       // A daemon that was killed could not remove this entry.
       tx.meta.clear('config')
     })
-    const close = () => {
+    const close = (sent: EarlierRequests = systemClock.monotonic()) => {
       try {
-        if (end === 'clean') recordEnd(synced, running())
+        if (end === 'clean') recordEnd(synced, running(), sent)
       } catch (error) {
         throw failed(error)
       } finally {
         records.close(end)
       }
     }
-    return { synced, lastRequest, running, lockMissing: () => roots.lockMissing(), failed, close }
+    return { synced, earlier, running, lockMissing: () => roots.lockMissing(), failed, close }
   } catch (error) {
     const why = failed(error)
     // A StateError of `refuseOther` means that the state belongs to another config. The state itself is intact.
@@ -82,14 +86,14 @@ export function openClaimed(
   }
 }
 
-function recordEnd(synced: Synced, running: number): void {
+function recordEnd(synced: Synced, running: number, sent: EarlierRequests): void {
   synced.commitNow(tx => {
     tx.mirrors.endPhases()
     tx.mirrors.endScans()
     recordRunning(tx, running)
     tx.meta.clear('pid')
     tx.meta.clear('config')
-    endRequests(tx, systemClock.monotonic())
+    endRequests(tx, sent)
   })
 }
 

@@ -5,7 +5,14 @@ import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } fro
 import type { Block, Clock, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
 import { asksForLong, Outage, type Patience } from './outage.ts'
-import { type Pace, RateWindow, type Slot, WINDOW_MS } from './rate-window.ts'
+import {
+  arrivedBefore,
+  type EarlierRequests,
+  type Pace,
+  RateWindow,
+  type Slot,
+  WINDOW_MS,
+} from './rate-window.ts'
 
 /** One request after its end. `status`: null without an answer. `code`: null after a success. `ms`: from its first byte. */
 export interface RequestEvent {
@@ -23,11 +30,8 @@ export interface GateOptions {
   clock: Clock
   /** A number from 0 to 1. Left out: Math.random. */
   random?(): number
-  /**
-   * When the process before this one may have sent its last requests, by `clock`. Null, or left out: so long ago that they
-   * count no more.
-   */
-  lastRequest?: number | null
+  /** Left out: none that count. */
+  earlier?: EarlierRequests
   /** Milliseconds since 1970, for telling people until when the host asks to wait. Left out: the system's clock. */
   wall?(): number
   /** Blocks that are known from an earlier process. */
@@ -116,6 +120,14 @@ export class Gate {
   unblock(endpoint: Endpoint): void {
     this.#blocks.open(endpoint)
     for (const outage of this.#lanes.get(endpoint)!.waitsOut) outage.probeSoon()
+  }
+
+  /** When the requests that still count had arrived at the latest, for the next process. */
+  recent(): EarlierRequests {
+    const now = this.#options.clock.now()
+    return Object.fromEntries(
+      [...this.#lanes].map(([endpoint, { window }]) => [endpoint, window.recent(now)]),
+    )
   }
 
   /** Takes no more requests, and waits for the requests that are under way. */
@@ -228,20 +240,21 @@ export class Gate {
 }
 
 export function openGate(options: GateOptions): Gate {
-  const { requestsPerSecond, concurrency, patience, random = Math.random, lastRequest } = options
+  const { requestsPerSecond, concurrency, patience, random = Math.random, earlier = null } = options
   const blocks = new Blocks()
   for (const { since, ...failure } of options.blocks ?? []) blocks.note(failure, since)
   const newOutage = () => new Outage({ random, ...patience })
   const outages = new Map(ENDPOINTS.map(endpoint => [endpoint, newOutage()]))
   const ofHost = newOutage()
   const laneOf = (endpoint: Endpoint): Lane => {
+    const limit = requestsPerSecond[endpoint]
     const outage = outages.get(endpoint)!
     const hostOutage = endpoint === 'send' ? null : ofHost
     const own = hostOutage ? [outage, hostOutage] : [outage]
     return {
       endpoint,
-      inTurn: openQueue(concurrency, requestsPerSecond[endpoint]),
-      window: new RateWindow(requestsPerSecond[endpoint], lastRequest),
+      inTurn: openQueue(concurrency, limit),
+      window: new RateWindow(limit, arrivedBefore(earlier, endpoint, limit)),
       outage,
       hostOutage,
       // A credential costs quota and expires after ten minutes (§8). While the upload nodes take no pictures, asking for

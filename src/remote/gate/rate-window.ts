@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Endpoint } from '../../protocol/endpoints.ts'
 
 /**
  * §8's "requests per second" in the strictest reading: no window of one second, wherever it begins, holds more requests
@@ -26,6 +27,13 @@ export const WINDOW_MS = SECOND_MS + GUARD_MS
 /** A place in the window. */
 export type Slot = ReturnType<RateWindow['take']>
 
+/**
+ * The requests of the process before this one, by the clock that all processes share: when each request that may still
+ * count had arrived at the latest. A number: when its last requests may have been sent, because it is not known how many
+ * they were. Null: so long ago that they count no more.
+ */
+export type EarlierRequests = Partial<Record<Endpoint, number[]>> | number | null
+
 /** The time span in which a request can have arrived at the host. */
 interface Arrival {
   earliest: number
@@ -49,16 +57,16 @@ export class RateWindow {
   #guardMs = GUARD_MS
   #inOrder = 0
 
-  /**
-   * `lastRequest`: when the process before this one may have sent its last requests; the window is full then. Null: long
-   * ago. A limit of Infinity counts nothing.
-   */
-  constructor(limit: number, lastRequest: number | null = null) {
+  /** `before`: when requests of the process before this one had arrived at the latest. A limit of Infinity counts nothing. */
+  constructor(limit: number, before: readonly number[] = []) {
     this.#most = limit
     this.#limit = limit
-    const full =
-      lastRequest === null || limit === Number.POSITIVE_INFINITY ? [] : Array(limit).fill(lastRequest)
-    this.#arrivals = full.map(start => ({ earliest: start, latest: start + GUARD_MS }))
+    this.#arrivals = before.map(latest => ({ earliest: latest, latest }))
+  }
+
+  /** When the requests that still count at `now` had arrived at the latest. */
+  recent(now: number): number[] {
+    return this.#arrivals.map(({ latest }) => latest).filter(latest => latest > now - SECOND_MS)
   }
 
   /** Milliseconds after which a place may be free; 0 when one is free. Taken places count as if they started now. */
@@ -117,6 +125,12 @@ export class RateWindow {
   adopt(limit: number): void {
     this.#limit = Math.min(this.#most, limit)
   }
+}
+
+/** When the earlier requests to an endpoint had arrived. When their number is not known, the window is full of them. */
+export function arrivedBefore(earlier: EarlierRequests, endpoint: Endpoint, limit: number): number[] {
+  if (earlier === null || limit === Number.POSITIVE_INFINITY) return []
+  return typeof earlier === 'number' ? Array(limit).fill(earlier + GUARD_MS) : (earlier[endpoint] ?? [])
 }
 
 /** What the headers of an answer say about the rate (§7, "Rate-limit responses"). Null: no header, or not understood. */

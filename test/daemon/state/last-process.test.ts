@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   blocksBefore,
+  earlierRequests,
   endRequests,
-  lastRequestBefore,
   startRequests,
 } from '../../../src/daemon/state/last-process.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
@@ -18,23 +18,29 @@ function state() {
 describe('requests of an earlier process', () => {
   it('count as sent just now when that process was killed', () => {
     const synced = state()
-    expect(lastRequestBefore(synced, 5000)).toBeNull()
+    expect(earlierRequests(synced, 5000)).toBeNull()
     synced.commitNow(tx => tx.meta.set('base_url', 'https://example.com/api/v1'))
     synced.commitNow(tx => endRequests(tx, 100))
     synced.commitNow(tx => startRequests(tx))
-    expect(lastRequestBefore(synced, 5000)).toBe(5000)
+    expect(earlierRequests(synced, 5000)).toBe(5000)
   })
 
   it('count as sent until the recorded time when that process ended cleanly', () => {
     const synced = state()
     synced.commitNow(tx => endRequests(tx, 100))
-    expect(lastRequestBefore(synced, 5000)).toBe(100)
+    expect(earlierRequests(synced, 5000)).toBe(100)
+  })
+
+  it('count one by one when that process knew them', () => {
+    const synced = state()
+    synced.commitNow(tx => endRequests(tx, { list: [90, 95.5] }))
+    expect(earlierRequests(synced, 5000)).toEqual({ list: [90, 95.5] })
   })
 
   it('no longer count after a reboot', () => {
     const synced = state()
     synced.commitNow(tx => tx.meta.set('quiet_since', 'another-boot 100'))
-    expect(lastRequestBefore(synced, 5000)).toBeNull()
+    expect(earlierRequests(synced, 5000)).toBeNull()
   })
 })
 

@@ -110,9 +110,19 @@ test('endpoints do not wait for each other', async () => {
   expect(quick.starts[4]! - quick.starts[0]!).toBeLessThan(100)
 })
 
+test('a process goes on with what the one before has left of the second', async () => {
+  const before = gateOf()
+  await all(times(1, through(before, 'delete', succeeded).pass))
+  const now = clock.now()
+  const { starts, pass } = through(gateOf({ earlier: before.recent() }), 'delete', succeeded)
+  await all(times(2, pass))
+  expect(starts[0]! - now).toBeLessThan(WINDOW_MS / 2)
+  expect(starts[1]! - now).toBeGreaterThanOrEqual(WINDOW_MS / 2)
+})
+
 test('requests of the process before fill the window', async () => {
   const now = clock.now()
-  const { starts, pass } = through(gateOf({ lastRequest: now - 50 }), 'delete', succeeded)
+  const { starts, pass } = through(gateOf({ earlier: now - 50 }), 'delete', succeeded)
   await all(times(1, pass))
   expect(starts[0]! - now).toBeGreaterThanOrEqual(WINDOW_MS - 50)
 })

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
-import { bytesOf, clientOf, inMemory, never, successOf, systemClock } from '../client-of.ts'
+import type { EarlierRequests } from '../../../src/remote/gate/rate-window.ts'
+import { bytesOf, clientOf, inMemory, never, successOf } from '../client-of.ts'
 import { bodyOf, failure, json, serve } from '../serve.ts'
 
 /**
@@ -80,10 +81,11 @@ test('a new process that knows the requests of the process before makes no burst
     else failure(response, 429, 'RATE_LIMITED')
   })
   const onRequest = ({ status }: { status: number | null }) => status === 429 && refusals.push(status)
+  let earlier: EarlierRequests = null
   for (let process = 0; process < 3; process++) {
-    const host = clientOf(origin, { lastRequest: process === 0 ? null : systemClock.now(), onRequest })
-    await Promise.all([1, 2].map(() => successOf(host.deleteImage('x', never))))
-    await host.close()
+    const host = clientOf(origin, { earlier, onRequest })
+    await Promise.all([1, 2, 3].map(() => successOf(host.deleteImage('x', never))))
+    earlier = await host.close()
   }
   expect(refusals).toEqual([])
 })

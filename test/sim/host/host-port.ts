@@ -112,7 +112,7 @@ export class HostPort implements ImageHost {
     this.#blocks.open(endpoint)
   }
 
-  close = async (): Promise<void> => {}
+  close = async () => null
 
   /** As the gate: a state of the account is remembered, passing trouble is waited out once. */
   async #persist<T>(
