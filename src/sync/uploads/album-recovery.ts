@@ -1,4 +1,5 @@
 import type { ListedImage } from '../../protocol/records.ts'
+import { refuted } from '../../records/images.ts'
 import { found, neverArrived, type Stored } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
@@ -193,7 +194,11 @@ export async function record(
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
   // A picture that was sent into its own album does not lie flat, also when the host put it into another album.
   const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
-  await synced.commit(tx => found(tx, intent, { ...at, flat }, deletionsOf, momentOf(recovery)))
+  await synced.commit(tx => {
+    const before = tx.images.byRemoteId(at.remote_id)
+    if (before && !before.hash.equals(intent.hash)) refuted(tx, before, recovery.clock.wall())
+    found(tx, intent, { ...at, flat }, deletionsOf, momentOf(recovery))
+  })
   recovery.tell(told)
 }
 

@@ -101,7 +101,11 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   // A host may give equal bytes the same address and id, even when they come from two files.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
   const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery.synced)?.idOf(cdn_url) ?? null
-  if (id === null) return true
+  const before = id === null ? undefined : recovery.synced.images.byRemoteId(id)
+  // Some hosts put a new version into the image of the old version, with its id and address. An image with another address
+  // is another image, so its id is not this upload's.
+  const isOther = before && !before.hash.equals(hash) && before.cdn_url !== cdn_url
+  if (id === null || isOther) return true
   // An upload without an album went to the account's default album.
   const place = known?.album ?? album ?? defaultAlbum(recovery.synced)?.id ?? null
   await record(recovery, intent, { remote_id: id, cdn_url, album: place, proof: 'uploaded' })

@@ -141,6 +141,70 @@ describe('an upload whose answer was lost', () => {
   })
 })
 
+it('a host that puts a new version into the old image, with its id, has each version once, and none is deleted', async () => {
+  const workshop = await openWorkshop()
+  workshop.write('red.png', red)
+  await workshop.pass()
+  const { remote_id: imageId, cdn_url } = imageOf(workshop, 'red.png')
+  const { host } = workshop
+  let now = cdn_url!
+  const overwriting = hostWith(host, {
+    async send(...args) {
+      const sent = await host.send(...args)
+      if (!sent.ok) return sent
+      now = sent.value.cdnUrl!
+      return { ok: true, value: { imageId, cdnUrl: cdn_url } }
+    },
+    async requestUpload(...args) {
+      const granted = await host.requestUpload(...args)
+      return granted.ok ? { ok: true, value: { ...granted.value, cdnUrl: cdn_url } } : granted
+    },
+    fetchDelivered: (_, ...rest) => host.fetchDelivered(now, ...rest),
+    async deleteImage() {
+      throw new Error('nothing may be deleted')
+    },
+  })
+  for (const version of [green, red]) {
+    workshop.write('red.png', version)
+    await workshop.pass({ host: overwriting })
+    expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0, pending_deletions: 0 })
+    expect(imageOf(workshop, 'red.png')).toMatchObject({
+      remote_id: imageId,
+      hash: createHash('sha256').update(version).digest(),
+    })
+  }
+})
+
+it('an address that names the id of an image with another address tells no id', async () => {
+  const workshop = await openWorkshop()
+  workshop.write('red.png', red)
+  await workshop.pass()
+  const { remote_id, cdn_url } = imageOf(workshop, 'red.png')
+  const { host } = workshop
+  workshop.synced.commitNow(tx =>
+    tx.images.prove({ ...imageOf(workshop, 'red.png'), cdn_url: 'https://a.example/' }),
+  )
+  await acknowledgeOne(workshop)
+  workshop.write('green.png', green)
+  const requestUpload: ImageHost['requestUpload'] = async (...args) => {
+    const granted = await host.requestUpload(...args)
+    return granted.ok ? { ok: true, value: { ...granted.value, cdnUrl: cdn_url } } : granted
+  }
+  const fetchDelivered: ImageHost['fetchDelivered'] = async () => ({
+    ok: true,
+    status: 200,
+    size: green.byteLength,
+    sha256: createHash('sha256').update(green).digest(),
+  })
+  const send = losing(workshop).send
+  await workshop.pass({ host: hostWith(host, { requestUpload, send, fetchDelivered }) })
+  expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 1 })
+  expect(imageOf(workshop, 'red.png')).toMatchObject({
+    remote_id,
+    hash: createHash('sha256').update(red).digest(),
+  })
+})
+
 /** What is told names the picture with its folder, and whose it is. */
 const foundOut = { event: 'upload_found_out', mirror: expect.any(String), path: 'a/red.png', name: 'red.png' }
 
