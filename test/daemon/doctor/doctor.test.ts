@@ -7,6 +7,7 @@ import {
   checkGuards,
   checkHeld,
   checkMounts,
+  checkTrees,
   checkWatches,
   surveyFolder,
 } from '../../../src/daemon/doctor/folders.ts'
@@ -106,6 +107,27 @@ it('a survey counts the pictures that a scan finds: no empty, hidden or ignored 
     deep: { pictures: 1, first: join(root, 'a') },
     unreadable: { folders: 0, pictures: 0, first: null },
   })
+})
+
+it('the presign form, which knows no album, is told of pictures in folders below a mirror, in one line', async () => {
+  const home = tempFolder()
+  mkdirSync(join(home, 'pictures/deep'), { recursive: true })
+  const findings = async (form: string) => {
+    const text = `host: {base_url: 'https://h.example/api/v1', upload_form: ${form}}
+mirrors: [{folder: pictures, album: ''}]
+state_dir: state
+`
+    const config = parseConfig(text, { file: join(home, 'albumd.yaml'), env: {} })
+    return (await checkTrees(config, new AbortController().signal)).findings
+  }
+  writeFileSync(join(home, 'pictures/top.png'), red)
+  expect(await findings('presign')).toMatchObject([{ status: 'pass' }])
+  writeFileSync(join(home, 'pictures/deep/a.png'), red)
+  expect(await findings('credential')).toMatchObject([{ status: 'pass' }])
+  expect(await findings('presign')).toMatchObject([
+    { status: 'pass' },
+    { status: 'fail', message: expect.stringMatching(/^[^\n]*1, the first in [^\n]*deep;[^\n]*presign/) },
+  ])
 })
 
 describe('a guarded mirror', () => {
