@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { migrate, versionOf } from './migrate.ts'
+import { makePrivate } from './private-file.ts'
 import { STEPS } from './schema.ts'
-import { explained } from './state-error.ts'
+import { explained, StateError } from './state-error.ts'
 
 export type Db = Database.Database
 
@@ -15,6 +17,7 @@ export type Db = Database.Database
  * plans by the bound values.
  */
 export function openDatabase(file: string, steps: readonly string[] = STEPS): Db {
+  if (file !== ':memory:') keepPrivate(file)
   const db = connect(file, {})
   try {
     // A database can give room back to the disk only when this is set before its first table and before WAL.
@@ -60,6 +63,17 @@ function upToDate(image: Buffer, file: string, steps: readonly string[]): Db {
   const db = new Database(image)
   migrate(db, file, steps)
   return db
+}
+
+/** SQLite gives the files beside a database the database's mode, when it makes these files. */
+function keepPrivate(file: string): void {
+  const beside = [`${file}-wal`, `${file}-shm`].filter(path => existsSync(path))
+  try {
+    for (const path of [file, ...beside]) makePrivate(path)
+  } catch (error) {
+    // What else keeps the file from being made or opened, SQLite says.
+    if (error instanceof StateError) throw error
+  }
 }
 
 function connect(file: string, options: Database.Options): Db {

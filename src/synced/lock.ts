@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { dirname } from 'node:path'
+import { existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { because, inWords } from '../words/reasons.ts'
+import { makePrivate } from './private-file.ts'
 import { StateError } from './state-error.ts'
 import type { RootIdentity } from './tables/mirrors.ts'
 
@@ -22,16 +22,26 @@ export class LockedError extends Error {
  * taken on a full disk. Throws LockedError, StateError and SQLite's errors.
  */
 export function lockState(file: string): Lock {
-  // The timeout is needed, because `stateIsLocked` of another command holds the lock for a moment.
-  const db = new Database(file, { timeout: 500 })
+  try {
+    // The timeout is needed, because `stateIsLocked` of another command holds the lock for a moment.
+    return lockFile(file, 500)
+  } catch (error) {
+    if (isBusy(error)) throw new LockedError(`${dirname(file)}: another albumd has this state; stop it first`)
+    throw noLock(error, file)
+  }
+}
+
+/** `timeout`: for how many milliseconds a lock that is taken is waited for. */
+function lockFile(file: string, timeout: number): Lock {
+  makePrivate(file)
+  const db = new Database(file, { timeout })
   try {
     // Without this, SQLite begins a journal file, and a full disk has no room for that file.
     db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
-    if (isBusy(error)) throw new LockedError(`${dirname(file)}: another albumd has this state; stop it first`)
-    throw noLock(error, file)
+    throw error
   }
   return { release: () => void db.close() }
 }
@@ -67,23 +77,39 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Locks a mirror's folder, so that only one albumd on this machine mirrors it, whatever its state or user. Nothing may be
- * written into the folder, so the lock is a socket in Linux's abstract namespace, named after the folder's device and inode.
- * Other systems have no such namespace, so there only the state is locked.
+ * Locks a mirror's folder, so that only one albumd of this user on this machine mirrors it, whatever its state. Nothing may be
+ * written into the folder, so the lock is a file in a folder of the user's own, named after the mirror's device and inode. Other
+ * users can't take this lock. Where there is no such folder, only the state is locked. Throws LockedError.
  */
-export async function lockFolder(folder: string, root: RootIdentity): Promise<Lock> {
-  if (process.platform !== 'linux') return { release() {} }
-  const server = createServer(socket => socket.destroy())
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new LockedError(inWords(because('mirrored_by_another', { folder })))
-          : error,
-      ),
-    )
-    server.listen({ path: `\0albumd/mirror/${root.dev}/${root.ino}` }, resolve)
-  })
-  server.unref()
-  return { release: () => void server.close() }
+export function lockFolder(folder: string, root: RootIdentity): Lock {
+  const own = ownFolder()
+  if (own === null) return { release() {} }
+  try {
+    return lockFile(join(own, `mirror-${root.dev}-${root.ino}.lock`), 0)
+  } catch (error) {
+    if (isBusy(error)) throw new LockedError(inWords(because('mirrored_by_another', { folder })))
+    // A full disk, for example.
+    return { release() {} }
+  }
 }
+
+/** A folder in which no other user can make files; null when there is none. */
+function ownFolder(): string | null {
+  const uid = process.getuid?.()
+  if (uid === undefined) return null
+  return [`/run/user/${uid}/albumd`, `/tmp/albumd-${uid}`].find(folder => isOwn(folder, uid)) ?? null
+}
+
+/** Makes the folder when it is not there. Another user may have made it, or a link of its name. */
+function isOwn(folder: string, uid: number): boolean {
+  try {
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+    const { mode, uid: owner } = lstatSync(folder)
+    return owner === uid && (mode & 0o170077) === FOLDER
+  } catch {
+    return false
+  }
+}
+
+/** The file type of a folder, in a mode without permissions for others. */
+const FOLDER = 0o040000

@@ -1,4 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
@@ -82,14 +85,43 @@ describe('locks', () => {
     lockState(file).release()
   })
 
-  it.runIf(process.platform === 'linux')('keep a second one from a folder, whatever its state', async () => {
+  it.skipIf(process.platform === 'win32')('keep a second one from a folder, whatever its state', () => {
     const root = { dev: 1, ino: process.pid, birthtime: 0 }
-    const lock = await lockFolder('/pictures', root)
-    await expect(lockFolder('/pictures', root)).rejects.toMatchObject({ code: 'LOCKED' })
+    const lock = lockFolder('/pictures', root)
+    expect(() => lockFolder('/pictures', root)).toThrow(expect.objectContaining({ code: 'LOCKED' }))
     lock.release()
-    await expect
-      .poll(async () => (await lockFolder('/pictures', root).catch(() => null))?.release() ?? 'free')
-      .toBe('free')
+    lockFolder('/pictures', root).release()
+  })
+
+  it.runIf(process.platform === 'linux')('of a folder is no socket that any user could take', async () => {
+    const root = { dev: 2, ino: process.pid, birthtime: 0 }
+    const server = createServer().listen({ path: `\0albumd/mirror/${root.dev}/${root.ino}` })
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    lockFolder('/pictures', root).release()
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('what is written in a folder that others can look into', () => {
+  const readable = (folder: string) =>
+    readdirSync(folder).filter(name => (statSync(join(folder, name)).mode & 0o077) !== 0)
+
+  it('is readable by its owner alone, also where it was not before', () => {
+    const file = tempFile('albumd.db')
+    const folder = dirname(file)
+    chmodSync(folder, 0o755)
+    const mask = process.umask(0)
+    onTestFinished(() => void process.umask(mask))
+    const lock = lockState(join(folder, 'lock.db'))
+    const first = open(file)
+    first.put.run('a', 'b')
+    expect(readdirSync(folder).sort()).toEqual(['albumd.db', 'albumd.db-shm', 'albumd.db-wal', 'lock.db'])
+    expect(readable(folder)).toEqual([])
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
+    open(file)
+    lock.release()
+    lockState(join(folder, 'lock.db')).release()
+    expect(readable(folder)).toEqual([])
   })
 })
 

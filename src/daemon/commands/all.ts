@@ -74,7 +74,7 @@ export async function carryOutHere<N extends CommandName>(
   output: CommandOutput,
   interruption: Interruption,
 ): Promise<ResultOf<N>> {
-  const claim = await claimState(config)
+  const claim = claimState(config)
   let state: State | null = null
   let engine: Engine | null = null
   const onUpload = new UploadCommand(

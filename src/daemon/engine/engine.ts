@@ -154,7 +154,7 @@ export function openEngine(
     const cut = AbortSignal.any([interruption.cut, broken.signal])
     try {
       await noticeBandwidth(state.synced, config.uploads.bandwidth)
-      const taken = await state.lockMissing()
+      const taken = state.lockMissing()
       for (const folder of taken.keys())
         await guardRoot(state.synced, folder, because('mirrored_by_another', { folder }))
       const mirrors = config.mirrors

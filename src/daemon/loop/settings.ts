@@ -72,7 +72,7 @@ export function openSettings(
     const [before, after] = [config, next.config].map(({ mirrors }) => mirrors.map(({ folder }) => folder))
     // The roots of both are locked meanwhile, so that no other albumd can take one of them in between.
     roots.follow([...new Set([...before!, ...after!])])
-    const [taken] = (await roots.lockMissing()).values()
+    const [taken] = roots.lockMissing().values()
     roots.follow(taken ? before! : after!)
     if (taken) throw taken
     current = next

@@ -64,7 +64,7 @@ export async function supervise(
   { renewable = null, manager = null, display = null }: Surroundings = {},
 ): Promise<void> {
   const files = stateFiles(config.state_dir)
-  const claim = await claimState(config)
+  const claim = claimState(config)
   const queue = new CommandQueue()
   const settings = openSettings({ config, access }, claim.roots, queue, renewable, bus.note, manager)
   let problem: string | null = null

@@ -28,7 +28,7 @@ export async function restoreFromHost(
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
-  const claim = await claimState(config)
+  const claim = claimState(config)
   try {
     return await reading(config, synced => {
       const open = (target: TargetFolder) => listedImages(config, access, synced, target, interruption.stop)

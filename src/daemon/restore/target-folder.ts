@@ -115,7 +115,7 @@ async function makeRoot(folder: string): Promise<string> {
 async function lockTarget(root: string): Promise<Lock> {
   const { dev, ino, birthtimeMs: birthtime } = await lstat(root)
   try {
-    return await lockFolder(root, { dev, ino, birthtime })
+    return lockFolder(root, { dev, ino, birthtime })
   } catch (error) {
     if (!(error instanceof LockedError)) throw error
     throw new LockedError(`${root}: another albumd works in this folder; wait for it, or stop it`)

@@ -31,7 +31,7 @@ export interface Claim {
 }
 
 /** Locks the state folder, which is made where it does not exist, and the mirrors' folders. Throws LockedError and StateError. */
-export async function claimState(config: Config): Promise<Claim> {
+export function claimState(config: Config): Claim {
   const lockFile = stateFiles(config.state_dir).lock
   let lock = take(lockFile)
   let taken = idOf(lockFile)
@@ -55,7 +55,7 @@ export async function claimState(config: Config): Promise<Claim> {
     lock.release()
   }
   try {
-    for (const taken of (await roots.lockMissing()).values()) throw taken
+    for (const taken of roots.lockMissing().values()) throw taken
     return { roots, renew, release }
   } catch (error) {
     release()
@@ -73,13 +73,13 @@ export class RootLocks {
   }
 
   /** Locks the roots that exist and are not locked yet. Answers the roots that another albumd has locked. */
-  async lockMissing(): Promise<Map<string, LockedError>> {
+  lockMissing(): Map<string, LockedError> {
     const taken = new Map<string, LockedError>()
     for (const folder of this.#folders) {
       const root = this.#locks.has(folder) ? null : orNull(() => realDisk.lstat(folder))
       if (root === null) continue
       try {
-        this.#locks.set(folder, await lockFolder(folder, root))
+        this.#locks.set(folder, lockFolder(folder, root))
       } catch (error) {
         if (!(error instanceof LockedError)) throw error
         taken.set(folder, error)

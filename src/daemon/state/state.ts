@@ -20,7 +20,7 @@ export interface State {
   /** Milliseconds that albumd has run, over all its starts. */
   running: () => number
   /** Locks the roots that did not exist before. Answers the roots that another albumd has locked; they must wait. */
-  lockMissing(): Promise<Map<string, LockedError>>
+  lockMissing(): Map<string, LockedError>
   /**
    * Answers an error of work with this state, as a StateError where the state itself failed. Then what is in memory can't
    * be trusted, and the state must be closed.

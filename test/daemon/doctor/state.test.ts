@@ -41,5 +41,5 @@ it('a file in the place of the state folder is no folder, for the doctor and for
     { status: 'fail', message: `${file}: it is not a folder`, remedy: expect.stringContaining('state_dir') },
   ])
   const config = { state_dir: file, mirrors: [] } as unknown as Config
-  await expect(claimState(config)).rejects.toThrow(`${file}: it is not a folder; move it away`)
+  expect(() => claimState(config)).toThrow(`${file}: it is not a folder; move it away`)
 })

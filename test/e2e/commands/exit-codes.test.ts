@@ -174,7 +174,7 @@ describe('exit codes', () => {
 
   it('4 while another albumd mirrors the folder, with a state of its own', async () => {
     const stage = await setStage()
-    const lock = await lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
+    const lock = lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
     onTestFinished(() => lock.release())
     await syncSays(stage, 4, /pictures: another albumd mirrors this folder/)
   })
