@@ -33,7 +33,7 @@ export interface LoopOptions extends DueOptions {
  */
 export class Loop {
   readonly #options: LoopOptions
-  readonly #stale = new StaleFolders()
+  readonly #stale: StaleFolders
   readonly #watchers = new Map<string, MirrorWatcher>()
   /** When a picture that is still being written is looked at again, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
@@ -42,6 +42,7 @@ export class Loop {
 
   constructor(options: LoopOptions) {
     this.#options = options
+    this.#stale = new StaleFolders(options.clock)
   }
 
   /** What a command asks for, while the loop waits for the command. */
@@ -137,7 +138,7 @@ export class Loop {
       alive()
       const left = end - clock.monotonic()
       if (left <= 0) return
-      await this.#stale.wait(Math.min(left, SLICE_MS, aliveEveryMs), clock, called)
+      await this.#stale.wait(Math.min(left, SLICE_MS, aliveEveryMs), called)
       if (this.#stale.any || Math.abs(clock.wall() - clock.monotonic() - offset) > JUMP_MS) return
     }
   }

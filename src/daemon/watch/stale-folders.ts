@@ -22,9 +22,15 @@ const EAGER_AGAIN_MS = 200
 /** The folders that must be scanned. The watchers add them, the daemon's loop takes them. */
 export class StaleFolders {
   readonly #stale = new Map<string, Set<string> | 'everything'>()
+  readonly #clock: Clock
   readonly #added = new Bell()
+  #addedAt = 0
   #eagerLooks = EAGER_LOOKS
   #countedAt = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   add(mirror: string, scope: Scope): void {
     if (scope.length === 0) return
@@ -32,6 +38,7 @@ export class StaleFolders {
     if (scope === 'everything') this.#stale.set(mirror, scope)
     else if (known === undefined) this.#stale.set(mirror, new Set(scope))
     else if (known !== 'everything') for (const folder of scope) known.add(folder)
+    this.#addedAt = this.#clock.monotonic()
     this.#added.ring()
   }
 
@@ -56,15 +63,18 @@ export class StaleFolders {
    * Waits until a folder is stale and its burst of events has paused, or `mostMs` have passed. Only one caller may wait
    * at a time.
    */
-  async wait(mostMs: number, clock: Clock, stop: AbortSignal): Promise<void> {
+  async wait(mostMs: number, stop: AbortSignal): Promise<void> {
+    const clock = this.#clock
     const end = clock.monotonic() + mostMs
-    if (this.#stale.size === 0 && !(await this.#eventWithin(mostMs, clock, stop))) return
+    this.#added.heard()
+    if (this.#stale.size === 0 && !(await this.#added.sleep(mostMs, clock, stop))) return
     const { quietMs, burstMs } = this.#patience(clock.monotonic())
     const burstEnd = Math.min(end, clock.monotonic() + burstMs)
-    for (let more = true; more && !stop.aborted; ) {
-      const left = burstEnd - clock.monotonic()
+    // The sleeper is not woken for each event, because a burst has tens of thousands.
+    while (!stop.aborted) {
+      const left = Math.min(this.#addedAt + quietMs, burstEnd) - clock.monotonic()
       if (left <= 0) return
-      more = await this.#eventWithin(Math.min(quietMs, left), clock, stop)
+      await clock.sleep(left, stop)
     }
   }
 
@@ -75,10 +85,5 @@ export class StaleFolders {
     if (this.#eagerLooks < 1) return CALM
     this.#eagerLooks--
     return EAGER
-  }
-
-  #eventWithin(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {
-    this.#added.heard()
-    return this.#added.sleep(ms, clock, stop)
   }
 }

@@ -8,7 +8,7 @@ let stale: StaleFolders
 let endedAt: number | null
 
 function wait(mostMs: number, stop = new AbortController().signal): void {
-  void stale.wait(mostMs, clock, stop).then(() => {
+  void stale.wait(mostMs, stop).then(() => {
     endedAt = clock.monotonic()
   })
 }
@@ -26,7 +26,7 @@ async function lookOften(): Promise<void> {
 
 beforeEach(() => {
   clock = new VirtualClock()
-  stale = new StaleFolders()
+  stale = new StaleFolders(clock)
   endedAt = null
 })
 

@@ -48,8 +48,8 @@ export function watchMirror(
     // The disk refuses some names, so they are only recorded.
     if (!missing && folder.length < 256) mkdirSync(join(root, folder), { recursive: true })
   }
-  const stale = new StaleFolders()
   const clock = new VirtualClock()
+  const stale = new StaleFolders(clock)
   const said: string[] = []
   let state: WatchState
   const watcher = openMirrorWatcher({
