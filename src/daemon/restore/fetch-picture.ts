@@ -3,7 +3,7 @@ import type { ListedImage } from '../../protocol/records.ts'
 import type { Downloaded, Downloads } from '../../remote/download.ts'
 import { backoffMs } from '../../remote/gate/outage.ts'
 import { systemClock } from '../../sync/clock.ts'
-import { dimensionsFit, mostBytes } from '../../sync/listing/index.ts'
+import { dimensionsFit, featuresOf, mostBytes } from '../../sync/listing/index.ts'
 import { inWords } from '../../words/reasons.ts'
 import { type BegunFile, type Known, sizeIs } from './place-files.ts'
 import { PictureProblem } from './target-folder.ts'
@@ -92,6 +92,6 @@ async function unlikeListed(listed: ListedImage, size: number, file: BegunFile):
   if (!sizeIs({ listed }, size)) return `the host delivers ${size} bytes, and lists ${listed.size}`
   const picture = await readPicture(file)
   if (picture === null) return 'the host delivers something that is no picture'
-  if (dimensionsFit(listed, picture)) return null
+  if (dimensionsFit(listed, featuresOf(picture))) return null
   return `the host delivers ${picture.width} × ${picture.height} pixels, and lists ${listed.width} × ${listed.height}`
 }

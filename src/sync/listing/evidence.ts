@@ -1,4 +1,6 @@
+import { FORMATS } from '../../protocol/formats.ts'
 import { DIMENSION_TOLERANCE } from '../../protocol/limits.ts'
+import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { DeliveryPattern } from './delivery.ts'
@@ -73,6 +75,10 @@ export interface Features {
   /** Pixels; null when they are not known. */
   width: number | null
   height: number | null
+  /** The MIME type of its bytes. */
+  mime: string
+  /** Whether EXIF turns it on its side; undefined when that is not known. */
+  turned?: boolean | undefined
 }
 
 /**
@@ -91,16 +97,29 @@ interface Dimensions {
 }
 
 /**
- * Whether both can be the dimensions of one picture. Dimensions that either side does not know exclude nothing. A host may
- * list a picture as it is stored, or as EXIF turns it, which swaps width and height.
+ * Whether these can be the dimensions of a picture. Dimensions that either side does not know exclude nothing. A host may list
+ * a picture as it is stored, or as EXIF turns it, which swaps width and height.
  */
-export function dimensionsFit(one: Dimensions, other: Dimensions): boolean {
+export function dimensionsFit(listed: Dimensions, picture: Omit<Features, 'name' | 'size'>): boolean {
   const near = (a: number | null | undefined, b: number | null | undefined) =>
     a == null || b == null || Math.abs(a - b) <= DIMENSION_TOLERANCE
-  return (
-    (near(one.width, other.width) && near(one.height, other.height)) ||
-    (near(one.width, other.height) && near(one.height, other.width))
-  )
+  const { width, height } = picture
+  const fits = near(listed.width, width) && near(listed.height, height)
+  return fits || (mayBeTurned(picture) && near(listed.width, height) && near(listed.height, width))
+}
+
+/** The formats whose files can hold EXIF, by their MIME types. */
+const WITH_EXIF: ReadonlySet<string> = new Set(
+  [FORMATS.jpeg, FORMATS.tiff, FORMATS.webp, FORMATS.png].map(({ mime }) => mime),
+)
+
+function mayBeTurned({ mime, turned }: Pick<Features, 'mime' | 'turned'>): boolean {
+  return turned ?? WITH_EXIF.has(mime)
+}
+
+/** What a picture's own bytes tell. Only of JPEGs albumd reads whether EXIF turns them. */
+export function featuresOf({ width, height, mime, turned }: Picture): Omit<Features, 'name' | 'size'> {
+  return { width, height, mime, turned: mime === FORMATS.jpeg.mime ? turned === true : undefined }
 }
 
 const PRINTED = /^\s*(\d+(?:[.,]\d+)?)\s*(bytes?|b|[kmgt]i?b?)\s*$/i

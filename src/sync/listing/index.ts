@@ -15,7 +15,15 @@ export {
   deliveryAddresses,
   rememberingDelivery,
 } from './delivery.ts'
-export { canBe, dimensionsFit, type Evidence, mostBytes, sizeFits, weighEvidence } from './evidence.ts'
+export {
+  canBe,
+  dimensionsFit,
+  type Evidence,
+  featuresOf,
+  mostBytes,
+  sizeFits,
+  weighEvidence,
+} from './evidence.ts'
 export { plainName } from './listed-name.ts'
 export { tellingLostAlbums } from './lost-albums.ts'
 export { AlbumListings, ListedIds, type Walk, type WholeWalk, walkEverything, walkWhole } from './walk.ts'

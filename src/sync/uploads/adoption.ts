@@ -14,6 +14,7 @@ import {
   compareBytes,
   confirmedPattern,
   dimensionsFit,
+  featuresOf,
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
@@ -36,7 +37,7 @@ export async function adopt(
 ): Promise<UploadResult | null> {
   const { synced, contents, clock } = context
   const { name, image: used } = job.file
-  const features = { name, size: open.look.size, width: picture.width, height: picture.height }
+  const features = { name, size: open.look.size, ...featuresOf(picture) }
   // Recovery may have recorded an upload since the album was walked, so the images are checked again.
   const alike = unrecordedIn(synced, contents.unrecorded(album, name)).filter(
     image => canBe(image, features) && !synced.refuted.has(image.id, open.hash),
@@ -100,7 +101,7 @@ export async function adoptLinked(
     })
     return { kind: 'unchanged', size: open.look.size, compared: true }
   }
-  if (compared.verdict === 'other' || !dimensionsFit(linked, picture)) return null
+  if (compared.verdict === 'other' || !dimensionsFit(linked, featuresOf(picture))) return null
   const why = because('linked_image_alike', { why: compared.why })
   return ambiguous(context, open, why)
 }
