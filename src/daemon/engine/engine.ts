@@ -18,7 +18,7 @@ import type { Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Bus, Sending } from '../events.ts'
 import { allowanceOf } from '../report/quota-status.ts'
-import { blocksBefore } from '../state/last-process.ts'
+import { blocksBefore, noteWait, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
@@ -98,6 +98,11 @@ export function openEngine(
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
+    waits: waitsBefore(state.synced),
+    onLongWait(wait) {
+      // When the state has failed, the pass fails too.
+      state.synced.commit(tx => noteWait(tx, wait)).catch(() => {})
+    },
     onRequest: request => {
       bus.alive()
       bus.publish('request', request)

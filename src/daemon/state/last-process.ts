@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ErrorCode } from '../../protocol/errors.ts'
+import type { AskedWait } from '../../remote/gate/gate.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { Block, Remedy } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
@@ -57,4 +58,25 @@ export function blocksBefore({ account, meta }: Synced, plan: string, clock: Clo
     if (!remedy || age < 0) return []
     return { endpoint: endpoint as Block['endpoint'], remedy, code, message, since: clock.monotonic() - age }
   })
+}
+
+/** Records that the host asked for a long wait, because another process must keep the wait too. */
+export function noteWait(tx: Tx, { failure, until }: AskedWait): void {
+  const { endpoint, code, message, status = null, retryAfterMs: ms = 0 } = failure
+  const wait = { endpoint, code, message, status, ms, until }
+  tx.meta.set('asked_waits', { ...tx.meta.get('asked_waits'), [endpoint]: wait })
+}
+
+/** The long waits that the host asked earlier processes for. */
+export function waitsBefore({ meta }: Synced): AskedWait[] {
+  return Object.values(meta.get('asked_waits') ?? {}).map(({ endpoint, status, ms, until, ...said }) => ({
+    failure: {
+      ...said,
+      remedy: 'later',
+      endpoint: endpoint as Block['endpoint'],
+      retryAfterMs: ms,
+      ...(status !== null && { status }),
+    },
+    until,
+  }))
 }

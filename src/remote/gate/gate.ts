@@ -36,7 +36,17 @@ export interface GateOptions {
   wall?(): number
   /** Blocks that are known from an earlier process. */
   blocks?: readonly Block[]
+  /** Long waits that the host asked an earlier process for. */
+  waits?: readonly AskedWait[]
   onRequest?(event: RequestEvent): void
+  /** The host asks to wait for so long that the wait must outlive this process. */
+  onLongWait?(wait: AskedWait): void
+}
+
+/** A failure with `retryAfterMs`. `until`: milliseconds since 1970. */
+export interface AskedWait {
+  failure: HostFailure
+  until: number
 }
 
 /** The result of sending one request once. */
@@ -214,9 +224,12 @@ export class Gate {
   #withWait<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
     if (outcome.ok || retryAfterMs === null || !isOutage(outcome.failure) || !asksForLong(retryAfterMs))
       return outcome
-    const until = (this.#options.wall ?? Date.now)() + retryAfterMs
+    const { wall = Date.now, onLongWait } = this.#options
+    const until = wall() + retryAfterMs
     const message = because('asked_to_wait', { why: outcome.failure.message, until })
-    return { ok: false, failure: { ...outcome.failure, message, retryAfterMs } }
+    const failure = { ...outcome.failure, message, retryAfterMs }
+    onLongWait?.({ failure, until })
+    return { ok: false, failure }
   }
 
   /** Records what the end of a request shows about the account and the outages. `failure`: null after a success. */
@@ -246,6 +259,15 @@ export function openGate(options: GateOptions): Gate {
   const newOutage = () => new Outage({ random, ...patience })
   const outages = new Map(ENDPOINTS.map(endpoint => [endpoint, newOutage()]))
   const ofHost = newOutage()
+  const { wall = Date.now, clock, waits = [] } = options
+  for (const { failure, until } of waits) {
+    // A clock that was set back since makes no wait longer.
+    const leftMs = Math.min(until - wall(), failure.retryAfterMs ?? 0)
+    const now = clock.now()
+    if (leftMs <= 0) continue
+    outages.get(failure.endpoint)!.failed(now, now, failure, leftMs)
+    if (isUnreachable(failure)) ofHost.failed(now, now, failure, leftMs)
+  }
   const laneOf = (endpoint: Endpoint): Lane => {
     const limit = requestsPerSecond[endpoint]
     const outage = outages.get(endpoint)!

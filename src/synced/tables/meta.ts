@@ -1,3 +1,4 @@
+import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
 /** How a value is written in the database. A missing value is null. */
@@ -48,6 +49,19 @@ export interface LearnedDimensions {
   rival?: { reading: DimensionReading; pictures: number }
 }
 
+/** The host asked for a long wait (Retry-After, §7) when it refused a request to `endpoint`. */
+export interface AskedWait {
+  endpoint: string
+  code: string
+  message: Reason
+  /** Null: without an answer. */
+  status: number | null
+  /** How long, in milliseconds. */
+  ms: number
+  /** Milliseconds since 1970. */
+  until: number
+}
+
 /**
  * Single facts about the state, grouped by the room that owns them. Times are milliseconds since 1970 unless the fact says
  * otherwise.
@@ -69,6 +83,8 @@ const FACTS = {
   key_mark: text,
   /** The boot, and the monotonic time in this boot since which no request was sent. */
   quiet_since: text,
+  /** The last long wait that the host asked for, by endpoint. */
+  asked_waits: json<Readonly<Record<string, AskedWait>>>(),
 
   // records
   /** Running time: milliseconds that albumd has run, over all its starts. */

@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { png } from '../../pictures.ts'
+import { startEditProxy } from '../stage/edit-proxy.ts'
 import { startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
@@ -45,6 +46,21 @@ async function shutDoor(baseUrl: string) {
   }
   return { baseUrl: `http://127.0.0.1:${port}/api/v1`, open }
 }
+
+it('a long wait that the host asks for is kept over a restart', async () => {
+  const stage = await setStage()
+  stage.write('red.png', png(3, 2).bytes)
+  let asked = 0
+  const base_url = await startEditProxy(stage.baseUrl, () => {
+    asked++
+    return { status: 429, code: 'RATE_LIMITED', retryAfter: 3600 }
+  })
+  stage.configure({ host: { base_url, api_key_file: 'api-key' } })
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(asked).toBe(1)
+  expect(await stage.sync()).toMatchObject({ code: 3, err: expect.stringContaining('asks to wait until') })
+  expect(asked).toBe(1)
+})
 
 it('a daemon with a backlog whose host is away asks a few times and then seldom, and status says so', async () => {
   const stage = await setStage()

@@ -17,6 +17,8 @@ export interface Asked {
 export interface Refused {
   status: number
   code: string
+  /** Seconds. */
+  retryAfter?: number
 }
 
 /**
@@ -41,7 +43,9 @@ export async function startEditProxy(
       }
       const refused = await edit(asked)
       if (refused) {
-        response.writeHead(refused.status, { 'content-type': 'application/json' })
+        const { status, retryAfter } = refused
+        const wait = retryAfter !== undefined && { 'retry-after': `${retryAfter}` }
+        response.writeHead(status, { 'content-type': 'application/json', ...wait })
         response.end(JSON.stringify({ success: false, error: 'This is not done here.', code: refused.code }))
         return
       }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
-import type { Attempt } from '../../../src/remote/gate/gate.ts'
+import type { AskedWait, Attempt } from '../../../src/remote/gate/gate.ts'
 import { backoffMs } from '../../../src/remote/gate/outage.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
 import { codeOf } from '../../../src/words/reasons.ts'
@@ -119,6 +119,30 @@ test('delays double with each failure, with full jitter', () => {
   expect([1, 2, 3, 4].map(failures => at(failures, 1))).toEqual([250, 500, 1000, 2000])
   expect(at(4, 0)).toBe(0)
   expect(at(4, 0.5)).toBe(1000)
+})
+
+test('a long Retry-After is kept over a restart, also where the clock was set back', async () => {
+  const minutes = 60_000
+  let now = 1_800_000_000_000
+  const wall = () => now + clock.now()
+  const waits: AskedWait[] = []
+  const pace = { retryAfterMs: 30 * minutes, limit: null }
+  const before = gateOf({ wall, onLongWait: wait => waits.push(wait) })
+  await all([through(before, 'list', () => failed('list', 'later', 'RATE_LIMITED', 429, pace)).pass()])
+  for (const setBackMs of [0, 24 * 60 * minutes]) {
+    now -= setBackMs
+    const gate = gateOf({ wall, waits })
+    const { starts, pass } = through(gate, 'list', () => succeeded())
+    const uploads = through(gate, 'upload', () => succeeded())
+    const [outcome] = await all([pass(), uploads.pass()])
+    const { code, message } = waits[0]!.failure
+    expect(outcome).toMatchObject({ ok: false, failure: { code, message, unsent: true } })
+    expect([starts.length, uploads.starts.length]).toEqual([0, 1])
+    if (setBackMs > 0) await vi.advanceTimersByTimeAsync(30 * minutes)
+  }
+  now += 24 * 60 * minutes
+  const later = through(gateOf({ wall, waits }), 'list', () => succeeded())
+  expect(await all([later.pass()])).toMatchObject([{ ok: true }])
 })
 
 test('a long Retry-After is kept in full, and requests are answered with its end meanwhile', async () => {
