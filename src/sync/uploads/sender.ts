@@ -66,9 +66,12 @@ async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal)
         }
       last = sent.failure
     } else last = granted.failure
-    if (declaration.refused(last)) continue
-    if (!granted.ok || last.remedy !== 'new_credential') return refused(last)
-    await run.clock.sleep(250 * 2 ** tries, signal)
+    const isDeclaredAnew = declaration.refused(last)
+    if (!isDeclaredAnew && (!granted.ok || last.remedy !== 'new_credential')) return refused(last)
+    // The credential was used up, and the next one would be of the reserve.
+    if (granted.ok && parcel.job.takeSpare?.() === false)
+      return { kind: 'waits', message: because('rest_is_reserve') }
+    if (!isDeclaredAnew) await run.clock.sleep(250 * 2 ** tries, signal)
   }
   return refused(last!)
 }

@@ -22,6 +22,8 @@ export interface UploadJob {
   deletions: Deletions
   /** Whether the root, and the disks mounted above the file, are still those that were scanned. */
   isSameDisk: () => boolean
+  /** For a flat picture: takes a place of the spare quota for another credential. False: none is left. */
+  takeSpare?: () => boolean
 }
 
 /** What is shared by the uploads of one run of the queue. */

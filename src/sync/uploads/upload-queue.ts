@@ -83,9 +83,14 @@ export class UploadQueue {
       if (synced.files.at(job.file)?.flat !== 1) return
       // A picture counts as soon as it is under way, although its credential may not be granted yet.
       spare--
-      const result = await uploader.regroup(job, cut)
+      let usesMore = false
+      const takeSpare = () => {
+        usesMore = true
+        return spare > 0 && spare-- > 0
+      }
+      const result = await uploader.regroup({ ...job, takeSpare }, cut)
       const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
-      if (!isSent) spare++
+      if (!isSent && !usesMore) spare++
       ended ||= await this.#settleRegrouped(job, result)
     })
     return this.#stopped

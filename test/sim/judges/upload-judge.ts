@@ -8,8 +8,6 @@ export class UploadJudge extends Judge {
   #shut: { why: string; most: number; under: Set<string> } | null = null
   /** By the day of albumd's clock, what has been sent. */
   readonly #sent = new Map<number, number>()
-  /** What was sent before only the reserve was left, by day. */
-  readonly #begun = new Map<number, Set<string>>()
   /** What was sent of the reserve, though it was older than the day, by day. */
   readonly #spent = new Map<number, Set<string>>()
 
@@ -54,11 +52,8 @@ export class UploadJudge extends Judge {
     const sent = this.#sent.get(day) ?? 0
     this.#sent.set(day, sent + 1)
     const record = recordOf(path)
-    const begun = this.#begun.get(day) ?? new Set()
-    if (allowance.limit - sent > allowance.limit * allowance.reserve)
-      return void this.#begun.set(day, begun.add(path))
-    // One that was begun before may need another credential.
-    if (record?.state === 'synced' && !begun.has(path))
+    if (allowance.limit - sent > allowance.limit * allowance.reserve) return
+    if (record?.state === 'synced')
       this.report('reserve-is-kept', `${path}, which has an image, was sent as number ${sent + 1}`)
     const since = record?.since ?? Number.POSITIVE_INFINITY
     const isNew = since >= day * DAY_MS

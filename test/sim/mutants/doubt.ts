@@ -61,8 +61,8 @@ export const DOUBT: readonly Mutant[] = [
       },
       {
         file: 'sync/uploads/sender.ts',
-        find: "last.remedy !== 'new_credential') return refused(last)",
-        replace: "(last.remedy !== 'new_credential' && last.remedy !== 'find_out')) return refused(last)",
+        find: "last.remedy !== 'new_credential')) return refused(last)",
+        replace: "(last.remedy !== 'new_credential' && last.remedy !== 'find_out'))) return refused(last)",
       },
     ],
     why: 'an upload whose answer was lost is sent again at once',

@@ -27,4 +27,20 @@ export const REGROUPING: readonly Mutant[] = [
     why: 'each of them is on the host twice for good',
     seed: 400000802,
   },
+  {
+    name: 'what lies flat asks for another credential of the reserve',
+    file: 'sync/uploads/sender.ts',
+    find: 'parcel.job.takeSpare?.() === false',
+    replace: 'parcel.job.takeSpare?.() === null',
+    why: 'pictures that have an image take the place of new ones',
+    seed: 400_005_326,
+  },
+  {
+    name: 'what lies flat is sent again while its last upload is in doubt',
+    file: 'sync/uploads/upload.ts',
+    find: "if (synced.journal.openOnFile(file).length > 0)\n      return { kind: 'waits', message: because('same_bytes_sent') }",
+    replace: '',
+    why: 'it is in its album twice',
+    seed: 400_003_400,
+  },
 ]

@@ -105,6 +105,22 @@ it('takes no quota that new pictures need, and the newest first', async () => {
   expect((await passes(workshop, { allowance })).sent).toEqual(['new.png'])
 })
 
+it('takes none of the reserve either where upload nodes fail and each picture needs several credentials', async () => {
+  const allowance = { ...ALLOWANCE, limit: 10, reserve: 0.2 }
+  const workshop = await withFlat(six, {}, { allowance })
+  let credentials = 0
+  const host = hostWith(workshop.host, {
+    async requestUpload(request, signal) {
+      credentials++
+      return workshop.host.requestUpload(request, signal)
+    },
+    send: async () => failure('new_credential', 'NODE_DOWN', 'send'),
+  })
+  await passes(workshop, { allowance, host })
+  expect(credentials).toBe(2)
+  expect(summary(workshop)).toMatchObject({ synced: 6, flat: 6 })
+})
+
 it('an answer that is lost costs neither the old image nor a third one', async () => {
   const workshop = await withFlat(['a'])
   const { host, synced } = workshop
