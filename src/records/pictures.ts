@@ -124,18 +124,15 @@ export function uncertain(
   tx.history.ofFile(file, { at: since, event: 'uncertain', detail: why })
 }
 
+export interface Failed {
+  code: string
+  message: Reason
+  retryAt: number | null
+  hash: Buffer | null
+}
+
 /** The upload of a file failed. `retryAt`: milliseconds since 1970; null: the file is tried again when it changes. */
-export function failed(
-  tx: Tx,
-  file: FileRow,
-  {
-    code,
-    message,
-    retryAt,
-    hash,
-  }: { code: string; message: Reason; retryAt: number | null; hash: Buffer | null },
-  now: number,
-): void {
+export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: Failed, now: number): void {
   // The hash is recorded, because no image in escrow is deleted while a file of its size has no hash.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
   tx.failures.put({
@@ -223,8 +220,11 @@ export function found(
   tx.folders.removeIfEmpty(folder)
 }
 
-/** Recovery has shown that an upload never arrived. When the file is still the version that was sent, it is sent again. */
-export function neverArrived(tx: Tx, intent: OpenUpload, now: number): void {
+/**
+ * Recovery has shown that an upload never arrived. When the file is still the version that was sent, it is sent again, or has
+ * failed when the upload was refused (`refusal`).
+ */
+export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: Failed | null): void {
   const { folder, name } = intent
   tx.journal.close(intent.id)
   tx.history.ofFile(intent, { at: now, event: 'never_arrived' })
@@ -236,7 +236,11 @@ export function neverArrived(tx: Tx, intent: OpenUpload, now: number): void {
       since: file.since ?? now,
       hash: null,
     })
-    tx.failures.clear(folder, name)
+    if (refusal) {
+      // The failures before stay, because they count how often the upload was tried.
+      tx.failures.clearDoubt(folder, name)
+      failed(tx, tx.files.at(intent)!, refusal, now)
+    } else tx.failures.clear(folder, name)
   }
   tx.folders.removeIfEmpty(folder)
 }

@@ -96,10 +96,11 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
 /** An answer of a form that §1 does not know, whatever its status. */
 export function garbled(endpoint: Endpoint, left: Left, status: number, message: Reason): HostFailure {
   const failure = { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
-  // A proxy in front of the node refuses this picture, for example for its size, before it has read the picture.
-  if (failure.remedy === 'new_credential' && OF_REQUEST.has(status))
-    return { ...failure, remedy: 'refused_by_node', message: because('refused_by_node', { why: message }) }
-  return failure
+  if (endpoint !== 'send' || !OF_REQUEST.has(status)) return failure
+  // A proxy in front of the node refuses this picture, for example for its size. When the proxy has read the whole picture,
+  // the node may have it too.
+  const remedy = left === 'all' ? failure.remedy : 'refused_by_node'
+  return { ...failure, remedy, message: because('refused_by_node', { why: message }) }
 }
 
 /** Step 1 succeeded, and the credential in its answer can't be read. */

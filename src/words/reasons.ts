@@ -460,6 +460,14 @@ export function codeOf(why: Reason): ReasonCode {
   return parsed(why)[0]
 }
 
+/** The reason of this code: `why` itself, or the reason that `why` gives. Null when neither has the code. */
+export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
+  const [its, facts] = parsed(why)
+  if (its === code) return why
+  const inner = (facts as { why?: Reason } | undefined)?.why
+  return inner === undefined ? null : reasonIn(inner, code)
+}
+
 /** One sentence for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)

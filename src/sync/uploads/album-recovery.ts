@@ -1,8 +1,9 @@
 import type { ListedImage } from '../../protocol/records.ts'
 import { refuted } from '../../records/images.ts'
-import { found, neverArrived, type Stored } from '../../records/pictures.ts'
+import { type Failed, found, neverArrived, type Stored } from '../../records/pictures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
+import { reasonIn } from '../../words/reasons.ts'
 import { albumPathOf, liesFlat } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
@@ -19,6 +20,7 @@ import {
 } from '../listing/index.ts'
 import type { PassEvent } from '../pass-events.ts'
 import { pathOf } from '../tree-path.ts'
+import { afterNodeMs } from './node-refusals.ts'
 
 /** `propagating`: the rows of the mirrors whose images may be deleted. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
@@ -125,10 +127,24 @@ async function act(
   if (!conclusive || delivered) return
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
   const told = foundOut(synced, intent, false)
-  await synced.commit(tx => neverArrived(tx, intent, recovery.clock.wall()))
+  const now = recovery.clock.wall()
+  await synced.commit(tx => neverArrived(tx, intent, now, refusalOf(synced, intent, now)))
   // The album is walked again before the next upload. If the image has arrived after all, that walk shows it.
   recovery.contents.forget(intent.album)
   recovery.tell(told)
+}
+
+/**
+ * The refusal of an upload that has not arrived, and which a proxy in front of the upload node has answered with a page of its
+ * own. The proxy would refuse the picture again, so the picture waits as after a refusal by the node. Null in all other cases.
+ */
+function refusalOf({ failures }: EngineContext['synced'], intent: OpenUpload, now: number): Failed | null {
+  const { folder, name, hash } = intent
+  const doubt = failures.doubt(folder, name)
+  const message = doubt === undefined ? null : reasonIn(doubt, 'refused_by_node')
+  if (message === null) return null
+  const retryAt = now + afterNodeMs(failures.attempts(folder, name) ?? 0)
+  return { code: 'HOST_ANSWER', message, retryAt, hash }
 }
 
 /** Exactly one listed image can be the upload. Answers false when this image proved to have other bytes. */

@@ -8,7 +8,13 @@ import { codeOf } from '../../words/reasons.ts'
  * same reason, and each try costs quota.
  */
 const RETRIES_MOST = 10
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** How long a picture waits after a refusal by an upload node. `attempts`: how often its upload has failed before. */
+export function afterNodeMs(attempts: number): number {
+  return [HOUR_MS, 4 * HOUR_MS][attempts] ?? DAY_MS
+}
 
 /**
  * The failures that are tried again now. `due`: the failures whose time has come, those with the fewest tries first. Pictures

@@ -9,6 +9,7 @@ import { type Album, liesFlat } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
 import type { QuotaLedger } from '../quota/index.ts'
+import { afterNodeMs } from './node-refusals.ts'
 
 /** One file that is to be brought to the host. */
 export interface UploadJob {
@@ -85,9 +86,6 @@ export type UploadResult =
 const HOUR_MS = 3_600_000
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
-/** How long a picture waits after its first, second and every further refusal by an upload node. */
-const AFTER_NODE_MS = [HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS] as const
-
 /**
  * What the host's refusal means for this file and for others. `now`: milliseconds since 1970. `attempts`: how often the
  * file's upload has failed before.
@@ -115,7 +113,7 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
     case 'change_request':
       return failed(now + (isErrorCode(code) ? 24 * HOUR_MS : HOUR_MS))
     case 'refused_by_node':
-      return failed(now + (AFTER_NODE_MS[attempts] ?? AFTER_NODE_MS[2]))
+      return failed(now + afterNodeMs(attempts))
     case 'not_permitted':
     case 'new_credential':
     case 'gone':

@@ -22,6 +22,14 @@ export function openFailures({ all, get, run, value }: Statements) {
       of: get<[folder: number, name: string], FailureRow>(
         'SELECT * FROM failures WHERE folder = ? AND name = ? ORDER BY source DESC LIMIT 1',
       ),
+      /** Why the outcome of a file's upload is not known. */
+      doubt: value<[folder: number, name: string], Reason | undefined>(
+        `SELECT message FROM failures WHERE folder = ? AND name = ? AND source = 'uncertain'`,
+      ),
+      /** How often the upload of a file has failed since the last success. */
+      attempts: value<[folder: number, name: string], number | undefined>(
+        `SELECT attempts FROM failures WHERE folder = ? AND name = ? AND source = 'upload'`,
+      ),
       /** The failure of a file's last upload, if any. */
       codeOf: value<[FileKey], string | undefined>(
         `SELECT code FROM failures WHERE folder = @folder AND name = @name AND source = 'upload'`,
@@ -60,6 +68,10 @@ export function openFailures({ all, get, run, value }: Statements) {
        */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = ? AND name = ? AND source <> 'look'`,
+      ),
+      /** Forgets that the outcome of a file's upload was not known. */
+      clearDoubt: run<[folder: number, name: string]>(
+        `DELETE FROM failures WHERE folder = ? AND name = ? AND source = 'uncertain'`,
       ),
       /** Forgets the failed looks of a folder, before a new look at the folder is recorded. */
       clearLook: run<[folder: number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`),

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { garbled } from '../../../src/remote/failures.ts'
 import { type Credential, hostWith, type ImageHost, type PictureBody } from '../../../src/remote/host.ts'
 import { systemClock } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
+import { because, inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import {
   counting,
@@ -67,6 +69,38 @@ describe('an upload whose answer was lost', () => {
     expect(sent).toEqual(['red.png'])
     expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 0 })
     expect(workshop.events).toContainEqual(expect.objectContaining({ ...foundOut, arrived: false }))
+  })
+
+  it("that a proxy's page has refused waits as after a refusal by the node, and is told so", async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const page = because('not_of_interface', { where: 'n.example:443', status: 413 })
+    let sent = 0
+    const host = hostWith(workshop.host, {
+      async send() {
+        sent++
+        return { ok: false, failure: garbled('send', 'all', 413, page) }
+      },
+    })
+    let hours = 0
+    const clock = {
+      ...systemClock,
+      wall: () => systemClock.wall() + hours * 3_600_000,
+      monotonic: () => systemClock.monotonic() + hours * 3_600_000,
+    }
+    const sends: number[] = []
+    for (hours = 0; hours < 60; hours += 0.5) {
+      const before = sent
+      await workshop.pass({ host, clock })
+      if (sent > before) sends.push(hours)
+      if (hours === 0) expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+      if (hours === 0.5) expect(summary(workshop)).toMatchObject({ uncertain: 0, failed: 1 })
+    }
+    // Half an hour passes until each of them is known not to have arrived. Then the picture waits for 1, 4, 24 and 24 hours.
+    expect(sends).toEqual([0, 1.5, 6, 30.5, 55])
+    const failure = workshop.synced.failures.of(1, 'red.png')!
+    expect(inWords(failure.message)).toContain('the upload node refused it: n.example:443 answered 413')
+    expect(await imagesOn(workshop)).toEqual([])
   })
 
   it('is not sent again on the word of one walk', async () => {
