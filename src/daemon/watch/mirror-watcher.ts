@@ -42,7 +42,7 @@ export interface MirrorWatcherOptions {
 /** How often watching is tried again where the system refused it. */
 const LOST_MS = 60_000
 /** How often the list of mounts is read, because a mount makes no event. */
-const MOUNTS_MS = 5000
+const MOUNTS_MS = 8000
 /** The time between two scans of what is polled, where `watch.poll` does not set it. */
 const POLL_MS = 60_000
 /** Without `watch.poll` the scans of what is polled take at most this part of the time. */
