@@ -91,7 +91,9 @@ export class UploadQueue {
       const result = await uploader.regroup({ ...job, takeSpare }, cut)
       const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
       if (!isSent && !usesMore) spare++
-      ended ||= await this.#settleRegrouped(job, result)
+      // Also what ends after the others is recorded.
+      const isLast = await this.#settleRegrouped(job, result)
+      ended ||= isLast
     })
     return this.#stopped
   }

@@ -123,7 +123,7 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
   const anywhere =
     (without.includes('create_album') && !isRegrouped(world, path)) ||
     // An album of this name may be there unseen, and no other may bear the name.
-    (without.includes('list') && readings.albumNames === 'unique') ||
+    ((without.includes('list') || world.host.faults.listRefused) && readings.albumNames === 'unique') ||
     depthMax < 10 ||
     defaultAlbum !== null ||
     world.host.faults.albumRefused

@@ -185,7 +185,7 @@ export class Oracle implements Watch {
     for (const other of this.#truth.liveAlbums())
       if (
         other !== album &&
-        (other.by === 'albumd' || other.at < sawUntil) &&
+        (other.by === 'albumd' || (!isBlind && other.at < sawUntil)) &&
         other.parent === album.parent &&
         other.name === album.name
       )
