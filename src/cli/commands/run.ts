@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/engine/engine.ts'
 import type { Renewable } from '../../daemon/loop/settings.ts'
@@ -15,6 +16,8 @@ export const runCommand = command(
           'are carried out by it while it runs.',
       ),
   async ({ config: flag, 'log-level': level }, onInterrupts) => {
+    // V8 looks every eight seconds whether garbage should be collected, also at rest. Newer versions wait 30 seconds.
+    setFlagsFromString('--gc-memory-reducer-start-delay-ms=30000')
     let readAgain = () => {}
     const interrupts = onInterrupts(undefined, () => readAgain())
     const { readAccess } = await import('../access.ts')
