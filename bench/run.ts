@@ -12,6 +12,7 @@ import { durability } from './parts/durability.ts'
 import { growth } from './parts/growth.ts'
 import { latency } from './parts/latency.ts'
 import { scan } from './parts/scan.ts'
+import { start } from './parts/start.ts'
 import { upload } from './parts/upload.ts'
 import { watch } from './parts/watch.ts'
 import type { Figure } from './table/figure.ts'
@@ -23,7 +24,7 @@ import { ABOUT_RATIOS, tableOf } from './table/print.ts'
  * Ends with 1 where something could not be measured, with 2 where the command line is not understood.
  */
 
-const PARTS: readonly Part[] = [scan, watch, latency, upload, durability, growth]
+const PARTS: readonly Part[] = [start, scan, watch, latency, upload, durability, growth]
 
 async function main(): Promise<void> {
   let options: Options<Part> | null
@@ -52,7 +53,7 @@ async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
   const leftOut = new LeftOut(tools)
   const beside: Promise<void>[] = []
   const nothingChanged: Means['nothingChanged'] = new Map()
-  const start = performance.now()
+  const beganAll = performance.now()
   try {
     for (const { name: part, measure } of parts) {
       const add = (figure: Omit<Figure, 'part'>) => void figures.push({ part, ...figure })
@@ -71,7 +72,7 @@ async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
     }
     await Promise.all(beside)
   } finally {
-    say(`${secondsSince(start)} s in all`)
+    say(`${secondsSince(beganAll)} s in all`)
     rmSync(scratch, { recursive: true, force: true })
     const foot = [ABOUT_RATIOS, ...leftOut.lines(), ...describe(cache, tools, version, loadBefore)]
     process.stdout.write(`${[tableOf(inOrder(figures)), '', ...foot].join('\n')}\n`)

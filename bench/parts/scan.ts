@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { freePort } from '../machine/free-port.ts'
 import { canDropCaches, dropCaches } from '../measure/cold-cache.ts'
 import { inRounds } from '../measure/rounds.ts'
-import { type TimedRun, timedRun } from '../measure/timed-run.ts'
+import type { TimedRun } from '../measure/timed-run.ts'
 import type { SyncedTree } from '../ours/synced-tree.ts'
-import { PROGRAM } from '../ours/workspace.ts'
 import type { Means, Part } from '../part.ts'
 import { find, rcloneLsf, rcloneSync } from '../peers/listings.ts'
 import { startSyncthing } from '../peers/syncthing.ts'
@@ -19,25 +18,15 @@ export const scan: Part = {
   about: 'what a look at everything costs',
   async measure(means) {
     const { short } = means
-    await startUp(means, short ? 10 : 20)
     await measureTree(means, '100k', 5, {
       find: { most: 2, words: '≤ 2 × find' },
       'rclone lsf': { most: 1, words: 'ahead of rclone lsf' },
     })
     if (short) return
-    await measureTree(means, '1M', 3, { find: { most: 1.2, words: '≤ 1.2 × find' } })
+    await measureTree(means, '1M', 3, { find: { most: 1.1, words: '≤ 1.1 × find' } })
     await measureShape(means, 'flat', '200k files in one folder')
     await measureShape(means, 'one-top', '100k files below one top folder')
   },
-}
-
-/** What each command costs before it does anything. */
-async function startUp(means: Means, rounds: number): Promise<void> {
-  const runs = await inRounds(rounds, {
-    albumd: () => timedRun(process.execPath, [PROGRAM, '--version']),
-    'node -e 0': () => timedRun(process.execPath, ['-e', '0']),
-  })
-  compareRuns(means, 'albumd --version', runs, { 'node -e 0': { most: 3, words: '≤ 3 × node -e 0' } })
 }
 
 type Contestants = Record<string, () => Promise<TimedRun>>

@@ -4,8 +4,9 @@ import type { Means } from '../part.ts'
 import { megabytes, seconds } from './units.ts'
 
 export interface Aim {
-  /** Our time by theirs. */
+  /** Of our time by theirs, or of our time. */
   most: number
+  of?: 'seconds'
   words: string
 }
 
@@ -23,13 +24,14 @@ export function compareRuns(
   for (const [name, theirs] of Object.entries(others)) {
     const ratio = ratioOf(timesOf(albumd!), timesOf(theirs))
     const aim = aims[name]
+    const measured = aim?.of === 'seconds' ? median(timesOf(albumd!)) : ratio
     means.add({
       figure,
       ours: inWords(albumd!),
       theirs: `${name} ${inWords(theirs)}`,
       ratio,
       aim: aim?.words ?? '',
-      met: aim ? ratio <= aim.most : null,
+      met: aim ? measured <= aim.most : null,
     })
   }
 }

@@ -13,6 +13,7 @@ export interface TreeShape {
 const GROUPED = { perFolder: 100, folders: 100, above: [] }
 
 export const TREES = {
+  '18': { name: '18', files: 17, ...GROUPED },
   '1k': { name: '1k', files: 1000, ...GROUPED },
   '10k': { name: '10k', files: 10_000, ...GROUPED },
   '100k': { name: '100k', files: 100_000, ...GROUPED },
