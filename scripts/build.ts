@@ -22,7 +22,13 @@ export async function build(): Promise<void> {
     // Bottleneck hides from bundlers what only those need who have a Redis. yargs can extend configs, which nobody asks for.
     checks: { eval: false, emptyImportMeta: false },
   })
-  await bundle.write({ dir: 'dist/cli', format: 'cjs', chunkFileNames: '[name]-[hash].js' })
+  await bundle.write({
+    dir: 'dist/cli',
+    format: 'cjs',
+    chunkFileNames: '[name]-[hash].js',
+    // Node reads the whole of a file. The licences of packages stay.
+    comments: { legal: true, annotation: false, jsdoc: false },
+  })
   await bundle.close()
   for (const folder of ['cli/try/pictures', 'page/assets'])
     cpSync(join(ROOT, 'src', folder), join(ROOT, 'dist', folder), { recursive: true })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
 import type { CommandOutput } from '../daemon/commands/command.ts'
@@ -23,7 +23,7 @@ export async function carryOut<N extends CommandName>(
   const { refuseClosed } = await import('../daemon/state/state-problem.ts')
   refuseClosed(config.state_dir)
   const output: CommandOutput = { tell() {}, say: sayAside, progress() {}, ...shown }
-  const { control } = stateFiles(config.state_dir)
+  const { control, database } = stateFiles(config.state_dir)
   // Where there is no socket, no daemon runs, and what asks it need not be loaded.
   if (existsSync(control)) {
     const { askDaemon } = await import('../daemon/control/client.ts')
@@ -36,9 +36,21 @@ export async function carryOut<N extends CommandName>(
       clearTimeout(waiting)
     }
   }
+  if (name === 'sync' && isLarge(database)) {
+    const { startThreads } = await import('../local/scan-pool.ts')
+    startThreads(config.mirrors[0]!.folder)
+  }
   const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
   const { readAccess } = await import('./access.ts')
   const access = commands[name].needsHost ? readAccess(config) : null
   const result = await carryOutHere(config, access, name, request, output, interruption)
   return { result, byDaemon: false }
+}
+
+/** Bytes. The records of some ten thousand pictures. */
+const LARGE = 4 * 2 ** 20
+
+/** Whether the records are of so many pictures that a scan needs threads. */
+function isLarge(database: string): boolean {
+  return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > LARGE
 }

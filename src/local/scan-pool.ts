@@ -30,11 +30,34 @@ export interface ScanPoolOptions {
 /** A tree with at most so many folders is scanned before a worker could start. */
 const FEW_FOLDERS = 64
 
+const WORKERS = Math.min(2, availableParallelism())
+
+/** Threads that were started before their pool was opened. */
+const early = new Map<string, ScanLane[]>()
+
+/**
+ * Starts the threads for a root whose pool is opened later, so that they start on another core while this thread loads
+ * the rest of the program. They do not keep the process running.
+ */
+export function startThreads(root: string): void {
+  early.set(
+    root,
+    Array.from({ length: WORKERS }, () => new ScanLane(root)),
+  )
+}
+
 export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanPool {
-  const { workers = Math.min(2, availableParallelism()), mayBlock = true } = options
+  const { workers = WORKERS, mayBlock = true } = options
   const lanes = new Set<ScanLane>()
+  for (const lane of early.get(root) ?? []) use(lane)
+  early.delete(root)
   let asked = 0
   let closed = false
+
+  function use(lane: ScanLane): void {
+    lanes.add(lane)
+    lane.use(() => lanes.delete(lane))
+  }
 
   function freestLane(): ScanLane | undefined {
     const usable = [...lanes].filter(({ isReady }) => isReady || !mayBlock)
@@ -58,11 +81,7 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
     async look(batch) {
       if (closed) throw scanClosed()
       asked += batch.length
-      if (asked > FEW_FOLDERS || !mayBlock)
-        while (lanes.size < workers) {
-          const lane = new ScanLane(root, () => lanes.delete(lane))
-          lanes.add(lane)
-        }
+      if (asked > FEW_FOLDERS || !mayBlock) while (lanes.size < workers) use(new ScanLane(root))
       return freestLane()?.look(batch) ?? lookHere(batch)
     },
     async close() {
@@ -93,18 +112,20 @@ const YOUNG_GENERATION_MB = 4
 /** The worker is TypeScript in the sources, and JavaScript in the package. */
 const WORKER = new URL(`./scan-worker${extname(import.meta.url)}`, import.meta.url)
 
-/** A thread that looks at folders below `root`. `ended` is called when the thread has ended for any reason. */
+/** A thread that looks at folders below `root`. */
 class ScanLane {
   readonly open: OpenBatch[] = []
   /** Whether the thread has started. */
   isReady = false
   readonly #worker: Worker
+  #ended = () => {}
 
-  constructor(root: string, ended: () => void) {
+  constructor(root: string) {
     this.#worker = new Worker(WORKER, {
       workerData: { root },
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
+    this.#worker.unref()
     let cause = 'it ended by itself'
     this.#worker.on('message', (message: FromWorker) => {
       if (message === 'ready') this.isReady = true
@@ -118,8 +139,14 @@ class ScanLane {
       const message = `The thread that looked at it has died (${cause}).`
       for (const { batch, resolve } of this.open.splice(0))
         resolve(batch.map(({ path }) => ({ path, kind: 'unknown', code: 'SCAN_WORKER_DIED', message })))
-      ended()
+      this.#ended()
     })
+  }
+
+  /** Keeps the process running from now on. `ended` is called when the thread has ended for any reason. */
+  use(ended: () => void): void {
+    this.#ended = ended
+    this.#worker.ref()
   }
 
   /** When the thread dies, the folders of open batches are unknown, with the code SCAN_WORKER_DIED. */
