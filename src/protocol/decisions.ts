@@ -66,6 +66,12 @@ export const CHOICES = {
     ['counts', 'gives-back'],
   ],
   numbers: ['§2, §4', 'numbers in answers', ['numbers', 'text']],
+  emptyLists: ['§4.4', 'a list without entries in an answer', ['written', 'null', 'left-out']],
+  names: [
+    '§2, §4.6',
+    'names in answers, as they were sent or decomposed (Unicode NFD) and without blanks around them',
+    ['as-sent', 'changed'],
+  ],
   times: ['§2', 'the offset of times in answers', ['+00:00', 'Z', '+08:00', '-03:30']],
   sizes: [
     '§2',

@@ -196,6 +196,27 @@ test('numbers are text, times have another offset, sizes other units', async () 
   expect((await own.list()).images[0]!.time).toMatch(/Z$/)
 })
 
+test('empty lists are written, null or left out, and names are as they were sent or changed', async () => {
+  const lists = async (emptyLists: Readings['emptyLists']) => {
+    const host = await hostWith({ emptyLists })
+    await host.album('a')
+    const { images, albums } = await host.list()
+    expect(albums).toHaveLength(1)
+    return images
+  }
+  expect([await lists('written'), await lists('null'), await lists('left-out')]).toEqual([
+    [],
+    null,
+    undefined,
+  ])
+  const host = await hostWith({ names: 'changed' })
+  await host.album(' ü ')
+  await host.image({ ...picture, name: ' ä.png' })
+  const { albums, images } = await host.list()
+  const [album, image] = ['ü', 'ä.png'].map(name => name.normalize('NFD'))
+  expect([albums[0]!.name, images[0]!.name]).toEqual([album, image])
+})
+
 test('the headers of limits are left out', async () => {
   const requestsPerSecond = { list: 1 }
   const host = await testHost({ requestsPerSecond, readings: { limitHeaders: 'absent' } })

@@ -39,10 +39,16 @@ export function badRequest(readings: Readings, byHttp = 400) {
   return { body, status: readings.statuses === 'of-http' ? byHttp : status }
 }
 
-/** §2: numbers as numbers, or as text. */
-export function written(body: object, { numbers }: Readings): object {
-  if (numbers === 'numbers') return body
-  return JSON.parse(JSON.stringify(body, (_, value) => (typeof value === 'number' ? String(value) : value)))
+/** §2: an answer with its numbers, empty lists and names as the host writes them. */
+export function written(body: object, { numbers, emptyLists, names }: Readings): object {
+  if (numbers === 'numbers' && emptyLists === 'written' && names === 'as-sent') return body
+  const as = (key: string, value: unknown) => {
+    if (typeof value === 'number' && numbers === 'text') return String(value)
+    if (key === 'name' && names === 'changed') return String(value).normalize('NFD').trim()
+    const isEmpty = Array.isArray(value) && value.length === 0
+    return isEmpty && emptyLists !== 'written' ? { null: null, 'left-out': undefined }[emptyLists] : value
+  }
+  return JSON.parse(JSON.stringify(body, as))
 }
 
 /** The statuses for errors of Node's HTTP parser that are not a 400. */

@@ -40,7 +40,7 @@ async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
     ['turned.jpg', cameraPicture(sample('Holiday/Coast/Sunset on the beach.jpg'), 6, 0)],
     ['scan.tif', sample('Scans/Letter, page 2.tif')],
     ['drawing.svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>')],
-    ['deep/blue.png', png(3, 2, 2).bytes],
+    ['tief ü /blue.png', png(3, 2, 2).bytes],
     ['a png.jpg', png(7, 2, 5).bytes],
   ])
   for (const [path, bytes] of files) stage.write(path, bytes)
@@ -50,8 +50,8 @@ async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
   files.set('red.png', png(30, 20, 3).bytes)
   files.set('new.png', png(5, 5, 4).bytes)
   for (const path of ['red.png', 'new.png']) stage.write(path, files.get(path)!)
-  files.delete('deep/blue.png')
-  rmSync(join(stage.pictures, 'deep/blue.png'))
+  files.delete('tief ü /blue.png')
+  rmSync(join(stage.pictures, 'tief ü /blue.png'))
   ok(await stage.sync())
   await holds(stage, files)
 

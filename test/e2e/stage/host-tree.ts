@@ -48,6 +48,8 @@ export class HostTree {
       headers: { 'x-api-key': key },
       ...(dispatcher && { dispatcher }),
     })
-    return ((await response.json()) as { data: ListPage }).data
+    const { data } = (await response.json()) as { data: ListPage }
+    // A host may be told to leave out empty lists.
+    return { ...data, albums: data.albums ?? [], images: data.images ?? [] }
   }
 }
