@@ -204,6 +204,8 @@ export function dueMs(
 ): number {
   const longAgo = mayArriveFor(credentialLifetimeMs) + 1
   const inDoubt = synced.journal.oldestInDoubt()
+  // The oldest may stay in doubt after its end, and others end later.
+  const nextInDoubt = synced.journal.nextInDoubt(clock.monotonic() - longAgo - freshMs)
   const unused = synced.unusedAlbums.oldest()
   const lost = lostAt(synced)
   const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
@@ -214,6 +216,7 @@ export function dueMs(
     { at: pauseAt(synced, clock.wall())?.until ?? null, now: clock.wall() },
     // From then on no upload in doubt can arrive any more, so recovery can find out about it.
     { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
+    { at: nextInDoubt === null ? null : nextInDoubt + longAgo, now: clock.monotonic() },
     // From then on no upload can arrive that only the lost records knew of, so uploads go on.
     { at: lost === null ? null : lost + longAgo, now: clock.monotonic() },
     // From then on no upload can arrive in an album that was empty, so it may be deleted.

@@ -135,8 +135,9 @@ export class RecoveryPace {
 
   /** An upload was not found. `earlyUntil`: until when looks are frequent. `endsAt`: when the upload can't arrive any more. */
   looked({ id }: OpenUpload, now: number, earlyUntil: number, endsAt: number): void {
-    const next = now < earlyUntil ? now + SOON_MS : now <= endsAt ? endsAt + 1 : now + UNDECIDED_MS
-    this.#next.set(id, next)
+    const soon = now < earlyUntil ? now + SOON_MS : now + UNDECIDED_MS
+    // The end of a short-lived credential comes before the next frequent look.
+    this.#next.set(id, now <= endsAt ? Math.min(soon, endsAt + 1) : soon)
   }
 
   keepOnly(open: readonly OpenUpload[]): void {

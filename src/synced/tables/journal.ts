@@ -44,6 +44,10 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
       oldestInDoubt: value<[], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image'`,
       ),
+      /** When the oldest of those was sent that were sent after this time; null when none was. */
+      nextInDoubt: value<[after: number], number | null>(
+        `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image' AND sent_at > ?`,
+      ),
       /** The open deletion of an image, if any. */
       deletionOf: get<[image: number], Intent>(
         `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,

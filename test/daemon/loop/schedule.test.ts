@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { cronSchedule } from '../../../src/daemon/loop/schedule.ts'
+import { cronSchedule, dueMs } from '../../../src/daemon/loop/schedule.ts'
+import { systemClock } from '../../../src/sync/clock.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -50,4 +53,28 @@ describe('a schedule', () => {
   it('is due in time after a clock that was a year ahead is set back', () => {
     expect(start('0 13 * * *', Date.now() + 365 * DAY).pass(3 * DAY)).toEqual([1, 25, 49])
   })
+})
+
+it('an upload in doubt is due when its credential has ended, also while an older one stays in doubt', () => {
+  const db = openDatabase(':memory:')
+  const synced = openSynced(db)
+  let now = 0
+  const options = {
+    config: { mirrors: [], uploads: {} },
+    synced,
+    clock: { ...systemClock, monotonic: () => now },
+    running: () => 0,
+    credentialLifetimeMs: 1000,
+    regroupEveryMs: null,
+    rescan: { at: () => Number.POSITIVE_INFINITY, attended() {} },
+  }
+  // The first ends at 2200, the second at 6200.
+  db.exec(`INSERT INTO journal (kind, since, sent_at) VALUES ('upload', 0, 0), ('upload', 0, 4000)`)
+  expect(dueMs(options)).toBe(2201)
+  now = 5000
+  expect(dueMs(options)).toBe(1201)
+  now = 7000
+  expect(dueMs(options)).toBe(MINUTE)
+  expect(dueMs(options, 1000)).toBe(0)
+  synced.close()
 })

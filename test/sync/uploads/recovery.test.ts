@@ -103,6 +103,18 @@ describe('an upload whose answer was lost', () => {
     expect(await imagesOn(workshop)).toEqual([])
   })
 
+  it('that never arrived is sent again when a short-lived credential has ended, before a frequent look is due', async () => {
+    const workshop = await openWorkshop()
+    const credentialLifetimeMs = 1000
+    workshop.write('red.png', red)
+    const lose = hostWith(workshop.host, { send: async () => lost })
+    await workshop.pass({ credentialLifetimeMs, host: lose })
+    const sent: string[] = []
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + 3000 }
+    await workshop.pass({ credentialLifetimeMs, clock, host: counting(workshop.host, sent) })
+    expect(sent).toEqual(['red.png'])
+  })
+
   it('is not sent again on the word of one walk', async () => {
     const workshop = await openWorkshop()
     workshop.write('red.png', red)
