@@ -34,13 +34,15 @@ interface Transition {
 function transitions(open: (sql: Statements) => unknown): Transition[] {
   const db = openDatabase(':memory:')
   const writing = new Set<string>()
-  const prepare = db.prepare.bind(db)
-  db.prepare = ((sql: string) => {
-    const statement = prepare(sql)
-    if (!statement.readonly) writing.add(sql)
-    return statement
-  }) as typeof db.prepare
-  open(statements(db))
+  // A statement is prepared only when it is used, but made from its text at once.
+  const kinds = statements(db)
+  const noted = new Proxy(kinds, {
+    get: (_, kind: keyof Statements) => (sql: string) => {
+      if (!db.prepare(sql).readonly) writing.add(sql)
+      return (kinds[kind] as (sql: string) => unknown)(sql)
+    },
+  })
+  open(noted)
   db.close()
   return [...writing].map(sql => ({ sql, name: NAMES.find(([pattern]) => pattern.test(sql))?.[1] ?? sql }))
 }
