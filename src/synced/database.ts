@@ -22,10 +22,11 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
   try {
     // A database can give room back to the disk only when this is set before its first table and before WAL.
     if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
-    db.pragma('journal_mode = WAL')
+    const mode = db.pragma('journal_mode = WAL', { simple: true })
     // The log is cut to so many bytes after a large commit or a long reader has made it longer.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
-    db.pragma('synchronous = FULL')
+    // openSynced syncs the log after each commit. Some file systems allow no log, and SQLite then syncs each commit itself.
+    db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'FULL'}`)
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
     // Savepoints of a group need more than the default of 64 KiB, and SQLite would write them to a temporary file.

@@ -1,3 +1,5 @@
+import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { type Db, openSpace, statements } from './database.ts'
 import { explained, isOfDatabase } from './state-error.ts'
 import { openSummaries } from './summary.ts'
@@ -64,7 +66,8 @@ export interface Synced extends Records {
 
 /** `check` is called before each transaction, and throws when nothing may be written. */
 export function openSynced(db: Db, check: () => void = () => {}): Synced {
-  const commit = groupCommits(db, check)
+  const log = openLog(db)
+  const commit = groupCommits(db, { check, sync: log.sync })
   const tables = Object.entries(openTables(db))
   const records = Object.fromEntries(tables.map(([name, { reads }]) => [name, reads])) as unknown as Records
   const tx = Object.fromEntries(
@@ -77,9 +80,38 @@ export function openSynced(db: Db, check: () => void = () => {}): Synced {
     commit: change => commit(() => change(tx)),
     commitNow<T>(change: (tx: Tx) => T) {
       check()
-      return atOnce.immediate(change) as T
+      const value = atOnce.immediate(change) as T
+      log.syncNow()
+      return value
     },
-    close: () => void db.close(),
+    close() {
+      log.close()
+      db.close()
+    },
+  }
+}
+
+const toDisk = promisify(fdatasync)
+
+/**
+ * The database's write-ahead log. SQLite writes each commit to the log, and albumd itself syncs the log to the disk, because
+ * SQLite would let the whole process wait meanwhile: a tenth of a millisecond on a quick disk, and many on a memory card.
+ * Commits lie in the log in their order, so after a power cut no commit is there without those before it.
+ *
+ * A process that closes any descriptor of a file loses all its locks on this file. SQLite has no locks on the log.
+ */
+function openLog(db: Db) {
+  let opened: number | null = null
+  const isLogged = db.pragma('journal_mode', { simple: true }) === 'wal'
+  // The log is there from the first commit on.
+  const log = () => {
+    opened ??= openSync(`${db.name}-wal`, 'r+')
+    return opened
+  }
+  return {
+    sync: () => (isLogged ? toDisk(log()) : null),
+    syncNow: () => isLogged && fdatasyncSync(log()),
+    close: () => opened !== null && closeSync(opened),
   }
 }
 
@@ -96,51 +128,97 @@ interface Waiting {
 }
 
 /**
- * Group commit: all changes of one turn of the event loop share one transaction, so eight uploads need one fdatasync. Each
- * change has its own savepoint, so a change that throws undoes only itself. `check` is called before each transaction, and
- * throws when nothing may be written. `schedule` calls back at the end of a turn.
+ * A group waits until so many milliseconds after the group before. So the changes of eight uploads at a time share one
+ * transaction, and a single change waits for nothing.
+ */
+const APART_MS = 2
+
+/** Calls back at the end of this turn of the event loop, or `APART_MS` after the last time. */
+function apart(): (flush: () => void) => void {
+  let last = Number.NEGATIVE_INFINITY
+  return flush => {
+    const wait = last + APART_MS - performance.now()
+    const call = () => {
+      last = performance.now()
+      flush()
+    }
+    if (wait > 0) setTimeout(call, wait)
+    else setImmediate(call)
+  }
+}
+
+export interface GroupOptions {
+  /** Called before each transaction. Throws when nothing may be written. */
+  check?: () => void
+  /** Brings what was committed to the disk. Null, or left out: nothing has to be waited for. */
+  sync?: () => Promise<void> | null
+  /** Calls back when the group is to be committed. */
+  schedule?: (flush: () => void) => void
+}
+
+/**
+ * Group commit: changes that come shortly one after the other, or while the group before is synced to the disk, share one
+ * transaction, so eight uploads need one fdatasync. Each change has its own savepoint, so a change that throws undoes only
+ * itself.
  */
 export function groupCommits(
   db: Db,
-  check: () => void = () => {},
-  schedule: (flush: () => void) => void = flush => void setImmediate(flush),
+  { check = () => {}, sync = () => null, schedule = apart() }: GroupOptions = {},
 ): Commit {
   let waiting: Waiting[] = []
+  let isSyncing = false
   let failure: unknown = null
   // These are made once, because making them costs more than a small change.
   const inSavepoint = db.transaction((change: () => unknown) => change())
   const inTransaction = db.transaction((work: () => void) => work())
 
+  /** Answers how to tell each caller of its change, once the transaction is on the disk. */
+  const commitGroup = (group: readonly Waiting[]): (() => void)[] => {
+    const settle: (() => void)[] = []
+    if (failure !== null) throw failure
+    check()
+    inTransaction.immediate(() => {
+      for (const { change, resolve, reject } of group) {
+        try {
+          const value = inSavepoint(change)
+          settle.push(() => resolve(value as never))
+        } catch (error) {
+          // SQLite may have rolled back the whole transaction. A further change would then run in a transaction of its own.
+          if (isOfDatabase(error)) throw error
+          settle.push(() => reject(error))
+        }
+      }
+    })
+    return settle
+  }
+
   const flush = () => {
     const group = waiting
     waiting = []
-    const settle: (() => void)[] = []
-    try {
-      if (failure !== null) throw failure
-      check()
-      inTransaction.immediate(() => {
-        for (const { change, resolve, reject } of group) {
-          try {
-            const value = inSavepoint(change)
-            settle.push(() => resolve(value as never))
-          } catch (error) {
-            // SQLite may have rolled back the whole transaction. A further change would then run in a transaction of its own.
-            if (isOfDatabase(error)) throw error
-            settle.push(() => reject(error))
-          }
-        }
-      })
-    } catch (error) {
+    const fail = (error: unknown) => {
       failure = explained(error, db.name)
       for (const { reject } of group) reject(failure)
-      return
     }
-    for (const tell of settle) tell()
+    try {
+      const settle = commitGroup(group)
+      const done = () => {
+        for (const tell of settle) tell()
+      }
+      const synced = sync()
+      if (synced === null) return done()
+      isSyncing = true
+      void synced.then(done, fail).finally(() => {
+        isSyncing = false
+        if (waiting.length > 0) schedule(flush)
+      })
+    } catch (error) {
+      fail(error)
+    }
   }
 
   return change =>
     new Promise((resolve, reject) => {
       waiting.push({ change, resolve, reject })
-      if (waiting.length === 1) schedule(flush)
+      if (waiting.length === 1 && !isSyncing) schedule(flush)
     })
 }

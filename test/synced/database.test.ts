@@ -1,21 +1,35 @@
 import { once } from 'node:events'
-import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
 import { lockFolder, lockState, stateIsLocked } from '../../src/synced/lock.ts'
 import { groupCommits } from '../../src/synced/synced.ts'
 import { tempFile } from '../temp-folder.ts'
 
 describe('the database', () => {
-  it('is on the disk with every commit', () => {
-    const db = openDatabase(tempFile('a.db'))
-    // 2 is FULL.
-    expect(db.pragma('synchronous', { simple: true })).toBe(2)
-    expect(db.pragma('journal_mode', { simple: true })).toBe('wal')
-    db.close()
+  it('is synced to the disk before a commit is told of', async () => {
+    const fsync = vi.spyOn(fs, 'fdatasync')
+    const fsyncNow = vi.spyOn(fs, 'fdatasyncSync')
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+    vi.resetModules()
+    const { openSynced } = await import('../../src/synced/synced.ts')
+    const file = tempFile('a.db')
+    const synced = openSynced(openDatabase(file))
+    onTestFinished(() => synced.close())
+    const ofLog = (spy: { mock: { calls: unknown[][] } }) =>
+      spy.mock.calls.map(([fd]) => fs.fstatSync(fd as number).ino === fs.statSync(`${file}-wal`).ino)
+    await synced.commit(tx => tx.meta.set('bandwidth', '1'))
+    expect(ofLog(fsync)).toEqual([true])
+    synced.commitNow(tx => tx.meta.set('bandwidth', '2'))
+    expect(ofLog(fsyncNow)).toEqual([true])
   })
 
   it('is refused where a newer albumd wrote it, to read and to write', () => {
@@ -70,6 +84,42 @@ describe('group commits', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(begins).toEqual(['true'])
     expect(db.prepare('SELECT key FROM meta ORDER BY key').pluck().all()).toEqual(['one', 'three'])
+  })
+})
+
+describe('a group that is synced', () => {
+  it('is told of when it is on the disk, and what comes meanwhile is the next group', async () => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    const syncs: PromiseWithResolvers<void>[] = []
+    const commit = groupCommits(db, {
+      sync() {
+        syncs.push(Promise.withResolvers<void>())
+        return syncs.at(-1)!.promise
+      },
+    })
+    const told: string[] = []
+    const make = (name: string) => commit(() => db.pragma('user_version')).then(() => told.push(name))
+    const all = [make('one'), make('two')]
+    await vi.waitFor(() => expect(syncs).toHaveLength(1))
+    all.push(make('three'))
+    await new Promise(resolve => setImmediate(resolve))
+    expect(told).toEqual([])
+    syncs[0]!.resolve()
+    await vi.waitFor(() => expect(syncs).toHaveLength(2))
+    expect(told).toEqual(['one', 'two'])
+    syncs[1]!.resolve()
+    await Promise.all(all)
+  })
+
+  it('is lost when the disk fails, and nothing is committed any more', async () => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    const error = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+    const commit = groupCommits(db, { sync: () => Promise.reject(error) })
+    const failed = { name: 'StateError', code: 'STATE_UNWRITABLE' }
+    await expect(commit(() => {})).rejects.toMatchObject(failed)
+    await expect(commit(() => {})).rejects.toMatchObject(failed)
   })
 })
 

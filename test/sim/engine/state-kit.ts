@@ -58,10 +58,8 @@ export function openStateKit(): StateKit {
             db.prepare(`INSERT INTO ${table} VALUES (${row.map(() => '?').join()})`).run(row)
       }),
     of(life, random) {
-      const commit = groupCommits(
-        db,
-        () => {},
-        flush => {
+      const commit = groupCommits(db, {
+        schedule(flush) {
           life.time.after(random.below(8), () => {
             if (!life.dead) life.step('before a commit')
             if (life.dead) return
@@ -69,7 +67,7 @@ export function openStateKit(): StateKit {
             life.step('after a commit')
           })
         },
-      )
+      })
       // Who dies in the midst of a change leaves none of it.
       const survived = <T>(change: () => T) => {
         const value = change()
