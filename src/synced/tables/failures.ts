@@ -20,7 +20,7 @@ export function openFailures({ all, get, run, value }: Statements) {
     reads: {
       /** The failure of a path. A failed upload comes before a failed look. */
       of: get<[folder: number, name: string], FailureRow>(
-        'SELECT * FROM failures WHERE folder = ? AND name = ? ORDER BY source DESC LIMIT 1',
+        'SELECT * FROM failures WHERE folder = +? AND name = +? ORDER BY source DESC LIMIT 1',
       ),
       /** Why the outcome of a file's upload is not known. */
       doubt: value<[folder: number, name: string], Reason | undefined>(
@@ -67,7 +67,7 @@ export function openFailures({ all, get, run, value }: Statements) {
        * not UTF-8 may be written like this file's name.
        */
       clear: run<[folder: number, name: string]>(
-        `DELETE FROM failures WHERE folder = ? AND name = ? AND source <> 'look'`,
+        `DELETE FROM failures WHERE folder = +? AND name = +? AND source <> 'look'`,
       ),
       /** Forgets that the outcome of a file's upload was not known. */
       clearDoubt: run<[folder: number, name: string]>(

@@ -55,7 +55,7 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
       open: all<[], Intent>('SELECT * FROM journal ORDER BY id'),
       /** The open uploads of a file. */
       openOnFile: all<[FileKey], OpenUpload>(
-        `SELECT * FROM journal WHERE kind = 'upload' AND folder = @folder AND name = @name`,
+        `SELECT * FROM journal WHERE kind = 'upload' AND folder = +@folder AND name = +@name`,
       ),
     },
     writes: {
