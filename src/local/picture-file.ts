@@ -1,6 +1,6 @@
 import { createHash, hash as hashOf } from 'node:crypto'
-import { constants, fstatSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, lstatSync, openSync, read, readlinkSync, type Stats } from 'node:fs'
+import { promisify } from 'node:util'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
 import type { Ending } from '../protocol/picture/ending.ts'
 import { type Picture, readEnding, readPicture } from '../protocol/picture/picture.ts'
@@ -29,7 +29,7 @@ export interface OpenPicture {
   lend(): () => void
   /** Reads the file again. The last chunk is given only after all bytes have proved to be those that were hashed. */
   chunks(): AsyncIterable<Uint8Array>
-  close(): Promise<void>
+  close(): void
 }
 
 /**
@@ -62,26 +62,71 @@ export interface OpenOptions {
  * size: a small file is read once and sent from memory, a larger file is read twice and never held in memory.
  */
 export async function openPicture(root: string, path: string, options: OpenOptions): Promise<OpenPicture> {
-  const handle = await openInside(root, path)
+  const file = openInside(root, path)
   try {
-    return await hashed(handle, `${root}/${path}`, options)
+    return await hashed(file, `${root}/${path}`, options)
   } catch (error) {
-    await handle.close()
+    file.close()
     throw asPictureError(error)
   }
 }
 
+const readInto = promisify(read)
+
+/**
+ * A file that is open for reading. Only its reads are asynchronous, because a slow disk takes long for them alone. To open
+ * and to close a small picture asynchronously takes longer than to read it.
+ */
+export class OpenFile {
+  readonly fd: number
+  #reads = 0
+  #isClosed = false
+
+  constructor(fd: number) {
+    this.fd = fd
+  }
+
+  /** Fills `into` with the bytes from `position` on. Answers how many there were: fewer at the end of the file. */
+  async read(into: Uint8Array, position: number): Promise<number> {
+    if (this.#isClosed) throw new Error('the file is closed')
+    this.#reads++
+    try {
+      let done = 0
+      while (done < into.length) {
+        const { bytesRead } = await readInto(this.fd, into, done, into.length - done, position + done)
+        if (bytesRead === 0) break
+        done += bytesRead
+      }
+      return done
+    } finally {
+      this.#reads--
+      if (this.#isClosed) this.#end()
+    }
+  }
+
+  /** A read that is under way ends first, because the next file that is opened gets the same number. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#end()
+  }
+
+  #end(): void {
+    if (this.#reads === 0) closeSync(this.fd)
+  }
+}
+
 /** Opens what is at `path` below `root` (as above), a file or anything else. Refuses to follow links. */
-export async function openInside(root: string, path: string): Promise<FileHandle> {
+export function openInside(root: string, path: string): OpenFile {
   const full = `${root}/${path}`
-  let handle: FileHandle | undefined
+  let file: OpenFile | undefined
   try {
     // Without O_NONBLOCK a file that has become a named pipe would block for ever.
-    handle = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    refuseDetour(handle, full)
-    return handle
+    file = new OpenFile(openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK))
+    refuseDetour(file, full)
+    return file
   } catch (error) {
-    await handle?.close()
+    file?.close()
     throw asPictureError(error)
   }
 }
@@ -90,29 +135,29 @@ export async function openInside(root: string, path: string): Promise<FileHandle
  * O_NOFOLLOW checks the last name only. When a folder above was replaced by a symbolic link after the scan, the path leads
  * out of the mirror. Linux tells where an open file really is.
  */
-function refuseDetour({ fd }: FileHandle, full: string): void {
+function refuseDetour({ fd }: OpenFile, full: string): void {
   if (process.platform !== 'linux') return
   const real = readlinkSync(`/proc/self/fd/${fd}`)
   if (real !== full) throw new PictureFileError('CHANGING', because('file_moved'))
 }
 
 async function hashed(
-  handle: FileHandle,
+  file: OpenFile,
   full: string,
   { changed, cut, buffers = new PictureBuffers() }: OpenOptions,
 ): Promise<OpenPicture> {
   const readAt = Date.now() * 1000
-  const before = fstatSync(handle.fd)
+  const before = fstatSync(file.fd)
   if (!before.isFile()) throw new PictureFileError('CHANGING', because('file_not_regular'))
   const { size } = before
   const memory = size <= IN_MEMORY ? buffers.borrow() : null
   try {
-    const bytes = memory ? await filled(handle, memory.buffer.subarray(0, size), 0) : null
-    const hash = bytes ? hashOf('sha256', bytes, 'buffer') : await hashInChunks(handle, size, cut)
-    const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(handle, size, cut)
+    const bytes = memory ? await filled(file, memory.buffer.subarray(0, size), 0) : null
+    const hash = bytes ? hashOf('sha256', bytes, 'buffer') : await hashInChunks(file, size, cut)
+    const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(file, size, cut)
     const picture = await readPicture(source)
     const ending = await readEnding(picture?.format ?? null, source)
-    const after = fstatSync(handle.fd)
+    const after = fstatSync(file.fd)
     const named = lstatSync(full)
     if (!sameLook(before, after) || !sameLook(after, named))
       throw new PictureFileError('CHANGING', because('file_changed'))
@@ -125,11 +170,11 @@ async function hashed(
       picture,
       ending,
       bytes,
-      chunks: () => proved(handle, size, hash, changed),
+      chunks: () => proved(file, size, hash, changed),
       lend: () => memory?.lend() ?? (() => {}),
       close() {
         memory?.end()
-        return handle.close()
+        file.close()
       },
     }
   } catch (error) {
@@ -138,12 +183,12 @@ async function hashed(
   }
 }
 
-async function hashInChunks(handle: FileHandle, size: number, cut?: AbortSignal): Promise<Buffer> {
+async function hashInChunks(file: OpenFile, size: number, cut?: AbortSignal): Promise<Buffer> {
   const sum = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK)
   for (let at = 0; at < size; at += CHUNK) {
     goOnUnless(cut)
-    sum.update(await filled(handle, buffer.subarray(0, Math.min(CHUNK, size - at)), at))
+    sum.update(await filled(file, buffer.subarray(0, Math.min(CHUNK, size - at)), at))
   }
   return sum.digest()
 }
@@ -152,13 +197,13 @@ function goOnUnless(cut: AbortSignal | undefined): void {
   if (cut?.aborted) throw new PictureFileError('CUT_OFF', because('file_cut_off'))
 }
 
-async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: () => Error) {
+async function* proved(file: OpenFile, size: number, hash: Buffer, changed: () => Error) {
   const sum = createHash('sha256')
   for (let at = 0; at < size; at += CHUNK) {
     // Each chunk has a buffer of its own, because the chunk before may still be on its way to the socket.
     const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
     try {
-      await filled(handle, part, at)
+      await filled(file, part, at)
     } catch {
       throw changed()
     }
@@ -169,23 +214,19 @@ async function* proved(handle: FileHandle, size: number, hash: Buffer, changed: 
 }
 
 /** `into`, filled with the file's bytes from `position` on. */
-async function filled(handle: FileHandle, into: Buffer, position: number): Promise<Buffer> {
-  let done = 0
-  while (done < into.length) {
-    const { bytesRead } = await handle.read(into, done, into.length - done, position + done)
-    if (bytesRead === 0) throw new PictureFileError('CHANGING', because('file_shorter'))
-    done += bytesRead
-  }
+async function filled(file: OpenFile, into: Buffer, position: number): Promise<Buffer> {
+  if ((await file.read(into, position)) < into.length)
+    throw new PictureFileError('CHANGING', because('file_shorter'))
   return into
 }
 
-function sourceOfFile(handle: FileHandle, size: number, cut: AbortSignal | undefined): ByteSource {
+function sourceOfFile(file: OpenFile, size: number, cut: AbortSignal | undefined): ByteSource {
   return {
     size,
     async read(offset, length) {
       goOnUnless(cut)
-      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset)
-      return buffer.subarray(0, bytesRead)
+      const buffer = Buffer.allocUnsafe(length)
+      return buffer.subarray(0, await file.read(buffer, offset))
     },
   }
 }

@@ -1,5 +1,5 @@
-import type { FileHandle } from 'node:fs/promises'
-import { openInside } from '../local/picture-file.ts'
+import { fstatSync } from 'node:fs'
+import { type OpenFile, openInside } from '../local/picture-file.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import { readJpegThumbnail, readPicture } from '../protocol/picture/picture.ts'
 
@@ -59,9 +59,9 @@ export class Thumbnails {
 }
 
 async function readShown(mirror: string, path: string): Promise<Thumbnail | null> {
-  const file = await openInside(mirror, path)
+  const file = openInside(mirror, path)
   try {
-    const stat = await file.stat()
+    const stat = fstatSync(file.fd)
     if (!stat.isFile()) return null
     const source = {
       size: stat.size,
@@ -74,13 +74,13 @@ async function readShown(mirror: string, path: string): Promise<Thumbnail | null
     const small = picture.format === 'jpeg' && (await smallPicture(source))
     return small ? { mime: picture.mime, bytes: small, lasts: true } : null
   } finally {
-    await file.close()
+    file.close()
   }
 }
 
-async function readFrom(file: FileHandle, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  const { buffer, bytesRead } = await file.read(new Uint8Array(length), 0, length, offset)
-  return buffer.subarray(0, bytesRead)
+async function readFrom(file: OpenFile, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length)
+  return bytes.subarray(0, await file.read(bytes, offset))
 }
 
 /** The small JPEG that a camera has put into a large JPEG, turned as the large picture is. Null: there is none. */

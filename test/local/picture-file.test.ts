@@ -45,7 +45,7 @@ describe('a picture file', () => {
     expect(picture.bytes).toEqual(bytes)
     expect(picture.picture).toMatchObject({ mime: 'image/png', width: 4, height: 3 })
     expect(picture.look.size).toBe(bytes.length)
-    await picture.close()
+    picture.close()
   })
 
   it('tells when it was made, and whether it was written to or renamed last', async () => {
@@ -80,7 +80,7 @@ describe('a picture file', () => {
     expect(picture.bytes).toBeNull()
     expect(picture.hash).toEqual(createHash('sha256').update(bytes).digest())
     expect((await drain(picture.chunks())).equals(bytes)).toBe(true)
-    await picture.close()
+    picture.close()
   })
 
   it('says whether it is all there, in memory and in chunks', async () => {
@@ -98,7 +98,7 @@ describe('a picture file', () => {
       writeFileSync(join(root, name), content)
       const picture = await openPicture(root, name, { changed })
       endings[name] = `${picture.ending.kind}, ${picture.bytes ? 'in memory' : 'in chunks'}`
-      await picture.close()
+      picture.close()
     }
     expect(endings).toEqual({
       'a.png': 'closed, in memory',
@@ -123,7 +123,7 @@ describe('a picture file', () => {
     })()
     await expect(sending).rejects.toThrow('changed underway')
     expect(sent).toBeLessThan(bytes.length)
-    await picture.close()
+    picture.close()
   })
 
   it('goes on with the bytes that were hashed where the name now stands for another file, or more was appended', async () => {
@@ -134,7 +134,7 @@ describe('a picture file', () => {
     writeFileSync(join(root, 'other.png'), 'another file')
     renameSync(join(root, 'other.png'), join(root, 'large.png'))
     expect((await drain(picture.chunks())).equals(bytes)).toBe(true)
-    await picture.close()
+    picture.close()
   })
 
   it.each([
@@ -166,7 +166,7 @@ describe('a picture file', () => {
       utimesSync(join(root, 'a.png'), new Date(`${year}-01-01`), new Date(`${year}-01-01`))
       const picture = await openPicture(root, 'a.png', { changed })
       expect(picture.look.mtime).toBe(Date.parse(`${year}-01-01`) * 1000)
-      await picture.close()
+      picture.close()
     }
   })
 
@@ -190,7 +190,7 @@ describe('a picture file', () => {
         import { openPicture } from ${JSON.stringify(join(import.meta.dirname, '../../src/local/picture-file.ts'))}
         const picture = await openPicture(${JSON.stringify(root)}, 'sparse.png', { changed: () => new Error('changed') })
         for await (const chunk of picture.chunks()) if (chunk.length === 0) throw new Error('empty')
-        await picture.close()
+        picture.close()
         process.stdout.write(String(process.resourceUsage().maxRSS))`
       return Number(execFileSync(process.execPath, ['--input-type=module', '--eval', script])) / 1024
     }

@@ -58,12 +58,12 @@ export async function openSettled(
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
   // The file is as the scan saw it some time ago, so it was left alone long enough.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
-  await first.close()
+  first.close()
   // Reading may have taken longer than the wait, and Node warns of a wait below zero.
   await clock.sleep(Math.max(0, (early ? quietMs(look.size) : settleMs) - age), signal)
   const second = await openPicture(root, path, signal)
   if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
-  await second.close()
+  second.close()
   throw new PictureFileError('CHANGING', because('still_written'))
 }
 

@@ -98,7 +98,7 @@ export class Uploader {
     try {
       return await work(open)
     } finally {
-      await open.close()
+      open.close()
     }
   }
 

@@ -144,7 +144,7 @@ export function openerFor(
         yield bytes.subarray(bytes.length >> 1)
       },
       lend: () => () => {},
-      close: async () => {},
+      close: () => {},
     }
     sources.set(open.chunks, { path: full, openedAt })
     return open

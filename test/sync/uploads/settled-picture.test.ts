@@ -62,7 +62,7 @@ function stage({
           bornAt: (wroteAt - made) * 1000,
           hash: hashOf(now.bytes),
           ending: now.ending === 'cut' ? { kind: 'cut', missing: 'its end' } : { kind: now.ending },
-          close: async () => void open--,
+          close: () => void open--,
         } as OpenPicture
       },
     },
