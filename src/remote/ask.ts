@@ -64,7 +64,7 @@ export async function ask<T, Value>(
   signal: AbortSignal,
   { endpoint, method, below, path, json, schema, fits, read, mayGo }: Question<T, Value>,
 ): Promise<Outcome<Value>> {
-  const reading = { endpoint, schema, where: below.where, secrets, ...(fits && { fits }) }
+  const readOutcome = answerReader({ endpoint, schema, where: below.where, secrets, ...(fits && { fits }) })
   const request: HttpRequest = {
     method,
     address: { ...below, path: `${below.path.replace(/\/$/, '')}${path}` },
@@ -77,17 +77,27 @@ export async function ask<T, Value>(
     limitMs: answerLimitMs,
     // The answer to a question for a credential shows whose it is, because each credential is granted only once. A page of
     // a listing does not say which album it shows, and the answer to a deletion does not say what was deleted.
-    ...(endpoint === 'upload' && { isOwn: answer => readAnswer(reading, answer).ok }),
+    ...(endpoint === 'upload' && { isOwn: answer => readOutcome(answer).ok }),
   }
-  const send = async (onStart: () => void) =>
-    attemptOf(reading, await http.exchange({ ...request, onStart }, signal))
+  const send = async (onStart: () => void) => {
+    const result = await http.exchange({ ...request, onStart }, signal)
+    return attemptOf(readOutcome(result), result)
+  }
   const answer = await gate.pass(endpoint, signal, send, mayGo)
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
+/** Reads answers as `readAnswer` does. Connection and gate both ask about an answer, and it is read only once. */
+export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Outcome<T> {
+  let last: { result: HttpResult; outcome: Outcome<T> } | null = null
+  return result => {
+    if (last?.result !== result) last = { result, outcome: readAnswer(reading, result) }
+    return last.outcome
+  }
+}
+
 /** What the gate needs to know of a request. */
-export function attemptOf<T>(reading: Reading<T>, result: HttpResult): Attempt<T> {
-  const outcome = readAnswer(reading, result)
+export function attemptOf<T>(outcome: Outcome<T>, result: HttpResult): Attempt<T> {
   if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
   const pace = paceOf(result.headers)
   // With DAILY_LIMIT_REACHED, `Retry-After` tells when there is quota again. The quota needs this time, and the gate
@@ -98,7 +108,7 @@ export function attemptOf<T>(reading: Reading<T>, result: HttpResult): Attempt<T
 }
 
 /** Turns the result of a request into an outcome, by §1's envelopes. An answer of any other form is a failure of the host. */
-export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
+function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   const { endpoint, schema, where, secrets } = reading
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
   if (result.kind !== 'answer') return failed(unanswered(endpoint, result))
@@ -108,9 +118,11 @@ export function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
+  // The search for a failure takes longer than the rest, and most answers are successes.
+  const isDone = status < 300 && isSuccess(json)
   const isBare = endpoint === 'upload' && status >= 400
-  const failure = (isBare ? failureEnvelope.or(bareFailure) : failureEnvelope).safeParse(json)
-  if (failure.success) return failed(refused(endpoint, status, failure.data, secrets))
+  const failure = isDone ? null : (isBare ? failureEnvelope.or(bareFailure) : failureEnvelope).safeParse(json)
+  if (failure?.success) return failed(refused(endpoint, status, failure.data, secrets))
   // A proxy in front of the host answers 429 in a form of its own.
   if (status === 429) return misfit('too_many_requests')
   if (status < 200 || status > 299) return misfit('not_of_interface')

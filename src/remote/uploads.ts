@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { FILE_PART, PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
 import { because } from '../words/reasons.ts'
-import { ask, attemptOf, COMMON_HEADERS, type Connection, type Question, readAnswer } from './ask.ts'
+import { answerReader, ask, attemptOf, COMMON_HEADERS, type Connection, type Question } from './ask.ts'
 import { badAddress, cancelled, noAlbumInPresign, ownFailure, tooSlow } from './failures.ts'
 import type { Attempt } from './gate/gate.ts'
 import { NO_PACE } from './gate/rate-window.ts'
@@ -156,9 +156,10 @@ export class Uploads {
     const { base, apiKey, secrets, gate, http } = this.#connection
     const address = givenAddress(credential.uploadUrl, base)
     if (!address) return { ok: false, failure: badAddress('send', 'upload_url') }
+    const { where } = address
     const { imageId: promised } = credential
     const schema: z.ZodType<Answer> = promised === null ? answers.send : answers.sendPresigned
-    const reading = { endpoint: 'send', schema, where: address.where, secrets } as const
+    const readOutcome = answerReader({ endpoint: 'send', schema, where, secrets })
     const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
       const limitMs = passage.leftMs()
       if (limitMs <= 0) {
@@ -174,7 +175,7 @@ export class Uploads {
         body: { length, chunks: paced(whole, pacing, signal) },
         limitMs,
         onStart,
-        isOwn: answer => isOfCredential(readAnswer(reading, answer), credential),
+        isOwn: answer => isOfCredential(readOutcome(answer), credential),
       }
       let result: HttpResult
       try {
@@ -187,7 +188,7 @@ export class Uploads {
       }
       const isOver = result.kind === 'silence' && result.left !== 'all' && result.overLimit
       if (isOver) return endedHere(this.#outOfTime(picture))
-      const attempt = attemptOf(reading, result)
+      const attempt = attemptOf(readOutcome(result), result)
       if (attempt.outcome.ok) {
         passage.arrived()
         if (!http.isWriting()) picture.released?.()

@@ -11,6 +11,10 @@ export interface Address {
 
 const ADDRESS = /^(https?:\/\/(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d+)?)([/?][!"$-~]*)?$/i
 
+/** Addresses without their paths, by the text before the path. A host has few of them, and names one in each answer. */
+const origins = new Map<string, Omit<Address, 'path'> | null>()
+const ORIGINS_MOST = 100
+
 /**
  * The path is cut out with a regular expression, because the URL parser rewrites it (`..`, `\`, spaces, quotes) and a
  * credential has to be used exactly as it was given. Null for an address with a user name, with a fragment, or with
@@ -18,12 +22,22 @@ const ADDRESS = /^(https?:\/\/(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d+)?)([/?][!"$-~]
  */
 export function parseAddress(text: string): Address | null {
   const [, base, path = '/'] = ADDRESS.exec(text) ?? []
-  if (!base || !URL.canParse(base)) return null
-  const url = new URL(base)
+  if (!base) return null
+  let origin = origins.get(base)
+  if (origin === undefined) {
+    if (origins.size >= ORIGINS_MOST) origins.clear()
+    origin = parseOrigin(base)
+    origins.set(base, origin)
+  }
+  return origin && { ...origin, path: path.startsWith('/') ? path : `/${path}` }
+}
+
+function parseOrigin(base: string): Omit<Address, 'path'> | null {
+  const url = URL.parse(base)
+  if (!url) return null
   const secure = url.protocol === 'https:'
   return {
     origin: url.origin,
-    path: path.startsWith('/') ? path : `/${path}`,
     where: `${url.hostname}:${url.port || (secure ? 443 : 80)}`,
     secure,
     loopback: isLoopback(url.hostname),
