@@ -15,12 +15,16 @@ const PIECES_A_SECOND = 16
 /** After a pause, uploads may send this much of the unused bandwidth at once. */
 const SAVED_MS = 250
 
-/** The limit `uploads.bandwidth`: all uploads together send no more. Each piece waits for its turn, first come first served. */
+/**
+ * The limit `uploads.bandwidth`: all uploads together send no more. Each piece waits for its turn, first come first served.
+ * Without a limit too, the uploads share what they learn of the line: how large a piece their connections take quickly.
+ */
 export class Bandwidth {
   readonly #bytesPerSecond: number
   readonly #clock: Clock
   /** The moment at which all bytes that were let through will have left, when they leave at the full rate. */
   #takenUntil = Number.NEGATIVE_INFINITY
+  #piece = PIECE
 
   /** A rate of Infinity limits nothing. */
   constructor(bytesPerSecond: number, clock: Clock) {
@@ -28,9 +32,14 @@ export class Bandwidth {
     this.#clock = clock
   }
 
-  /** `most` bytes, or fewer when such a piece would take too long at this rate. */
-  pieceOf(most: number): number {
-    return Math.max(1, Math.min(most, Math.floor(this.#bytesPerSecond / PIECES_A_SECOND)))
+  /** How many bytes the next piece has at most. */
+  get piece(): number {
+    return Math.max(1, Math.min(this.#piece, Math.floor(this.#bytesPerSecond / PIECES_A_SECOND)))
+  }
+
+  /** A connection took a piece of so many bytes within `ms`. */
+  taken(bytes: number, ms: number): void {
+    this.#piece = ms <= QUICK_MS ? Math.min(PIECE_MAX, Math.max(this.#piece, bytes * 2)) : PIECE
   }
 
   /** Waits until so many bytes may be sent, or until `signal` is aborted. */
@@ -64,16 +73,14 @@ export async function* paced(
   { bandwidth, passage, clock }: Pacing,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  let size = PIECE
   for await (const chunk of chunks)
     for (let at = 0; at < chunk.byteLength; ) {
-      const piece = chunk.subarray(at, at + bandwidth.pieceOf(size))
+      const piece = chunk.subarray(at, at + bandwidth.piece)
       at += piece.byteLength
       await bandwidth.take(piece.byteLength, signal)
       const from = clock.now()
       yield piece
       if (!passage.taken(piece.byteLength, from)) throw new LineTooSlow()
-      const isQuick = clock.now() - from <= QUICK_MS
-      size = isQuick ? Math.min(PIECE_MAX, Math.max(size, piece.byteLength * 2)) : PIECE
+      bandwidth.taken(piece.byteLength, clock.now() - from)
     }
 }
