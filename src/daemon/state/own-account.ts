@@ -41,8 +41,15 @@ export function hostOfOwnAccount(
     look.doubt.then(doubt => doubt?.code !== OTHER_ACCOUNT && forget(), forget)
     return look.doubt
   }
+  // The mark that was last seen to be the key's. It is asked for before each request.
+  let known: string | null = null
+  const isKnown = () => {
+    const mark = synced.meta.get('key_mark')
+    if (mark !== known) known = isMarked(synced, apiKey) ? mark : null
+    return known !== null
+  }
   const ask = async <T>(endpoint: Endpoint, signal: AbortSignal, call: () => Promise<Outcome<T>>) => {
-    const doubt = isMarked(synced, apiKey) ? null : await doubtNow(signal)
+    const doubt = isKnown() ? null : await doubtNow(signal)
     return doubt ? { ok: false as const, failure: { ...doubt, endpoint } } : call()
   }
   return hostWith(host, {

@@ -1,6 +1,6 @@
 import { disableTypes, imageSize, types } from 'image-size'
 import { FORMATS, type Format } from '../formats.ts'
-import { ByteReader, type ByteSource, type Size, sourceOfBytes } from './byte-reader.ts'
+import { ByteReader, type ByteSource, bufferOf, type Size, sourceOfBytes } from './byte-reader.ts'
 import { bmpEnding, bmpSize, gifEnding, icoEnding, pngEnding, webpEnding } from './chunks.ts'
 import { cut, type Ending, UNCLEAR } from './ending.ts'
 import { jpegEnding, readJpegSize, readThumbnail } from './jpeg.ts'
@@ -83,7 +83,7 @@ const READERS: Readonly<Record<Format, FormatReader>> = {
     // The header's size at byte 14 is one of eight numbers.
     begins: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0{3}/s,
     ending: bmpEnding,
-    size: async (_, head) => bmpSize(Buffer.from(head)),
+    size: async (_, head) => bmpSize(bufferOf(head)),
   },
 }
 const FORMAT_NAMES = Object.keys(READERS) as Format[]

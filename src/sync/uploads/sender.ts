@@ -31,13 +31,20 @@ export function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promi
   const message = whyTooLarge(run, open.look.size)
   if (message)
     return Promise.resolve({ kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash })
-  const work = () => sendDeclared(run, parcel, signal)
-  const kind = new Declaration(run, picture, parcel.job.file.name).decides()
-  return kind === null ? work() : run.turns.alone(kind, work)
+  const declare = () => new Declaration(run, picture, parcel.job.file.name)
+  const declaration = declare()
+  const kind = declaration.decides()
+  if (kind === null) return sendDeclared(run, parcel, declaration, signal)
+  return run.turns.alone(kind, () => sendDeclared(run, parcel, declare(), signal))
 }
 
-async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promise<UploadResult> {
-  const { open, picture } = parcel
+async function sendDeclared(
+  run: UploadRun,
+  parcel: Parcel,
+  declaration: Declaration,
+  signal: AbortSignal,
+): Promise<UploadResult> {
+  const { open } = parcel
   const { size } = open.look
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
@@ -45,7 +52,6 @@ async function sendDeclared(run: UploadRun, parcel: Parcel, signal: AbortSignal)
     const attempts = run.synced.failures.of(parcel.job.file.folder, parcel.job.file.name)?.attempts ?? 0
     return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
-  const declaration = new Declaration(run, picture, parcel.job.file.name)
   let last: HostFailure | null = null
   for (let tries = 0; tries < CREDENTIALS; tries++) {
     const granted = await requestCredential(run, parcel, declaration, signal)
