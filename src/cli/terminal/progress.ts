@@ -8,6 +8,8 @@ const WIDEST = 30
 const NARROWEST = 10
 /** Columns for ora's sign before the text, and one free column, because some terminals break a full line. */
 const AROUND = 3
+/** Without a bar, the lines of so many milliseconds are written at once: to write a line takes longer than to make it. */
+const LINES_MS = 50
 
 /** How far the work is. */
 export interface Moved {
@@ -30,6 +32,8 @@ export class Progress {
   readonly #bar: Ora | null
   #moved: Omit<Moved, 'seconds'> = { noun: 'picture', total: 0, before: 0, done: 0, bytes: 0, quota: null }
   #since = 0
+  readonly #lines: string[] = []
+  #printing: NodeJS.Timeout | undefined
 
   /** `out`: null when nothing is shown. */
   constructor(out: NodeJS.WriteStream | null, bar: Ora | null) {
@@ -75,14 +79,25 @@ export class Progress {
   }
 
   say(line: string): void {
-    const showing = this.#bar?.isSpinning
-    if (showing) this.#bar?.clear()
-    this.#out?.write(`${line}\n`)
-    if (showing) this.#bar?.render()
+    this.#lines.push(line)
+    if (this.#bar) this.#print()
+    else this.#printing ??= setTimeout(() => this.#print(), LINES_MS)
   }
 
   end(): void {
+    this.#print()
     this.#bar?.stop()
+  }
+
+  #print(): void {
+    clearTimeout(this.#printing)
+    this.#printing = undefined
+    if (this.#lines.length === 0) return
+    const showing = this.#bar?.isSpinning
+    if (showing) this.#bar?.clear()
+    this.#out?.write(`${this.#lines.join('\n')}\n`)
+    this.#lines.length = 0
+    if (showing) this.#bar?.render()
   }
 }
 
