@@ -10,11 +10,9 @@ export interface ScanPool {
   /**
    * One result for each folder, in the batch's order. The caller bounds the memory by the number of open batches. Two
    * open batches for each thread keep the threads busy: a thread works on one batch while the results of the other
-   * batch are recorded. Folders whose thread died are unknown. Rejects with the code SCAN_CLOSED after `close`.
+   * batch are recorded. Folders whose thread died are unknown. Rejects with the code SCAN_CLOSED once the scan has ended.
    */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
-  /** Ends at once and rejects open batches. */
-  close(): Promise<void>
 }
 
 export interface ScanPoolOptions {
@@ -46,13 +44,16 @@ export function startThreads(root: string): void {
   )
 }
 
-export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanPool {
+/** When `ended` is aborted, the threads end at once, and open batches are rejected. */
+export function openScanPool(root: string, ended: AbortSignal, options: ScanPoolOptions = {}): ScanPool {
   const { workers = WORKERS, mayBlock = true } = options
   const lanes = new Set<ScanLane>()
   for (const lane of early.get(root) ?? []) use(lane)
   early.delete(root)
   let asked = 0
-  let closed = false
+  ended.addEventListener('abort', () => {
+    for (const lane of lanes) lane.stop()
+  })
 
   function use(lane: ScanLane): void {
     lanes.add(lane)
@@ -69,7 +70,7 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
     for (const [at, folder] of batch.entries()) {
       // Lets signals, timers and a worker's start be handled between two folders.
       await setImmediate()
-      if (closed) throw scanClosed()
+      if (ended.aborted) throw scanClosed()
       const lane = freestLane()
       if (lane) return [...results, ...(await lane.look(batch.slice(at)))]
       results.push(lookAtFolder(realDisk, root, folder))
@@ -79,14 +80,10 @@ export function openScanPool(root: string, options: ScanPoolOptions = {}): ScanP
 
   return {
     async look(batch) {
-      if (closed) throw scanClosed()
+      if (ended.aborted) throw scanClosed()
       asked += batch.length
       if (asked > FEW_FOLDERS || !mayBlock) while (lanes.size < workers) use(new ScanLane(root))
       return freestLane()?.look(batch) ?? lookHere(batch)
-    },
-    async close() {
-      closed = true
-      await Promise.all([...lanes].map(lane => lane.stop()))
     },
   }
 }
@@ -158,8 +155,8 @@ class ScanLane {
   }
 
   /** Rejects all open batches. */
-  async stop(): Promise<void> {
+  stop(): void {
     for (const { reject } of this.open.splice(0)) reject(scanClosed())
-    await this.#worker.terminate()
+    void this.#worker.terminate()
   }
 }

@@ -24,8 +24,8 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
   running: () => number
   tell: Tell
   openPicture: OpenPictureAt
-  /** Looks at the folders of one root, whose path is given. */
-  lookAt: (root: string) => LookAtFolders
+  /** Looks at the folders of one root, whose path is given. What the looks need, such as threads, goes when `ended` is aborted. */
+  lookAt: (root: string, ended: AbortSignal) => LookAtFolders
 }
 
 /** What the config says. */

@@ -5,9 +5,9 @@ import { plant, tempFolder } from '../temp-folder.ts'
 import { childPath, expectLook, folderAt, laterDisk, walk } from './walk.ts'
 
 function openPool(root: string, options: ScanPoolOptions) {
-  const pool = openScanPool(root, options)
-  onTestFinished(() => pool.close())
-  return pool
+  const ended = new AbortController()
+  onTestFinished(() => ended.abort())
+  return { ...openScanPool(root, ended.signal, options), end: () => ended.abort() }
 }
 
 /** 111 folders, one of which has rules of its own. */
@@ -95,7 +95,7 @@ describe('openScanPool', () => {
   })
 
   it.each(ways)(
-    'rejects what is open when it is closed, and all that is asked later: %s',
+    'rejects what is open when the scan ends, and all that is asked later: %s',
     async (_, options) => {
       const root = plantTree()
       const pool = openPool(root, options)
@@ -103,7 +103,7 @@ describe('openScanPool', () => {
         Array.from({ length: 100 }, (_, at) => folderAt(`${Math.floor(at / 10)}/${at % 10}`)),
       )
       const answer = expect(open).rejects.toMatchObject({ code: 'SCAN_CLOSED' })
-      await pool.close()
+      pool.end()
       await answer
       await expect(pool.look([folderAt('')])).rejects.toMatchObject({ code: 'SCAN_CLOSED' })
     },

@@ -80,7 +80,7 @@ export async function openWorkshop(
   onTestFinished(() => synced.close())
   const pictures = join(home, 'pictures')
   mkdirSync(pictures)
-  const pool = openScanPool(pictures, { workers: 0 })
+  const pool = openScanPool(pictures, new AbortController().signal, { workers: 0 })
   const mirror: MirrorPolicy = {
     folder: pictures,
     album: 'Photos',

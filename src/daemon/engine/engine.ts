@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
-import { openScanPool, type ScanPool } from '../../local/scan-pool.ts'
+import { openScanPool } from '../../local/scan-pool.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
@@ -92,7 +92,6 @@ export function openEngine(
   { patience, graceMs }: EngineOptions,
   bus: Bus,
 ): Engine {
-  const pools = new Map<string, ScanPool>(config.mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
   const remote = openRemote(config.host, access, state.earlier, {
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
@@ -122,10 +121,13 @@ export function openEngine(
       bus.alive()
       bus.publish('pass', spoken(told))
     },
-    lookAt: (root: string) => async batch => {
-      const results = await pools.get(root)!.look(batch)
-      bus.alive()
-      return results
+    lookAt(root, ended) {
+      const pool = openScanPool(root, ended)
+      return async batch => {
+        const results = await pool.look(batch)
+        bus.alive()
+        return results
+      }
     },
     allowance: allowanceOf(config),
     settleMs: config.watch.settle,
@@ -189,7 +191,6 @@ export function openEngine(
     },
     async close() {
       const sent = await host.close()
-      for (const pool of pools.values()) await pool.close()
       return sent
     },
   }

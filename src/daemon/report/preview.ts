@@ -123,22 +123,17 @@ async function scan(
   tell: Tell,
   stop: AbortSignal,
 ): Promise<ScannedMirror[]> {
-  const pools = new Map(mirrors.map(({ folder }) => [folder, openScanPool(folder)]))
-  try {
-    const context = {
-      synced,
-      disk: realDisk,
-      clock: systemClock,
-      tell,
-      lookAt: (root: string) => pools.get(root)!.look,
-      vanishedRules: new VanishedRules(systemClock),
-      graceMs: 0,
-      running: () => running,
-    }
-    return await scanMirrors(context, { mirrors, scopeOf: () => 'everything', interruption: { stop } })
-  } finally {
-    for (const pool of pools.values()) await pool.close()
+  const context = {
+    synced,
+    disk: realDisk,
+    clock: systemClock,
+    tell,
+    lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
+    vanishedRules: new VanishedRules(systemClock),
+    graceMs: 0,
+    running: () => running,
   }
+  return scanMirrors(context, { mirrors, scopeOf: () => 'everything', interruption: { stop } })
 }
 
 function* previewUploads(

@@ -43,13 +43,19 @@ async function scanAll(
   const taken = new Set<string>()
   const scanned = new Map<MirrorPolicy, ScannedMirror | null>()
   const undecided: MirrorScan[] = []
-  for (const policy of mirrors) {
-    const scan = await beginScan(context, policy, scopeOf(policy), stop)
-    scanned.set(policy, null)
-    if (scan?.isDecided()) scanned.set(policy, await finishScan(context, scan, taken, stop))
-    else if (scan) undecided.push(scan)
+  const ended = new AbortController()
+  try {
+    for (const policy of mirrors) {
+      const scan = await beginScan(context, policy, scopeOf(policy), stop, ended.signal)
+      scanned.set(policy, null)
+      if (scan?.isDecided()) scanned.set(policy, await finishScan(context, scan, taken, stop))
+      else if (scan) undecided.push(scan)
+    }
+    for (const scan of undecided) scanned.set(scan.policy, await finishScan(context, scan, taken, stop))
+  } finally {
+    // The scan's threads end before uploads begin, so that their memory is not needed at the same time.
+    ended.abort()
   }
-  for (const scan of undecided) scanned.set(scan.policy, await finishScan(context, scan, taken, stop))
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
@@ -70,6 +76,7 @@ async function beginScan(
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,
+  ended: AbortSignal,
 ): Promise<MirrorScan | null> {
   const { synced, disk, tell } = context
   const { folder } = policy
@@ -81,7 +88,7 @@ async function beginScan(
     tx.mirrors.phase(row.id, 'scanning')
     tx.mirrors.trusted({ id: row.id, ...root.identity })
   })
-  const scan = new MirrorScan(context, row, policy, root)
+  const scan = new MirrorScan(context, row, policy, root, ended)
   await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)
   return scan
 }

@@ -75,12 +75,19 @@ export class MirrorScan {
   #complete = true
   #rootProblem: Reason | null = null
 
-  constructor(context: ScanContext, mirror: MirrorRow, policy: MirrorPolicy, root: TrustedRoot) {
+  /** `ended`: see `lookAt` of EngineContext. */
+  constructor(
+    context: ScanContext,
+    mirror: MirrorRow,
+    policy: MirrorPolicy,
+    root: TrustedRoot,
+    ended: AbortSignal,
+  ) {
     this.#context = context
     this.mirror = mirror
     this.policy = policy
     this.root = root
-    this.#look = noticingMounts(context.lookAt(mirror.folder), context.disk, mirror.folder)
+    this.#look = noticingMounts(context.lookAt(mirror.folder, ended), context.disk, mirror.folder)
     this.#records = new FolderRecords(context, mirror, policy)
     this.#emptied = new EmptiedFolders(context.synced)
     this.#mounts = new MountDoubts(context, mirror, root.accepted, this.#known)
@@ -307,8 +314,8 @@ export class MirrorScan {
  * How many folders and batches are looked at at once. Few batches need little memory, and two batches for each thread keep
  * the threads busy.
  */
-const FOLDERS_PER_BATCH = 32
-const BATCHES_IN_FLIGHT = 6
+const FOLDERS_PER_BATCH = 16
+const BATCHES_IN_FLIGHT = 4
 
 /** A queue of folders to look at, several batches at a time. Folders may be pushed at any time. */
 class ScanQueue {

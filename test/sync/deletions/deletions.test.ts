@@ -56,9 +56,9 @@ describe('a grace', () => {
     const before = workshop.synced.meta.get('running_ms')!
     const later = before + 1_000_000
     let looks = 0
-    const lookAt: EngineContext['lookAt'] = root => batch => {
+    const lookAt: EngineContext['lookAt'] = (root, ended) => batch => {
       if (++looks > 1) throw new Error('the process ended')
-      return lookingAt(realDisk)(root)(batch)
+      return lookingAt(realDisk)(root, ended)(batch)
     }
     await expect(workshop.pass({ lookAt, running: () => later })).rejects.toThrow('the process ended')
     const [{ due_at } = { due_at: 0 }] = workshop.synced.escrow.ofMirror(1)

@@ -60,8 +60,8 @@ function open() {
         empty: false,
         accepted: false,
       } as const
-      const scan = new MirrorScan(context, synced.mirrors.byId(mirror)!, policy, trusted)
       const signal = changes.signal ?? new AbortController().signal
+      const scan = new MirrorScan(context, synced.mirrors.byId(mirror)!, policy, trusted, signal)
       await scan.look(changes.scope ?? 'everything', signal)
       return scan.finish(new Set(), signal)
     },
