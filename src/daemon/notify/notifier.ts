@@ -1,4 +1,3 @@
-import { request } from 'undici'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
@@ -220,6 +219,8 @@ export async function sendHeartbeat(
   stop: AbortSignal,
   timeoutMs: number = HEARTBEAT_TIMEOUT_MS,
 ): Promise<string | null> {
+  // The whole of undici takes 6 MB, and many configs name no heartbeat.
+  const { request } = await import('undici')
   const url = new URL(address)
   url.searchParams.set('oldest_unsynced', String(Math.floor(oldestUnsyncedMs / 1000)))
   const ended = AbortSignal.timeout(timeoutMs)
