@@ -31,6 +31,8 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
     migrate(db, file, steps)
     // Savepoints of a group need more than the default of 64 KiB, and SQLite would write them to a temporary file.
     db.pragma('temp_store = MEMORY')
+    // KiB of pages in memory. With four times as much, a first look at 100,000 files takes no less time.
+    db.pragma('cache_size = -4096')
   } catch (error) {
     db.close()
     throw explained(error, file)
