@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/engine/engine.ts'
@@ -16,8 +17,6 @@ export const runCommand = command(
           'are carried out by it while it runs.',
       ),
   async ({ config: flag, 'log-level': level }, onInterrupts) => {
-    // V8 looks every eight seconds whether garbage should be collected, also at rest. Newer versions wait 30 seconds.
-    setFlagsFromString('--gc-memory-reducer-start-delay-ms=30000')
     let readAgain = () => {}
     const interrupts = onInterrupts(undefined, () => readAgain())
     const { readAccess } = await import('../access.ts')
@@ -29,6 +28,12 @@ export const runCommand = command(
     const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
     const { StatusPage } = await import('../../page/status-page.ts')
     const { systemClock } = await import('../../sync/clock.ts')
+    // V8 would take 20 MB for a moment to optimize undici's parser of answers, which is WebAssembly, and save little time.
+    // V8 refuses code that was cached under other flags, so what is compiled by now is cached before.
+    flushCompileCache()
+    setFlagsFromString('--wasm-tiering-budget=1000000000')
+    // V8 looks every eight seconds whether garbage should be collected, also at rest. Newer versions wait 30 seconds.
+    setFlagsFromString('--gc-memory-reducer-start-delay-ms=30000')
     const secrets = new Set([access.apiKey])
     const known = (access: Access) => {
       secrets.add(access.apiKey)
