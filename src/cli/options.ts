@@ -77,8 +77,8 @@ export function configCommand<A>(
   return command(
     options => builder(options.options(configOption)),
     async (args, onInterrupts) => {
-      const { readKnownConfig } = await import('./known-config.ts')
-      return work(await readKnownConfig((args as { config?: string }).config), args, onInterrupts)
+      const { readConfig } = await import('./read-config.ts')
+      return work(await readConfig((args as { config?: string }).config), args, onInterrupts)
     },
   )
 }

@@ -1,17 +1,71 @@
-import { findConfig } from '../config/config-file.ts'
-import { loadConfig } from '../config/load-config.ts'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { join, resolve } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { findConfig, readConfigText } from '../config/config-file.ts'
+import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
-import type { Access } from '../daemon/engine/engine.ts'
-import { readAccess } from './access.ts'
-import { withRealFolders } from './known-config.ts'
+import { version } from '../daemon/package.ts'
 
-/** The config, with the real paths of its folders. Throws ConfigError. */
-export function readConfig(flag: string | undefined): Config {
-  return withRealFolders(loadConfig(findConfig(process.env, process.cwd(), flag), process.env))
+/** The environment that a config depends on. */
+const ENVIRONMENT = ['HOME', 'STATE_DIRECTORY', 'XDG_STATE_HOME'] as const
+
+interface Known {
+  /** All that the config was made from: program, path, environment and text. */
+  from: string
+  config: Config
 }
 
-/** The config, and the key and authorities for talking to the host. Warnings go to standard error. */
-export function readConfigAndAccess(flag: string | undefined): { config: Config; access: Access } {
-  const config = readConfig(flag)
-  return { config, access: readAccess(config) }
+/**
+ * The config, with the real paths of its folders. Throws ConfigError.
+ *
+ * To load the schema and to check a config takes 30 ms, longer than most commands work. So the config that was valid last
+ * is kept beside the compiled code, where only people can write who can change the code too, and is used as long as all
+ * that it was made from stays the same.
+ */
+export async function readConfig(flag: string | undefined): Promise<Config> {
+  const file = findConfig(process.env, process.cwd(), flag)
+  const text = readConfigText(file)
+  const env = Object.fromEntries(ENVIRONMENT.map(name => [name, process.env[name]]))
+  const from = JSON.stringify([version, statSync(import.meta.filename).mtimeMs, resolve(file), env, text])
+  const known = lastKnown()
+  if (known?.from === from) return withRealFolders(known.config)
+  const { parseConfig } = await import('../config/load-config.ts')
+  const config = parseConfig(text, { file, env })
+  keep({ from, config })
+  return withRealFolders(config)
+}
+
+function withRealFolders(config: Config): Config {
+  return {
+    ...config,
+    mirrors: config.mirrors.map(mirror => ({ ...mirror, folder: realPathOf(mirror.folder) })),
+  }
+}
+
+/** Null: nothing is kept, because the compiled code is not kept either, or the program runs from its sources. */
+function place(): string | null {
+  const folder = import.meta.filename.endsWith('.js') ? getCompileCacheDir() : undefined
+  return folder === undefined ? null : join(folder, 'config')
+}
+
+function lastKnown(): Known | null {
+  const file = place()
+  try {
+    return file && deserialize(readFileSync(file))
+  } catch {
+    return null
+  }
+}
+
+/** A config may name secrets, so only the owner can read what is kept. */
+function keep(known: Known): void {
+  const file = place()
+  if (file === null) return
+  try {
+    writeFileSync(`${file}.${process.pid}`, serialize(known), { mode: 0o600 })
+    renameSync(`${file}.${process.pid}`, file)
+  } catch {
+    // The next command checks the config again.
+  }
 }

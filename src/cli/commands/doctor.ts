@@ -37,7 +37,7 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
   const { readConfig } = await import('../read-config.ts')
   try {
     const file = findConfig(process.env, process.cwd(), flag)
-    const config = readConfig(file)
+    const config = await readConfig(file)
     yield* checkConfigFile(file, config)
     yield* examine(config, file, process.env, signal)
   } catch (error) {

@@ -20,8 +20,9 @@ export const runCommand = command(
     let readAgain = () => {}
     const interrupts = onInterrupts(undefined, () => readAgain())
     const { readAccess } = await import('../access.ts')
-    const { readConfigAndAccess } = await import('../read-config.ts')
-    const { config, access } = readConfigAndAccess(flag)
+    const { readConfig } = await import('../read-config.ts')
+    const config = await readConfig(flag)
+    const access = readAccess(config)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')
     const { Bus } = await import('../../daemon/events.ts')
     const { supervise } = await import('../../daemon/loop/supervisor.ts')
@@ -57,10 +58,9 @@ export const runCommand = command(
       onAsked(read) {
         readAgain = read
       },
-      settings() {
-        const read = readConfigAndAccess(flag)
-        known(read.access)
-        return read
+      async settings() {
+        const config = await readConfig(flag)
+        return { config, access: known(readAccess(config)) }
       },
       accessFor: config => known(readAccess(config)),
       onTaken(settings) {

@@ -59,8 +59,10 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
 }
 
 async function mirror(workspace: Workspace, progress: Progress, interrupts: Interruption): Promise<void> {
-  const { readConfigAndAccess } = await import('../read-config.ts')
-  const { config, access } = readConfigAndAccess(workspace.config)
+  const { readAccess } = await import('../access.ts')
+  const { readConfig } = await import('../read-config.ts')
+  const config = await readConfig(workspace.config)
+  const access = readAccess(config)
   const lines = new Progress(process.stdout, null)
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')

@@ -20,7 +20,7 @@ export interface Renewable {
   /** `read` must be called each time that a person asks for the config to be read again. */
   onAsked(read: () => void): void
   /** Reads all settings. Throws ConfigError. */
-  settings(): Settings
+  settings(): Promise<Settings>
   /** Reads the key for a config that stays. Throws ConfigError. */
   accessFor(config: Config): Access
   /** Called when settings were taken. */
@@ -83,11 +83,11 @@ export function openSettings(
    * Takes settings between two passes, or at once where the state can't be opened. Throws the reason when the settings
    * can't be taken.
    */
-  async function take(read: () => Settings): Promise<void> {
+  async function take(read: () => Settings | Promise<Settings>): Promise<void> {
     // Answered, not thrown, because settings that do not fit are no error of the state.
     const refusalOf = async (synced: Synced | null) => {
       try {
-        await takeHere(read(), synced)
+        await takeHere(await read(), synced)
         return null
       } catch (error) {
         return error
