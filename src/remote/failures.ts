@@ -200,6 +200,11 @@ export function isOutage(failure: HostFailure): boolean {
   return OUTAGE.has(code) || (!isErrorCode(code) && isPassing(status))
 }
 
+/** An answer to step 1 that says that the host is out of order. It may fail so for this picture alone. */
+export function mayBeOfPicture({ endpoint, status = 0, unsent }: HostFailure): boolean {
+  return endpoint === 'upload' && status >= 500 && !unsent
+}
+
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** No endpoint of the host can be reached: the network, or a proxy in front of the host, says so. */

@@ -111,6 +111,8 @@ export interface HostFailure {
   issued?: true
   /** An earlier try of the same request may have been carried out. */
   mayBeDone?: true
+  /** Between the tries of this request, the host served other requests to the same endpoint. */
+  othersServed?: true
 }
 
 /** An endpoint that the account can't use for now. */

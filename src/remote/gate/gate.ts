@@ -158,14 +158,17 @@ export class Gate {
     // is answered NOT_FOUND: the image may be gone because of the first.
     let inDoubt = false
     for (let tries = 1; ; tries++) {
-      const turn = await this.#turn(lane, signal, mayGo)
+      const turn = await this.#turn(lane, signal, mayGo, tries > 1)
       if (!turn.ok) return inDoubt ? doubted(turn.failure) : turn
       const once = await this.#once(lane, turn.value, send)
       const outcome = inDoubt && !once.ok ? doubted(once.failure) : once
       inDoubt ||= !once.ok && !wasNotDone(once.failure)
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isOutage(outcome.failure)
       const failures = Math.max(tries, lane.outage.failures, lane.hostOutage?.failures ?? 0)
-      if (!again || failures >= attempts) return outcome
+      if (!again) return outcome
+      // Without a success of another request the outage has counted every try of this request.
+      if (tries > lane.outage.failures) outcome.failure = { ...outcome.failure, othersServed: true }
+      if (failures >= attempts) return outcome
     }
   }
 
@@ -177,6 +180,7 @@ export class Gate {
     { endpoint, window, waitsOut }: Lane,
     signal: AbortSignal,
     mayGo: () => boolean,
+    hasFailed: boolean,
   ): Promise<Outcome<Turn>> {
     const { clock } = this.#options
     for (;;) {
@@ -192,7 +196,8 @@ export class Gate {
         const probed = waitsOut.filter(outage => outage.enter())
         return { ok: true, value: { slot: window.take(), at: now, probed } }
       }
-      await clock.sleep(wait, signal)
+      // Another request probes first, because the host may fail for a single request.
+      await clock.sleep(hasFailed ? wait + 1 : wait, signal)
     }
   }
 

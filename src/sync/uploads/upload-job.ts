@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
-import { isOdd, isOutage } from '../../remote/failures.ts'
+import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
 import type { Block, HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { Reason } from '../../words/reasons.ts'
@@ -58,6 +58,19 @@ export class Turns {
  */
 export type Only = 'adopt' | 'compare'
 
+/**
+ * `retryAt`: milliseconds since 1970. Null: the file is tried again when it changes. `odd`: the host's answer could not be
+ * used.
+ */
+interface FailedUpload {
+  kind: 'failed'
+  code: string
+  message: Reason
+  retryAt: number | null
+  hash: Buffer | null
+  odd?: HostFailure
+}
+
 /** What became of one file. Only `stop` affects other files. `hash`: the file's SHA-256; null when the file was not read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number }
@@ -65,23 +78,12 @@ export type UploadResult =
   | { kind: 'unchanged'; size: number; compared?: true }
   /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
   | { kind: 'linked' }
-  /**
-   * `retryAt`: milliseconds since 1970. Null: the file is tried again when it changes. `odd`: the host's answer could not be
-   * used.
-   */
-  | {
-      kind: 'failed'
-      code: string
-      message: Reason
-      retryAt: number | null
-      hash: Buffer | null
-      odd?: HostFailure
-    }
+  | FailedUpload
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
   | { kind: 'waits'; message: Reason; retryInMs?: number }
-  /** Nothing can be uploaded now, and all files stay pending. */
-  | { kind: 'stop'; failure: HostFailure }
+  /** Nothing can be uploaded now, and all files stay pending. `ofPicture`: what it means when it concerns this file alone. */
+  | { kind: 'stop'; failure: HostFailure; ofPicture?: FailedUpload }
 
 const HOUR_MS = 3_600_000
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
@@ -100,6 +102,8 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   if ((remedy === 'find_out' || remedy === 'gone') && failure.endpoint === 'create_album')
     return { kind: 'waits', message }
   // An outage, a redirect and a refused album request have nothing to do with the file.
+  if (mayBeOfPicture(failure) && isOutage(failure))
+    return { kind: 'stop', failure, ofPicture: { ...failed(now + afterNodeMs(attempts)), odd: failure } }
   const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
   if (isOutage(failure) || isOfHost || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'

@@ -8,6 +8,7 @@ import type { Interruption } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { isAtOrBelow, pathOf } from '../tree-path.ts'
+import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import { recordStop, shutAlbums, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
@@ -29,6 +30,7 @@ const COMPARE_MS = 600_000
 export class UploadQueue {
   readonly #run: QueueRun
   readonly #mirrors: Map<number, ScannedMirror>
+  readonly #suspects: Suspects
   #stopped: HostFailure | null = null
   /** Uploads in a row whose outcome is not known. */
   #inDoubt = 0
@@ -38,6 +40,7 @@ export class UploadQueue {
 
   constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
     this.#run = run
+    this.#suspects = new Suspects(run.synced)
     this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
   }
 
@@ -78,23 +81,28 @@ export class UploadQueue {
     let ended = false
     tell({ event: 'uploads_started', ...synced.files.flatTotal(ids), quota_left: quota.left() })
     const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
-    await this.#together(synced.files.flat(ids), interruption, mayGoOn, async (job, cut) => {
-      // The host may have refused the album for another picture of the folder meanwhile.
-      if (synced.files.at(job.file)?.flat !== 1) return
-      // A picture counts as soon as it is under way, although its credential may not be granted yet.
-      spare--
-      let usesMore = false
-      const takeSpare = () => {
-        usesMore = true
-        return spare > 0 && spare-- > 0
-      }
-      const result = await uploader.regroup({ ...job, takeSpare }, cut)
-      const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
-      if (!isSent && !usesMore) spare++
-      // Also what ends after the others is recorded.
-      const isLast = await this.#settleRegrouped(job, result)
-      ended ||= isLast
-    })
+    await this.#together(
+      this.#suspects.last(synced.files.flat(ids)),
+      interruption,
+      mayGoOn,
+      async (job, cut) => {
+        // The host may have refused the album for another picture of the folder meanwhile.
+        if (synced.files.at(job.file)?.flat !== 1) return
+        // A picture counts as soon as it is under way, although its credential may not be granted yet.
+        spare--
+        let usesMore = false
+        const takeSpare = () => {
+          usesMore = true
+          return spare > 0 && spare-- > 0
+        }
+        const result = await this.#weigh(job, uploader.regroup({ ...job, takeSpare }, cut))
+        const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
+        if (!isSent && !usesMore) spare++
+        // Also what ends after the others is recorded.
+        const isLast = await this.#settleRegrouped(job, result)
+        ended ||= isLast
+      },
+    )
     return this.#stopped
   }
 
@@ -128,7 +136,7 @@ export class UploadQueue {
 
   async #upload(ids: number[], isProbe: boolean, interruption: Interruption): Promise<void> {
     const { synced, quota, order } = this.#run
-    let files = synced.files.pending(order, ids)
+    let files = this.#suspects.last(synced.files.pending(order, ids))
     if (this.#letAsk(isProbe)) {
       // Pictures are sent one at a time, to ask whether there is quota again. Once the host has granted a credential, all
       // others follow.
@@ -145,7 +153,7 @@ export class UploadQueue {
       await this.#together(this.#newToday(ids), interruption, isToday)
       if (isToday()) break
       // A new day has begun. It has its own quota, and other pictures count as new, so all pending files are tried again.
-      files = synced.files.pending(order, ids)
+      files = this.#suspects.last(synced.files.pending(order, ids))
     }
     if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
   }
@@ -170,7 +178,7 @@ export class UploadQueue {
 
   #newToday(ids: number[], most?: number): Generator<FileRow> {
     const { synced, quota } = this.#run
-    return synced.files.pendingSince(quota.read().began, ids, most)
+    return this.#suspects.last(synced.files.pendingSince(quota.read().began, ids, most))
   }
 
   /** Uploads several files at a time. */
@@ -200,7 +208,12 @@ export class UploadQueue {
     return true
   }
 
-  #send: Each = async (job, cut) => this.#settle(job, await this.#run.uploader.upload(job, cut))
+  #send: Each = async (job, cut) =>
+    this.#settle(job, await this.#weigh(job, this.#run.uploader.upload(job, cut)))
+
+  async #weigh({ file }: UploadJob, upload: Promise<UploadResult>): Promise<UploadResult> {
+    return this.#suspects.weigh(file, await upload, this.#uploaded > 0)
+  }
 
   /** Null when the folder is in doubt. */
   #job(file: FileRow): UploadJob | null {

@@ -1,5 +1,6 @@
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
+import type { FileKey } from './files.ts'
 
 /** How a value is written in the database. A missing value is null. */
 interface Codec<T> {
@@ -114,6 +115,8 @@ const FACTS = {
   dimensions: json<Readonly<Record<string, LearnedDimensions>>>(),
   /** Which MIME type the host takes where name and bytes differ (uploads/declaration.ts). */
   declared_type: text as Codec<TypeReading>,
+  /** Pictures that the host may be unable to take (uploads/suspects.ts), the latest last. */
+  suspects: json<readonly FileKey[]>(),
 
   // sync/quota
   /** The account's plan, as the config says. */

@@ -126,3 +126,20 @@ test('requests of the process before fill the window', async () => {
   await all(times(1, pass))
   expect(starts[0]! - now).toBeGreaterThanOrEqual(WINDOW_MS - 50)
 })
+
+test('a failure says whether the host served others between its tries', async () => {
+  const ofOne = () => failed('upload', 'later', 'INTERNAL', 500)
+  const gate = gateOf()
+  const [bad, ...others] = await all([
+    through(gate, 'upload', ofOne).pass(),
+    ...times(20, through(gate, 'upload', succeeded, 100).pass),
+  ])
+  expect(others.every(outcome => outcome.ok)).toBe(true)
+  expect(bad).toMatchObject({ ok: false, failure: { code: 'INTERNAL', othersServed: true } })
+
+  const down = gateOf()
+  for (const outcome of await all(times(9, through(down, 'upload', ofOne, 50).pass))) {
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'INTERNAL' } })
+    expect(outcome).not.toHaveProperty('failure.othersServed')
+  }
+})

@@ -11,6 +11,8 @@ function plant(workshop: Workshop, pictures: number): void {
   for (let n = 0; n < pictures; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
 }
 
+const outOfOrder = failure('later', 'INTERNAL', 'upload', { status: 500 })
+
 const allowance = { ...ALLOWANCE, probeEveryMs: 15 * 60_000 }
 
 describe('trouble at the host', () => {
@@ -71,6 +73,64 @@ describe('trouble at the host', () => {
     expect(stopped).toEqual([])
     expect(summary(workshop)).toMatchObject({ failed: 1, synced: 9 })
     expect(workshop.synced.account.usedAfter('')).toBe(9)
+  })
+
+  it('with a 5xx for one picture fails this picture once others are served, and later tries it last', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('bad.png', red)
+    const asked: string[] = []
+    const host = hostWith(workshop.host, {
+      async requestUpload(request, signal) {
+        asked.push(request.file_name)
+        return request.file_name === 'bad.png' ? outOfOrder : workshop.host.requestUpload(request, signal)
+      },
+    })
+    const at = (hours: number) => {
+      const wall = () => Date.parse('2026-11-21T10:00:00Z') + hours * HOUR_MS
+      return workshop.pass({ host, concurrency: 1, clock: { ...workshop.clock, wall } })
+    }
+    const nextAfter = () => workshop.synced.failures.nextDue()! - Date.parse('2026-11-21T10:00:00Z')
+    expect(await at(0)).toMatchObject({ stopped: [{ code: 'INTERNAL' }] })
+    expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 1 })
+    plant(workshop, 3)
+    expect(await at(0)).toEqual({ stopped: [] })
+    expect(asked.at(-1)).toBe('bad.png')
+    expect(summary(workshop)).toMatchObject({ failed: 1, synced: 3 })
+    expect(nextAfter()).toBe(HOUR_MS)
+    // Alone, and after a failure that was its own.
+    expect(await at(1)).toEqual({ stopped: [] })
+    expect(nextAfter()).toBe(5 * HOUR_MS)
+    workshop.write('other.png', green)
+    expect(await at(5)).toEqual({ stopped: [] })
+    expect(asked.slice(-2)).toEqual(['other.png', 'bad.png'])
+    expect(nextAfter()).toBe(29 * HOUR_MS)
+    await workshop.pass({ clock: { ...workshop.clock, wall: () => Date.parse('2026-11-23T10:00:00Z') } })
+    expect(summary(workshop)).toMatchObject({ failed: 0, synced: 5 })
+    expect(workshop.synced.meta.get('suspects')).toEqual([])
+  })
+
+  it('with a 5xx for one picture between others that are served fails it in the same pass', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    const alone = { ...outOfOrder, failure: { ...outOfOrder.failure, othersServed: true as const } }
+    const host = hostWith(workshop.host, {
+      requestUpload: async (request, signal) =>
+        request.file_name === '7.png' ? alone : workshop.host.requestUpload(request, signal),
+    })
+    expect(await workshop.pass({ host, concurrency: 1 })).toEqual({ stopped: [] })
+    expect(summary(workshop)).toMatchObject({ failed: 1, synced: 9 })
+  })
+
+  it('with a 5xx for every picture costs none of them an attempt', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 10)
+    const host = hostWith(workshop.host, { requestUpload: async () => outOfOrder })
+    for (let pass = 0; pass < 12; pass++)
+      expect((await workshop.pass({ host, concurrency: 2 })).stopped).toHaveLength(1)
+    expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 10 })
+    expect(workshop.synced.account.usedAfter('')).toBe(0)
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ synced: 10 })
   })
 
   it('with every answer to step 1 stops the uploads after a few', async () => {
