@@ -30,6 +30,9 @@ const listRead = <T extends z.ZodType>(item: T) =>
 /** An address where the host delivers. Undefined when the host tells none, or tells something that is no whole address. */
 const addressRead = z.url().optional().catch(undefined)
 
+/** An address, or a part of one that counts from the address of the request (RFC 3986, 4.2). */
+const reference = z.string().min(1)
+
 /** §2 Image, as listed. */
 export const imageRecord = z.object({
   id,
@@ -102,9 +105,9 @@ const succeeded = z.literal(true)
 
 /** The answers of each endpoint in success. */
 export const answers = {
-  upload: z.object({ success: succeeded, data: z.object({ upload_url: z.url(), cdn_url: addressRead }) }),
+  upload: z.object({ success: succeeded, data: z.object({ upload_url: reference, cdn_url: addressRead }) }),
   send: z.object({ success: succeeded, image_id: idRead, cdn_url: addressRead }),
-  presign: z.object({ upload_token: z.string().min(1), upload_url: z.url(), image_id: idRead }),
+  presign: z.object({ upload_token: z.string().min(1), upload_url: reference, image_id: idRead }),
   /** §4.3.2, for which no answer is shown. Step 1 has told the id. */
   sendPresigned: z
     .object({ success: succeeded.optional(), image_id: idRead.optional(), cdn_url: addressRead })

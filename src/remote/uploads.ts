@@ -16,7 +16,7 @@ import {
   PictureChanged,
   type Sent,
 } from './host.ts'
-import { deliveryAddress, givenAddress } from './http/address.ts'
+import { type Address, deliveryAddress, givenAddress, wholeAddress } from './http/address.ts'
 import type { HttpRequest, HttpResult } from './http/exchange.ts'
 import { Line, type Passage } from './line/line.ts'
 import { Bandwidth, LineTooSlow, paced } from './line/pacing.ts'
@@ -78,13 +78,19 @@ export class Uploads {
   /** Asks for a credential in one of the two forms of step 1. */
   async #credential(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
     const { base, site } = this.#connection
+    const whole = (uploadUrl: string, below: Address, path: string) =>
+      wholeAddress(uploadUrl, { ...below, path: `${below.path.replace(/\/$/, '')}${path}` })
     if (this.#options.uploadForm === 'credential')
       return this.#ask(signal, {
         below: base,
         path: PATHS.upload,
         json: request,
         schema: answers.upload,
-        read: ({ data }) => ({ uploadUrl: data.upload_url, cdnUrl: data.cdn_url ?? null, imageId: null }),
+        read: ({ data }) => ({
+          uploadUrl: whole(data.upload_url, base, PATHS.upload),
+          cdnUrl: data.cdn_url ?? null,
+          imageId: null,
+        }),
       })
     const { file_name, file_size, mime_type, album_id } = request
     if (album_id !== undefined) return { ok: false, failure: noAlbumInPresign() }
@@ -96,7 +102,7 @@ export class Uploads {
       schema: answers.presign,
       read({ upload_url, upload_token, image_id }) {
         const joint = upload_url.includes('?') ? '&' : '?'
-        const uploadUrl = `${upload_url}${joint}token=${encodeURIComponent(upload_token)}`
+        const uploadUrl = `${whole(upload_url, site, PRESIGN_PATH)}${joint}token=${encodeURIComponent(upload_token)}`
         return { uploadUrl, cdnUrl: null, imageId: image_id }
       },
     })

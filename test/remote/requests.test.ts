@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import type { RemoteOptions } from '../../src/remote/client.ts'
-import { API_KEY, clientOf, failureOf, never, successOf, TOKEN } from './client-of.ts'
+import { API_KEY, bytesOf, clientOf, failureOf, inMemory, never, successOf, TOKEN } from './client-of.ts'
 import { bodyOf, failure, json, serve } from './serve.ts'
 
 interface Seen {
@@ -198,6 +198,30 @@ test('an API key that the host repeats in its error is taken out', async () => {
 })
 
 test.each([
+  ['/node/a"b\\..?t=1', '/node/a"b\\..?t=1'],
+  ['//HOST/node?t=1', '/node?t=1'],
+  ['node/7?t=1', '/api/v1/node/7?t=1'],
+  ['../node?t=1', '/api/node?t=1'],
+  ['?t=1', '/api/v1/upload?t=1'],
+])('a picture is sent to the upload address %s', async (told, path) => {
+  const seen: string[] = []
+  const origin: string = await serve(async (request, response) => {
+    await bodyOf(request)
+    const upload_url = told.replace('HOST', new URL(origin).host)
+    if (seen.push(request.url!) === 1) json(response, 200, { success: true, data: { upload_url } })
+    else json(response, 200, { success: true, image_id: 'I' })
+  })
+  const host = clientOf(origin)
+  const credential = await successOf(host.requestUpload(pictureRequest, never))
+  expect(credential.uploadUrl).toBe(origin + path)
+  expect(await host.send(credential, inMemory(bytesOf(10)), never)).toMatchObject({ ok: true })
+  expect(seen).toEqual(['/api/v1/upload', path])
+})
+
+test.each([
+  ['upload_url', { upload_url: '//n.example/up#x', cdn_url: 'https://c.example/1' }],
+  ['upload_url', { upload_url: 'file:up', cdn_url: 'https://c.example/1' }],
+  ['upload_url', { upload_url: '/up#x', cdn_url: 'https://c.example/1' }],
   ['upload_url', { upload_url: 'http://n.example/up', cdn_url: 'https://c.example/1' }],
   ['upload_url', { upload_url: 'https://n.example/up#x', cdn_url: 'https://c.example/1' }],
   ['cdn_url', { upload_url: 'https://n.example/up', cdn_url: 'http://c.example/1' }],

@@ -76,3 +76,13 @@ export function givenAddress(text: string, base: Address): Address | null {
   const address = parseAddress(text)
   return address && mayBeUsed(address, base) ? address : null
 }
+
+/**
+ * A whole address: `text` itself, or what `text` means in an answer to a request for `asked` (RFC 3986, 5.2). A path is
+ * taken byte for byte, unless it counts from the path of the request.
+ */
+export function wholeAddress(text: string, asked: Pick<Address, 'origin' | 'path'>): string {
+  if (text.startsWith('//')) return `${URL.parse(asked.origin)?.protocol}${text}`
+  if (text.startsWith('/')) return asked.origin + text
+  return URL.canParse(text) ? text : (URL.parse(text, asked.origin + asked.path)?.href ?? text)
+}
