@@ -44,8 +44,9 @@ export class Uploader {
   async regroup(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
     const { synced, albums } = this.#run
     const { file, albumPath } = job
-    // An earlier try may have arrived. The picture is not sent again before the outcome is known.
-    if (synced.journal.openOnFile(file).length > 0)
+    // An earlier try may have arrived. The picture is not sent again before the outcome is known. What became of another
+    // version of the file may stay unknown for good.
+    if (synced.journal.openOnFile(file).some(intent => intent.hash.equals(file.hash!)))
       return { kind: 'waits', message: because('same_bytes_sent') }
     const album = await albums.find(albumPath, signal)
     if (!album.ok) return this.#refused(album.failure, file.hash!)

@@ -153,6 +153,23 @@ it('an answer that is lost costs neither the old image nor a third one', async (
   expect(summary(workshop)).toMatchObject({ synced: 1, flat: 0 })
 })
 
+it('is not kept flat by another version of the picture whose upload stays in doubt', async () => {
+  const workshop = await withFlat(['a'])
+  const { synced, clock } = workshop
+  const { folder, name } = synced.files.flat([1]).next().value!
+  await synced.commit(tx =>
+    tx.journal.openUpload({
+      ...{ folder, name, size: 9, mtime: 1, hash: Buffer.alloc(32), mime: 'image/png', width: 7, height: 7 },
+      ...{ cdn_url: null, remote_id: null, album: null },
+      ...{ since: clock.wall(), sent_at: Math.round(clock.monotonic()) },
+    }),
+  )
+  expect((await passes(workshop)).sent).toEqual(['a.png'])
+  expect(await imagesOn(workshop)).toEqual(['a.png'])
+  expect(synced.journal.openUploads()).toHaveLength(1)
+  expect(summary(workshop)).toMatchObject({ synced: 1, flat: 0 })
+})
+
 it('an album that the host refuses is asked for once, and again when it appears', async () => {
   const workshop = await withFlat(['a', 'b'])
   const { host } = workshop
