@@ -193,13 +193,16 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   if (row?.state === 'linked') return resembles(world, row, node)
   if (row?.state === 'uncertain') return null
   if (row?.state === 'failed' && !triedAgain(world, row)) return null
-  // Without a list nobody can tell what is there: after its state was lost, where an album's answer was, or where NOT_FOUND is
-  // said of an album that may not be made and may be said of the album above it.
+  // Without a list nobody can tell what is there: after its state was lost, where an album's answer was, where NOT_FOUND is
+  // said of an album that may not be made and may be said of the album above it, or where of an album that another person
+  // deleted is said what may be said of a picture.
   const { without, readings } = world.history.variations
+  const hasLostAlbum = world.history.actions.some(({ kind }) => kind === 'otherDeletesAlbum')
   const isUnclear =
     world.oracle.stateLost ||
     world.state.synced.journal.newestCreation() !== null ||
-    readings.tooDeep === 'NOT_FOUND'
+    readings.tooDeep === 'NOT_FOUND' ||
+    (readings.unknownAlbum !== 'NOT_FOUND' && hasLostAlbum)
   if (without.includes('list') && isUnclear) return null
   // Another person deleted it, or its album, or a state that knows nothing of it did: the host is never a source.
   const taken = [...host.truth.images.values()].some(
