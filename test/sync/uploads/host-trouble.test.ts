@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ownFailure, tooSlow } from '../../../src/remote/failures.ts'
+import { ownFailure, refused, tooSlow } from '../../../src/remote/failures.ts'
 import { type Block, hostWith, type Sent } from '../../../src/remote/host.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
 import { because, inWords, type Reason, said } from '../../../src/words/reasons.ts'
@@ -74,6 +74,31 @@ describe('trouble at the host', () => {
     expect(summary(workshop)).toMatchObject({ failed: 1, synced: 9 })
     expect(workshop.synced.account.usedAfter('')).toBe(9)
   })
+
+  it.each([
+    ['INTERNAL', 500],
+    ['NO_AVAILABLE_IO_NODE', 503],
+  ])(
+    'at the upload node with %s (%i) is tried again at once, with another credential',
+    async (code, status) => {
+      const workshop = await openWorkshop()
+      workshop.write('red.png', red)
+      const credentials = new Set<string>()
+      const host = hostWith(workshop.host, {
+        async send(credential, picture, signal) {
+          credentials.add(credential.uploadUrl)
+          if (credentials.size > 2) return workshop.host.send(credential, picture, signal)
+          return { ok: false, failure: refused('send', status, { error: 'no', code }, []) }
+        },
+      })
+      const waits: number[] = []
+      const sleep = async (ms: number) => void waits.push(ms)
+      expect(await workshop.pass({ host, clock: { ...workshop.clock, sleep } })).toEqual({ stopped: [] })
+      expect(credentials.size).toBe(3)
+      expect(Math.max(...waits)).toBeLessThan(1000)
+      expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    },
+  )
 
   it('with a 5xx for one picture fails this picture once others are served, and later tries it last', async () => {
     const workshop = await openWorkshop()
