@@ -202,7 +202,7 @@ export async function lookAtAlbum(
   const row = album === null ? null : context.synced.albums.byId(album)!
   const walk = await walkWhole(context.host, row?.remote_id ?? null, signal)
   if (!walk.ok && walk.failure.remedy === 'gone' && row) return lookForAlbum(context, row, signal)
-  return lookOf(walk)
+  return lookOf(walk, context.synced.images.inAlbum(album))
 }
 
 /**
@@ -210,22 +210,29 @@ export async function lookAtAlbum(
  * in the account's default album (§4.1). While the default album is not known, its images are recorded in the root.
  */
 async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSignal): Promise<AlbumLook> {
-  const look = lookOf(await walkEverything(host, signal))
+  const recorded = synced.images.inAlbum(null)
+  const look = lookOf(await walkEverything(host, signal), recorded)
   if (look.kind !== 'whole') return look
-  const inRoot = new Set(synced.images.inAlbum(null).map(({ remote_id }) => remote_id))
+  const inRoot = new Set(recorded.map(({ remote_id }) => remote_id))
   const images = look.images.filter(({ id, album }) => album === null || inRoot.has(id))
   return { ...look, images }
 }
 
-export function lookOf(walk: Outcome<WholeWalk>): AlbumLook {
+/**
+ * `recorded`: the images that the listing is compared with. A listing that shows all of them is whole enough, also when the
+ * host always counts more images than it lists.
+ */
+export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] | null = null): AlbumLook {
   if (!walk.ok) {
     const { failure } = walk
     return isOfThisOne(failure) || failure.remedy === 'gone'
       ? { kind: 'unknown', reason: failure.message }
       : { kind: 'failed', failure }
   }
-  const { images, complete, atOnce } = walk.value
-  return complete ? { kind: 'whole', images, atOnce } : listingChanges
+  const { images, complete, settled, atOnce } = walk.value
+  const shown = new Set(images.map(({ id }) => id))
+  const showsRecorded = settled && recorded?.every(({ remote_id }) => shown.has(remote_id)) === true
+  return complete || showsRecorded ? { kind: 'whole', images, atOnce } : listingChanges
 }
 
 export const listingChanges = {

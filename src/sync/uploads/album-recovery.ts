@@ -14,6 +14,7 @@ import {
   namesAreKept,
   recordAlbums,
   unrecordedIn,
+  type WholeWalk,
   walkEverything,
   walkWhole,
   weighEvidence,
@@ -50,6 +51,12 @@ interface WalkBefore {
   missed: Set<number>
 }
 
+/**
+ * After this time since it was sent, an upload counts as missing also when the host counts more images than its pages show,
+ * and several walks show the same. Such a host never counts what it lists, or a late list would have come by now.
+ */
+const COUNTED_MS = 86_400_000
+
 /** How many walks of an album are tried to get two complete walks in a row. */
 const LOOKS = 4
 
@@ -70,8 +77,11 @@ export async function lookAtAlbum(
     if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
     const listed = await listedIn(recovery, album, signal)
     if (!listed.ok) return listed.failure
-    const { images, complete, atOnce } = listed.value
-    if (!atOnce) forget(before)
+    const { images, complete, settled, atOnce } = listed.value
+    const isWhole = ({ sent_at }: OpenUpload) => complete || (settled && now - sent_at > COUNTED_MS)
+    // Walks that do not fit the host's count are settled when the last two of them showed the same.
+    const follows = atOnce || (settled && !complete)
+    if (!follows) forget(before)
     const listing = {
       unrecorded: unrecordedIn(synced, images),
       pattern: confirmedPattern(recovery.synced),
@@ -83,11 +93,11 @@ export async function lookAtAlbum(
         recovery,
         intent,
         evidence,
-        { conclusive: complete && ended(intent), delivered: delivered.has(intent.id), ...before },
+        { conclusive: isWhole(intent) && ended(intent), delivered: delivered.has(intent.id), ...before },
         signal,
       )
-    const isSecond = looks > 0 && atOnce
-    if (!complete || isSecond || !ofAlbum().some(ended)) return null
+    const isSecond = looks > 0 && follows
+    if (isSecond || !ofAlbum().some(intent => ended(intent) && isWhole(intent))) return null
   }
   return null
 }
@@ -236,7 +246,7 @@ async function listedIn(
   { synced, host }: Recovery,
   album: number | null,
   signal: AbortSignal,
-): Promise<Outcome<{ images: Placed[]; complete: boolean; atOnce: boolean }>> {
+): Promise<Outcome<Pick<WholeWalk, 'complete' | 'settled' | 'atOnce'> & { images: Placed[] }>> {
   if (album === null) {
     const everything = await walkEverything(host, signal)
     if (!everything.ok) return everything
@@ -245,14 +255,17 @@ async function listedIn(
       ...image,
       album: places.get(image.album) ?? null,
     }))
-    const { complete, atOnce } = everything.value
-    return { ok: true, value: { images, complete, atOnce } }
+    const { complete, settled, atOnce } = everything.value
+    return { ok: true, value: { images, complete, settled, atOnce } }
   }
   const walk = await walkWhole(host, synced.albums.byId(album)!.remote_id, signal)
   // When the album was deleted, all that was in it is gone too.
   if (!walk.ok && walk.failure.remedy === 'gone')
-    return { ok: true, value: { images: [], complete: true, atOnce: true } }
+    return { ok: true, value: { images: [], complete: true, settled: true, atOnce: true } }
   if (!walk.ok) return walk
-  const { images, complete, atOnce } = walk.value
-  return { ok: true, value: { images: images.map(image => ({ ...image, album })), complete, atOnce } }
+  const { images, complete, settled, atOnce } = walk.value
+  return {
+    ok: true,
+    value: { images: images.map(image => ({ ...image, album })), complete, settled, atOnce },
+  }
 }

@@ -104,7 +104,7 @@ export const CHECKING: readonly Mutant[] = [
       },
       {
         file: 'sync/audit/audit.ts',
-        find: 'return complete ? {',
+        find: 'return complete || showsRecorded ? {',
         replace: 'return complete !== undefined ? {',
       },
     ],

@@ -87,7 +87,7 @@ export const DOUBT: readonly Mutant[] = [
   {
     name: 'recovery believes two walks with another between them',
     file: 'sync/uploads/album-recovery.ts',
-    find: 'if (!atOnce) forget(before)',
+    find: 'if (!follows) forget(before)',
     replace: 'if (before === null) forget(before)',
     why: 'both may be of those that lack it',
     seed: 1_000_000_161,

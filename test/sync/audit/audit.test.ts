@@ -99,6 +99,21 @@ describe('an audit', () => {
     expect(found(workshop)).toEqual([])
   })
 
+  it('compares a listing that shows all that is recorded, although the host counts more', async () => {
+    const workshop = await withPictures()
+    const list = listingWith(workshop.host, page => {
+      const { pagination } = page
+      return { ...page, pagination: { ...pagination, total_images: pagination.total_images + 1 } }
+    })
+    await putImage(workshop.host, albumOf(workshop, 'b').remote_id, 'foreign.png', png(9, 9))
+    const host = hostWith(workshop.host, { list })
+    expect(await audit(workshop, host)).toMatchObject({ albums: 3, finished: true, skipped: [] })
+    expect(found(workshop)).toEqual(['foreign foreign.png'])
+    await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    expect(await audit(workshop, host)).toMatchObject({ skipped: [{ album: 'Photos/a' }] })
+    expect(found(workshop)).toEqual(['foreign foreign.png'])
+  })
+
   it.each([
     ['before', 'b/2.png', 'a'],
     ['after', 'a/1.png', 'b'],

@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { because, inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
+import { listingWith } from '../album-stage.ts'
 import {
   counting,
   failure,
@@ -101,6 +102,30 @@ describe('an upload whose answer was lost', () => {
     const failure = workshop.synced.failures.of(1, 'red.png')!
     expect(inWords(failure.message)).toContain('the upload node refused it: n.example:443 answered 413')
     expect(await imagesOn(workshop)).toEqual([])
+  })
+
+  it('that never arrived is sent again after a day where the host always counts more than it lists', async () => {
+    const workshop = await openWorkshop()
+    await acknowledgeOne(workshop)
+    workshop.write('red.png', red)
+    const list = listingWith(workshop.host, page => {
+      const { pagination } = page
+      return { ...page, pagination: { ...pagination, total_images: pagination.total_images + 1 } }
+    })
+    const counted = hostWith(workshop.host, { list })
+    await workshop.pass({ host: hostWith(counted, { send: async () => lost }) })
+    const sent: string[] = []
+    const passAfter = (hours: number) => {
+      const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + hours * 3_600_000 }
+      return workshop.pass({ clock, host: counting(counted, sent) })
+    }
+    await passAfter(1)
+    await passAfter(23)
+    expect(sent).toEqual([])
+    expect(summary(workshop)).toMatchObject({ uncertain: 1 })
+    await passAfter(25)
+    expect(sent).toEqual(['red.png'])
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
   })
 
   it('that never arrived is sent again when a short-lived credential has ended, before a frequent look is due', async () => {
