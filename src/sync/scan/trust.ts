@@ -1,5 +1,6 @@
 import type { Disk } from '../../local/disk.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { FileState } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -26,6 +27,7 @@ interface KnownFile {
   path: string
   size: number
   mtime: number
+  state: FileState
 }
 
 /** How many known files are looked for at most, when the root's identity differs. */
@@ -118,7 +120,7 @@ function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
   return chosen.flatMap(folder =>
     synced.files
       .someOf(folder.id, each)
-      .map(({ name, size, mtime }) => ({ path: pathOf(folder.path, name), size, mtime })),
+      .map(({ name, size, mtime, state }) => ({ path: pathOf(folder.path, name), size, mtime, state })),
   )
 }
 
@@ -133,9 +135,13 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
   )
 }
 
-/** Whether any known file at or below a folder is there, with the same name, size and time. */
-export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
-  return sample(synced, mirror.id, path).some(file => isAsKnown(disk, mirror.folder, file))
+/**
+ * Whether any picture that was sent, at or below a folder, is there, with the same name, size and time. A picture that waits to
+ * be sent tells nothing of the past, because this scan may have found it.
+ */
+export function anySentIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
+  const sent = sample(synced, mirror.id, path).filter(({ state }) => state === 'synced')
+  return sent.some(file => isAsKnown(disk, mirror.folder, file))
 }
 
 /** Whether a picture with an image, at or below a folder, is missing, or an older version of the picture is in its place. */

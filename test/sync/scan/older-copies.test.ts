@@ -146,6 +146,21 @@ describe('no older copy', () => {
     expect(summary(workshop)).toMatchObject({ files: 15, synced: 15, pending_deletions: 0 })
   })
 
+  it('is a folder that gets its name back, without what another folder of the name held below', async () => {
+    const workshop = await openWorkshop()
+    const at = (path: string) => join(workshop.pictures, path)
+    workshop.write('trip/a.png', png(3, 2).bytes)
+    await workshop.pass()
+    renameSync(at('trip'), at('before'))
+    for (const name of ['b.png', 'below/c.png']) workshop.write(`trip/${name}`, png(4, 3).bytes)
+    await workshop.pass()
+    renameSync(at('trip'), at('other'))
+    renameSync(at('before'), at('trip'))
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 3, synced: 3, pending_deletions: 0 })
+  })
+
   it('is a folder whose pictures a person has deleted, or put back as they were', async () => {
     const workshop = await copied()
     workshop.remove('trip/11.png')
