@@ -1,12 +1,13 @@
-// Taken in before albumd, so that a test can make it hang: the whole process on SIGUSR2, or whatever opens a file while
+// Taken in before albumd, so that a test can make it hang: the whole process on SIGUSR2, or whatever reads a picture while
 // there is a file "disk-hangs" beside this one.
-import { existsSync } from 'node:fs'
-import files from 'node:fs/promises'
+import files from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
-const { open } = files
+const { existsSync, read } = files
 const sign = join(import.meta.dirname, 'disk-hangs')
-files.open = (...args) => (existsSync(sign) ? new Promise(() => {}) : open(...args))
+const hanging = (...args) => (existsSync(sign) ? undefined : read(...args))
+// promisify knows by a property of `read` what it resolves with.
+files.read = Object.defineProperties(hanging, Object.getOwnPropertyDescriptors(read))
 syncBuiltinESMExports()
 process.on('SIGUSR2', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
