@@ -69,9 +69,7 @@ CREATE TABLE albums (
   ours       INTEGER NOT NULL,
   confirmed  INTEGER NOT NULL DEFAULT 1,
   blind      INTEGER NOT NULL DEFAULT 0,
-  made_at    INTEGER,
-  closed_at  INTEGER,
-  remade     INTEGER NOT NULL DEFAULT 0
+  made_at    INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX albums_by_name ON albums (coalesce(parent, 0), name);
 CREATE INDEX albums_by_parent ON albums (parent);
@@ -268,5 +266,11 @@ CREATE TABLE history (
 CREATE INDEX history_by_path ON history (mirror, path);
 `
 
+/** When an album refused albums below it, and whether it was made anew for that (sync/albums/album-doubts.ts). */
+const ALBUM_DOUBTS = `
+ALTER TABLE albums ADD COLUMN closed_at INTEGER;
+ALTER TABLE albums ADD COLUMN remade INTEGER NOT NULL DEFAULT 0;
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
-export const STEPS = [SCHEMA]
+export const STEPS = [SCHEMA, ALBUM_DOUBTS]
