@@ -1,5 +1,6 @@
 import type { Deletions } from '../records/escrow.ts'
 import type { HostFailure } from '../remote/host.ts'
+import type { Looks } from './looks.ts'
 
 export interface MirrorPolicy {
   /** Real path. */
@@ -38,6 +39,7 @@ export interface Pass extends PassRequest {
   stopped: HostFailure[]
   /** Why the uploads in doubt could not be looked for, or null. */
   notRecovered: HostFailure | null
+  looks: Looks
 }
 
 export interface PassReport {

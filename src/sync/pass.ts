@@ -9,6 +9,7 @@ import {
   forgetOldDeletions,
   recoverAlbumDeletions,
 } from './deletions/index.ts'
+import { Looks } from './looks.ts'
 import { endingForOthers, type Pass, type PassReport, type PassRequest } from './pass-request.ts'
 import { reviewAccount } from './quota/index.ts'
 import { scanMirrors } from './scan/index.ts'
@@ -20,16 +21,21 @@ import { recoverUploads, regroupPictures, uploadPending } from './uploads/index.
  */
 export async function runPass(context: EngineContext, request: PassRequest): Promise<PassReport> {
   const { scopeOf = () => 'everything', task = 'mirror' } = request
-  const pass: Pass = { ...request, scopeOf, task, stopped: [], notRecovered: null }
-  await reviewAccount(context, pass)
-  await recoverUploads(context, pass)
-  await recoverAlbumDeletions(context, pass)
-  const scanned = await scanMirrors(context, pass)
-  await uploadPending(context, pass, scanned)
-  await regroupPictures(context, pass, scanned)
-  await deleteDueImages(context, pass, scanned)
-  await deleteUnusedAlbums(context, pass)
-  await recordPass(context, pass)
+  const looks = new Looks(context)
+  const pass: Pass = { ...request, scopeOf, task, stopped: [], notRecovered: null, looks }
+  try {
+    await reviewAccount(context, pass)
+    await recoverUploads(context, pass)
+    await recoverAlbumDeletions(context, pass)
+    const scanned = await scanMirrors(context, pass)
+    await uploadPending(context, pass, scanned)
+    await regroupPictures(context, pass, scanned)
+    await deleteDueImages(context, pass, scanned)
+    await deleteUnusedAlbums(context, pass)
+    await recordPass(context, pass)
+  } finally {
+    looks.end()
+  }
   return { stopped: pass.stopped }
 }
 

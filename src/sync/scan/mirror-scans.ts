@@ -2,12 +2,18 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
+import { Looks } from '../looks.ts'
 import type { Interruption, MirrorPolicy, Pass, Scope } from '../pass-request.ts'
 import type { ScanContext } from './folder-records.ts'
 import { MirrorScan } from './scan.ts'
 import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
 
-type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> & { interruption: Pick<Interruption, 'stop'> }
+/** `looks`: left out where no other scan follows. */
+type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> &
+  Partial<Pick<Pass, 'looks'>> & { interruption: Pick<Interruption, 'stop'> }
+
+/** When more pictures are to be sent, the sending gets the memory of the scan's threads. */
+const MANY_PICTURES = 100
 
 /** A mirror that was scanned. Its root was the same at the beginning and at the end of the scan. */
 export interface ScannedMirror {
@@ -37,25 +43,25 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
  */
 async function scanAll(
   context: ScanContext,
-  { mirrors, interruption: { stop } }: ScanRequest,
+  { mirrors, looks: lasting, interruption: { stop } }: ScanRequest,
   scopeOf: ScanRequest['scopeOf'],
 ): Promise<ScannedMirror[]> {
   const taken = new Set<string>()
   const scanned = new Map<MirrorPolicy, ScannedMirror | null>()
   const undecided: MirrorScan[] = []
-  const ended = new AbortController()
+  const looks = lasting ?? new Looks(context)
   try {
     for (const policy of mirrors) {
-      const scan = await beginScan(context, policy, scopeOf(policy), stop, ended.signal)
+      const scan = await beginScan(context, policy, scopeOf(policy), stop, looks)
       scanned.set(policy, null)
       if (scan?.isDecided()) scanned.set(policy, await finishScan(context, scan, taken, stop))
       else if (scan) undecided.push(scan)
     }
     for (const scan of undecided) scanned.set(scan.policy, await finishScan(context, scan, taken, stop))
   } finally {
-    // The scan's threads end before uploads begin, so that their memory is not needed at the same time.
-    ended.abort()
+    if (looks !== lasting) looks.end()
   }
+  if (context.synced.files.arePending(MANY_PICTURES)) looks.end()
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
@@ -76,7 +82,7 @@ async function beginScan(
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,
-  ended: AbortSignal,
+  looks: Looks,
 ): Promise<MirrorScan | null> {
   const { synced, disk, tell } = context
   const { folder } = policy
@@ -88,7 +94,7 @@ async function beginScan(
     tx.mirrors.phase(row.id, 'scanning')
     tx.mirrors.trusted({ id: row.id, ...root.identity })
   })
-  const scan = new MirrorScan(context, row, policy, root, ended)
+  const scan = new MirrorScan(context, row, policy, root, looks.at(folder))
   await scan.look(root.accepted ? 'everything' : scopeAfter(synced, row, scope), signal)
   return scan
 }

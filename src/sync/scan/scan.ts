@@ -75,19 +75,18 @@ export class MirrorScan {
   #complete = true
   #rootProblem: Reason | null = null
 
-  /** `ended`: see `lookAt` of EngineContext. */
   constructor(
     context: ScanContext,
     mirror: MirrorRow,
     policy: MirrorPolicy,
     root: TrustedRoot,
-    ended: AbortSignal,
+    look: LookAtFolders,
   ) {
     this.#context = context
     this.mirror = mirror
     this.policy = policy
     this.root = root
-    this.#look = noticingMounts(context.lookAt(mirror.folder, ended), context.disk, mirror.folder)
+    this.#look = noticingMounts(look, context.disk, mirror.folder)
     this.#records = new FolderRecords(context, mirror, policy)
     this.#emptied = new EmptiedFolders(context.synced)
     this.#mounts = new MountDoubts(context, mirror, root.accepted, this.#known)

@@ -179,6 +179,10 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           )
       },
       anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
+      /** Whether more than so many pictures are pending. */
+      arePending: has<[pictures: number]>(
+        `SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced' LIMIT 1 OFFSET ?`,
+      ),
       pendingTotal: (mirrors: readonly number[]) => pendingTotal({ mirrors: JSON.stringify(mirrors) }),
       /** Pictures that lie flat and may be sent into their albums, the newest first. Each picture is given once. */
       flat(mirrors: readonly number[]): Generator<FileRow> {

@@ -42,7 +42,7 @@ function open() {
         synced,
         disk: realDisk,
         clock: systemClock,
-        lookAt: () => changes.look ?? look,
+        lookAt: () => look,
         vanishedRules: new VanishedRules({ monotonic: () => 0 }),
         graceMs: 0,
         running: () => 0,
@@ -61,7 +61,13 @@ function open() {
         accepted: false,
       } as const
       const signal = changes.signal ?? new AbortController().signal
-      const scan = new MirrorScan(context, synced.mirrors.byId(mirror)!, policy, trusted, signal)
+      const scan = new MirrorScan(
+        context,
+        synced.mirrors.byId(mirror)!,
+        policy,
+        trusted,
+        changes.look ?? look,
+      )
       await scan.look(changes.scope ?? 'everything', signal)
       return scan.finish(new Set(), signal)
     },
