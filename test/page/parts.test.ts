@@ -1,12 +1,38 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { Recorded } from '../../src/page/facts.ts'
 import { isOwnHost, isOwnOrigin, readOrMakeKey } from '../../src/page/guard.ts'
 import { LogTail, UnderWayPictures } from '../../src/page/heard.ts'
 import { userIn } from '../../src/page/other-end.ts'
 import { html } from '../../src/page/view/elements.ts'
+import { mirrors } from '../../src/page/view/mirrors.ts'
 import { Viewers } from '../../src/page/viewers.ts'
 import { tempFolder } from '../temp-folder.ts'
+
+it('tells how many pictures lie outside their albums', () => {
+  const of = {
+    folder: '/pictures',
+    state: 'idle',
+    reason: null,
+    files: 3,
+    synced: 3,
+    linked: 0,
+    flat: 2,
+  } as const
+  const counts = { pending_uploads: 0, failed: 0, uncertain: 0, pending_deletions: 0, held_deletions: 0 }
+  const mirror = {
+    ...of,
+    ...counts,
+    album: 'Photos',
+    left_out: {},
+    left_out_with_image: 0,
+    oldest_unsynced: null,
+  }
+  const { text } = mirrors({ status: { mirrors: [mirror] } } as unknown as Recorded)
+  expect(text).toContain('2 outside their albums')
+  expect(text).not.toContain('to upload')
+})
 
 it('a template escapes all that is put into it, in text and in attributes', () => {
   const name = `"><script>'&\`\n\u202egnp\u200b.exe`

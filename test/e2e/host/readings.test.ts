@@ -109,6 +109,20 @@ it('an album that another program makes at the same moment is used, where names 
   expect(await stage.paths()).toEqual(['Photos/deep/blue.png'])
 })
 
+it('ls and url tell the addresses that the listing gives, where no upload told one and the state is lost', async () => {
+  const stage = await setStage({
+    host: { readings: { cdnUrl: 'neither' } },
+    pictures: { 'red.png': png(3, 2).bytes },
+  })
+  rmSync(join(stage.home, 'state'), { recursive: true })
+  ok(await stage.albumd('adopt', '--verify', '--config', stage.config))
+  const [id] = (await stage.listing()).map(line => line.slice(line.lastIndexOf(' ') + 1))
+  const url = await stage.albumd('url', join(stage.pictures, 'red.png'), '--config', stage.config)
+  expect(url).toMatchObject({ code: 0, out: expect.stringMatching(`^https?://.+/i/${id}\n$`) })
+  const { out } = await stage.albumd('ls', '--format', 'json', '--config', stage.config)
+  expect(JSON.parse(out)).toMatchObject([{ image_id: id, url: url.out.trim(), proof: 'compared' }])
+})
+
 function ok({ code, out, err }: Run): void {
   expect(code, `${out}${err}`).toBe(0)
 }

@@ -52,6 +52,8 @@ describe('pictures that lie flat, once the plan has albums,', () => {
       album: { path: 'Photos/1' },
       next: [{ code: 'flat_goes' }, {}],
     })
+    const { out } = await stage.albumd('ls', '1', '--config', stage.config)
+    expect(out.match(/ flat /g)).toHaveLength(4)
     expect((await stage.sync()).code).toBe(0)
     expect(await stage.paths()).toEqual(inAlbums(12))
     const before = await stage.listing()
