@@ -135,7 +135,7 @@ describe('locks', () => {
     lockState(file).release()
   })
 
-  it.skipIf(process.platform === 'win32')('keep a second one from a folder, whatever its state', () => {
+  it('keep a second one from a folder, whatever its state', () => {
     const root = { dev: 1, ino: process.pid, birthtime: 0 }
     const lock = lockFolder('/pictures', root)
     expect(() => lockFolder('/pictures', root)).toThrow(expect.objectContaining({ code: 'LOCKED' }))
@@ -152,7 +152,7 @@ describe('locks', () => {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('what is written in a folder that others can look into', () => {
+describe('what is written in a folder that others can look into', () => {
   const readable = (folder: string) =>
     readdirSync(folder).filter(name => (statSync(join(folder, name)).mode & 0o077) !== 0)
 

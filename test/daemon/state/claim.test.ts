@@ -10,7 +10,7 @@ function locksOn(...folders: string[]): RootLocks {
   return locks
 }
 
-describe.skipIf(process.platform === 'win32')('the locks on the roots', () => {
+describe('the locks on the roots', () => {
   it('lock a root when it appears, so that no other albumd has it', () => {
     const root = join(tempFolder(), 'root')
     const ours = locksOn(root)
