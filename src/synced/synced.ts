@@ -127,17 +127,21 @@ interface Waiting {
   reject: (reason: unknown) => void
 }
 
-/**
- * A group waits until so many milliseconds after the group before. So the changes of eight uploads at a time share one
- * transaction, and a single change waits for nothing.
- */
+/** A group waits until so many milliseconds after the group before, so that the changes of eight uploads share it. */
 const APART_MS = 2
 
+/**
+ * After so many groups of a single change, a group waits no longer, because nobody shares it. Every so many groups, a group
+ * waits again, to find out whether others share it by now.
+ */
+const SINGLES = 16
+
 /** Calls back at the end of this turn of the event loop, or `APART_MS` after the last time. */
-function apart(): (flush: () => void) => void {
+function apart(): (flush: () => void, singles: number) => void {
   let last = Number.NEGATIVE_INFINITY
-  return flush => {
-    const wait = last + APART_MS - performance.now()
+  return (flush, singles) => {
+    const isShared = singles < SINGLES || singles % SINGLES === 0
+    const wait = isShared ? last + APART_MS - performance.now() : 0
     const call = () => {
       last = performance.now()
       flush()
@@ -152,8 +156,8 @@ export interface GroupOptions {
   check?: () => void
   /** Brings what was committed to the disk. Null, or left out: nothing has to be waited for. */
   sync?: () => Promise<void> | null
-  /** Calls back when the group is to be committed. */
-  schedule?: (flush: () => void) => void
+  /** Calls back when the group is to be committed. `singles`: how many groups in a row had a single change. */
+  schedule?: (flush: () => void, singles: number) => void
 }
 
 /**
@@ -167,6 +171,7 @@ export function groupCommits(
 ): Commit {
   let waiting: Waiting[] = []
   let isSyncing = false
+  let singles = 0
   let failure: unknown = null
   // These are made once, because making them costs more than a small change.
   const inSavepoint = db.transaction((change: () => unknown) => change())
@@ -195,6 +200,7 @@ export function groupCommits(
   const flush = () => {
     const group = waiting
     waiting = []
+    singles = group.length === 1 ? singles + 1 : 0
     const fail = (error: unknown) => {
       failure = explained(error, db.name)
       for (const { reject } of group) reject(failure)
@@ -209,7 +215,7 @@ export function groupCommits(
       isSyncing = true
       void synced.then(done, fail).finally(() => {
         isSyncing = false
-        if (waiting.length > 0) schedule(flush)
+        if (waiting.length > 0) schedule(flush, singles)
       })
     } catch (error) {
       fail(error)
@@ -219,6 +225,6 @@ export function groupCommits(
   return change =>
     new Promise((resolve, reject) => {
       waiting.push({ change, resolve, reject })
-      if (waiting.length === 1 && !isSyncing) schedule(flush)
+      if (waiting.length === 1 && !isSyncing) schedule(flush, singles)
     })
 }

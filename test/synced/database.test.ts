@@ -87,6 +87,23 @@ describe('group commits', () => {
   })
 })
 
+describe('the schedule of groups', () => {
+  it('knows for how long nobody shared a group', async () => {
+    const db = openDatabase(':memory:')
+    onTestFinished(() => void db.close())
+    const told: number[] = []
+    const commit = groupCommits(db, {
+      schedule(flush, singles) {
+        told.push(singles)
+        setImmediate(flush)
+      },
+    })
+    for (const changes of [1, 1, 2, 1])
+      await Promise.all(Array.from({ length: changes }, () => commit(() => {})))
+    expect(told).toEqual([0, 1, 2, 0])
+  })
+})
+
 describe('a group that is synced', () => {
   it('is told of when it is on the disk, and what comes meanwhile is the next group', async () => {
     const db = openDatabase(':memory:')
