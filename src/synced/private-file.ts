@@ -21,7 +21,7 @@ export function makePrivate(file: string): void {
   try {
     chmodSync(file, 0o600)
   } catch {
-    // The mode tells, when it is asked again.
+    // The next look at the mode tells whether this worked.
   }
   if (isOpenToOthers(file))
     throw new StateError(

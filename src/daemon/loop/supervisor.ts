@@ -220,7 +220,8 @@ const LAST_MS = 60_000
 /**
  * Does the work, and does it again when the state failed and may work later: after a second, then with growing pauses
  * of at most a minute. `work` calls `works` once the state is in use, and `allIsWell` after a pass. `tell` is called once
- * for each kind of error, and with null when the error is over. Resolves when the work does, or when `stop` is aborted during a pause. Throws every other error.
+ * for each kind of error, and with null when the error is over. Resolves when the work does, or when `stop` is aborted
+ * during a pause. Throws every other error.
  */
 export async function keepTrying(
   work: (allIsWell: () => void, works: () => void) => Promise<void>,

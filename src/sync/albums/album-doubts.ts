@@ -13,8 +13,8 @@ type Context = Pick<EngineContext, 'synced' | 'clock' | 'contents' | 'credential
 /**
  * Finds out, in one pass, which albums are gone after the host answered NOT_FOUND. Only a listing proves that an album is
  * gone. A host may answer NOT_FOUND also because an album is too deep for others, or because it is late to know a new album.
- * Another refusal may be about the picture. Without listings it puts no album in doubt, because a second album of the name
- * would take the folder's further pictures.
+ * Any other refusal may concern the picture alone. Where there are no listings, such a refusal puts no album in doubt, because
+ * a second album of the same name would take the folder's further pictures.
  */
 export class AlbumDoubts {
   readonly #context: Context

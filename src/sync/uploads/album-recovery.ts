@@ -52,8 +52,8 @@ interface WalkBefore {
 }
 
 /**
- * After this time since it was sent, an upload counts as missing also when the host counts more images than its pages show,
- * and several walks show the same. Such a host never counts what it lists, or a late list would have come by now.
+ * A day after it was sent, an upload counts as missing also when the host counts more images than its pages show, and several
+ * walks show the same. Either this host always counts wrongly, or an image that it lists late would be listed by now.
  */
 const COUNTED_MS = 86_400_000
 

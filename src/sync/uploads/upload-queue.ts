@@ -98,7 +98,7 @@ export class UploadQueue {
         const result = await this.#weigh(job, uploader.regroup({ ...job, takeSpare }, cut))
         const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
         if (!isSent && !usesMore) spare++
-        // Also what ends after the others is recorded.
+        // An upload that ends after `ended` was set is recorded too.
         const isLast = await this.#settleRegrouped(job, result)
         ended ||= isLast
       },

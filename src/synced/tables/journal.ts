@@ -44,7 +44,7 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
       oldestInDoubt: value<[], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image'`,
       ),
-      /** When the oldest of those was sent that were sent after this time; null when none was. */
+      /** When the first open upload or creation after this time was sent; null when there is none. */
       nextInDoubt: value<[after: number], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image' AND sent_at > ?`,
       ),
