@@ -7,7 +7,7 @@ const rooms = {
   synced: ['words', 'protocol', 'local'],
   records: ['words', 'protocol', 'local', 'synced'],
   sync: ['words', 'protocol', 'local', 'remote', 'synced', 'records'],
-  config: ['protocol'],
+  config: ['words', 'protocol'],
   host: ['protocol'],
   daemon: ['words', 'protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config'],
   page: ['words', 'protocol', 'local', 'remote', 'synced', 'records', 'sync', 'config', 'daemon'],

@@ -6,9 +6,8 @@ import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 import { inWords, type Reason } from '../words/reasons.ts'
-import { count } from '../words/text.ts'
+import { count, isoTime } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
-import { pauseInJson } from './commands/pause.ts'
 import { EXIT } from './problem.ts'
 import { flatInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
@@ -60,7 +59,7 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
     ...counts,
     stopped: stopped.map(failureInWords),
     mirrors,
-    ...(paused && { paused: pauseInJson(paused) }),
+    ...(paused && { paused: { until: isoTime(paused.until) } }),
   }
 }
 

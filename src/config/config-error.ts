@@ -1,3 +1,5 @@
+import { printable } from '../words/text.ts'
+
 /** The path of a key in the file: names of keys, and numbers of list entries. Empty for the whole config. */
 export type KeyPath = readonly PropertyKey[]
 
@@ -50,10 +52,7 @@ const MOST_SHOWN = 80
 /** A text of a file for one line of a terminal: shortened, and without control characters. */
 export function visible(text: string): string {
   const short = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
-  return short.replace(
-    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
-    char => `\\u{${char.codePointAt(0)?.toString(16)}}`,
-  )
+  return printable(short)
 }
 
 /** The known name that a person most likely meant, or null. For mistyped config keys, commands and options. */

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readlinkSync, readSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { readRemedy } from '../words/system-errors.ts'
 
 const SYSTEM_CONFIGS = '/etc/albumd'
 
@@ -97,18 +98,5 @@ export function readBounded(
 export function unreadable(code: string | undefined, missing = 'is not there'): string {
   if (code === 'ENOENT') return missing
   if (code === 'EISDIR') return 'is a folder; name the file in it'
-  return `can't be read (${code}); ${REMEDIES[code ?? ''] ?? 'look at the disk that it is on'}`
-}
-
-const PERMIT = 'let the user that albumd runs as read it (chmod, chown or setfacl)'
-const NO_FILES = 'too many files are open: raise the limit (ulimit -n; LimitNOFILE= for a service)'
-
-const REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: PERMIT,
-  EPERM: PERMIT,
-  ELOOP: 'links on the way to it lead in a circle: put them right',
-  EMFILE: NO_FILES,
-  ENFILE: NO_FILES,
-  ENAMETOOLONG: 'its path is longer than this system takes: name a shorter one',
-  ENOTDIR: 'something on the way to it is no folder: name another path',
+  return `can't be read (${code}); ${readRemedy(code)}`
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
 import type { Alert } from '../daemon/notify/health.ts'
+import { printable } from '../words/text.ts'
 import type { Fields } from './commands.ts'
 import { HEADERS, hasKey, isAskedByOthers, isEqual, isForwarded, isOwnHost, isOwnOrigin } from './guard.ts'
 import { isOwnUser } from './other-end.ts'
@@ -54,7 +55,7 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     const alerts = sources.alerts()
     if (alerts.length === 0) return context.text('ok\n')
     // Only a user who may see the page gets the messages, because the messages name files.
-    const shown = ({ code, message }: Alert) => `${code}: ${message.replace(/\p{C}/gu, '?')}\n`
+    const shown = ({ code, message }: Alert) => `${code}: ${printable(message)}\n`
     const lines = alerts.map(isUser(context) ? shown : ({ code }) => `${code}\n`)
     return context.text(lines.join(''), 503)
   })

@@ -3,13 +3,17 @@ export function readRemedy(code: unknown): string {
   return REMEDIES[String(code)] ?? 'check its permissions and its disk'
 }
 
+const PERMIT = 'let the user that albumd runs as read it (chmod, chown or setfacl)'
 const NO_FILES = 'too many files are open: raise the limit (ulimit -n; LimitNOFILE= for a service)'
 const AWAY = 'the disk or server that holds it does not answer: check the network, and mount it again'
 
 const REMEDIES: Readonly<Record<string, string>> = {
+  EACCES: PERMIT,
+  EPERM: PERMIT,
   EMFILE: NO_FILES,
   ENFILE: NO_FILES,
   ENAMETOOLONG: 'its path is longer than this system takes: give it, or a folder above it, a shorter name',
+  ENOTDIR: 'something on the way to it is no folder: give it another path',
   ELOOP: 'symbolic links on the way to it lead in a circle: correct them',
   EIO: 'its disk fails: check the disk',
   ESTALE: AWAY,

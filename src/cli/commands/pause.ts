@@ -1,4 +1,4 @@
-import type { Pause } from '../../daemon/state/pause.ts'
+import { isoTime } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, valued } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -23,7 +23,7 @@ export const pauseCommand = configCommand(
     const forMs = given === undefined ? null : await durationIn(given)
     const { result: pause } = await carryOut(config, 'pause', { forMs }, onInterrupts())
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
-    printLine(json ? JSON.stringify({ paused: true, ...pauseInJson(pause) }) : pauseInWords(pause))
+    printLine(json ? JSON.stringify({ paused: true, until: isoTime(pause.until) }) : pauseInWords(pause))
     return EXIT.inSync
   },
 )
@@ -37,11 +37,6 @@ async function durationIn(given: string): Promise<number> {
       `--for ${given}: must be a duration such as 90s, 10m or 1h30m, up to 365d. See albumd pause --help.`,
     )
   return ms
-}
-
-/** `until`: ISO 8601, or null until `resume`. */
-export function pauseInJson({ until }: Pause): { until: string | null } {
-  return { until: until === null ? null : new Date(until).toISOString() }
 }
 
 export const resumeCommand = configCommand(

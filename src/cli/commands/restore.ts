@@ -4,7 +4,7 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { count, printable, sizeInWords } from '../../words/text.ts'
+import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { printLine, sayAside } from '../terminal/output.ts'
@@ -133,7 +133,7 @@ function inWords(
   asked: { deleted: boolean; fromHost: boolean },
 ): string[] {
   const { restored, bytes, there, missing, untried, stopped, interrupted } = report
-  const before = there > 0 ? `, ${there.toLocaleString('en')} there already` : ''
+  const before = there > 0 ? `, ${inDigits(there)} there already` : ''
   const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}`]
   const add = (n: number, words: string) => n > 0 && lines.push(`${count(n, 'picture')} ${words}`)
   if (asked.fromHost) {

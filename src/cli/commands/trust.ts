@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { TrustResult } from '../../daemon/commands/trust.ts'
-import { count, printable } from '../../words/text.ts'
+import { count, inDigits, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
@@ -49,7 +49,7 @@ function inWords(
     printable(reason!),
     what,
     ...paths.map(path => `  ${printable(path)}`),
-    ...(missing > paths.length ? [`  and ${(missing - paths.length).toLocaleString('en')} more`] : []),
+    ...(missing > paths.length ? [`  and ${inDigits(missing - paths.length)} more`] : []),
     `${folder} is trusted as it is now: the next sync or run takes it as the truth.`,
     ...(missing > 0 ? [STILL] : []),
   ]

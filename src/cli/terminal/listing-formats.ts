@@ -1,6 +1,6 @@
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { printable, sizeInWords } from '../../words/text.ts'
+import { isoTime, printable, sizeInWords } from '../../words/text.ts'
 import { paint } from './output.ts'
 import type { Column } from './table.ts'
 
@@ -103,7 +103,7 @@ function inJson({ mirror, path, state, older, flat, album, image, url }: Mirrore
     size: image.size,
     sha256: image.hash.toString('hex'),
     proof: image.proof,
-    recorded_at: new Date(image.recorded_at).toISOString(),
+    recorded_at: isoTime(image.recorded_at),
   }
 }
 

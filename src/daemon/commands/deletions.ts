@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { approved, kept } from '../../records/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
-import { count, isoTime } from '../../words/text.ts'
+import { count, inDigits, isoTime } from '../../words/text.ts'
 import { type Command, isMeant, NotPossible } from './command.ts'
 
 /** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
@@ -24,7 +24,7 @@ export const deletionsCommand: Command<DeletionsRequest, { held: HeldDeletion[] 
     const held = listHeld(config, synced, path)
     if (held.length > most)
       throw new NotPossible(
-        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${most.toLocaleString('en')}; look at the list again, then ${action}`,
+        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}; look at the list again, then ${action}`,
       )
     const decided = action === 'approve' ? approved : kept
     const images = held.map(({ image_id }) => synced.images.byRemoteId(image_id)!.id)

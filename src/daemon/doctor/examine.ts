@@ -8,7 +8,7 @@ import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../sync/clock.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { shellWord } from '../../words/text.ts'
+import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
 import { readStatus, type Status } from '../report/status.ts'
@@ -75,7 +75,7 @@ function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Find
 function* checkQuota(status: Status | null): Generator<Finding> {
   if (!status?.quota.used_up_early) return
   const { limit, used } = status.quota
-  const said = `the host says that it is used up after ${used.toLocaleString('en')} of ${limit.toLocaleString('en')} images today`
+  const said = `the host says that it is used up after ${inDigits(used)} of ${inDigits(limit)} images today`
   yield warn('quota', said, EARLY_REMEDY)
 }
 

@@ -11,7 +11,7 @@ import { checkRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { shellWord } from '../../words/text.ts'
+import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
@@ -114,7 +114,7 @@ function mayRead(file: string): boolean {
 }
 
 function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey): Finding {
-  const size = `${folder}: folders ${folders.toLocaleString('en')}, pictures ${pictures.toLocaleString('en')}`
+  const size = `${folder}: folders ${inDigits(folders)}, pictures ${inDigits(pictures)}`
   if (unreadable.first === null) return pass('folder', `${size}; this user can read all`)
   const what = `this user can't read all (folders ${unreadable.folders}, pictures ${unreadable.pictures})`
   return fail(
@@ -128,7 +128,7 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
 function presignFinding(folder: string, { pictures, first }: Survey['deep']): Finding {
   return fail(
     'folder',
-    `${folder}: pictures in folders below it: ${pictures.toLocaleString('en')}, the first in ${first}; host.upload_form presign knows no album and can't send them`,
+    `${folder}: pictures in folders below it: ${inDigits(pictures)}, the first in ${first}; host.upload_form presign knows no album and can't send them`,
     "set host.upload_form to credential, or name these folders in the mirror's ignore",
   )
 }
@@ -228,12 +228,12 @@ export function checkWatches(
   if (watching && watching.lost > 0)
     return warn(
       'watching',
-      `folders that can't be watched, and are scanned every minute instead: ${watching.lost.toLocaleString('en')}. ${watching.reason}`,
+      `folders that can't be watched, and are scanned every minute instead: ${inDigits(watching.lost)}. ${watching.reason}`,
       watching.remedy,
     )
   if (watch.poll !== undefined) return pass('watching', 'watch.poll is set: folders need no watches')
   if (limit === null) return pass('watching', 'this system has no limit of inotify')
-  const said = `every folder needs a watch, ${folders.toLocaleString('en')} in all; fs.inotify.max_user_watches is ${limit.toLocaleString('en')}`
+  const said = `every folder needs a watch, ${inDigits(folders)} in all; fs.inotify.max_user_watches is ${inDigits(limit)}`
   if (folders <= limit * WATCHES_SHARE) return pass('watching', said)
   return warn(
     'watching',

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { openDatabaseToRead } from '../../synced/database.ts'
 import { explained } from '../../synced/state-error.ts'
-import { shellWord } from '../../words/text.ts'
+import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { stateFiles } from '../state/claim.ts'
 import { readState, refuseOther } from '../state/state.ts'
@@ -93,7 +93,7 @@ function faultIn(database: string): string | null {
 export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Finding {
   const { bavail, bsize, files, ffree } = statfsSync(nearest(state_dir))
   const free = bavail * bsize
-  const said = `${state_dir}: ${Math.round(free / 2 ** 20).toLocaleString('en')} MB free`
+  const said = `${state_dir}: ${inDigits(Math.round(free / 2 ** 20))} MB free`
   const remedy =
     'make room on the disk that holds state_dir; albumd stops when the disk is full, and goes on when there is room'
   if (free < NO_ROOM) return fail('disk_space', said, remedy)

@@ -2,6 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { printable } from '../../words/text.ts'
 import { Bell } from '../bell.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
@@ -148,9 +149,9 @@ function keysOf(alerts: readonly Alert[]): string {
     .join('\n')
 }
 
-/** One line for each alert. Control characters are replaced, because the names of files may hold them. */
+/** One line for each alert. Control characters are escaped, because the names of files may hold them. */
 function messageOf(alerts: readonly Alert[]): string {
-  const lines = alerts.slice(0, ALERTS_SAID).map(({ message }) => message.replace(/\p{C}/gu, '?'))
+  const lines = alerts.slice(0, ALERTS_SAID).map(({ message }) => printable(message))
   const more = alerts.length - lines.length
   return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }

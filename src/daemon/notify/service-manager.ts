@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../sync/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { count } from '../../words/text.ts'
+import { count, inDigits, printable } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { type Status, statusOf } from '../report/status.ts'
@@ -110,7 +110,7 @@ export class ServiceManager {
 
   #say(text: string): void {
     // The names of files may hold control characters, which no terminal should get.
-    const line = text.replace(/\p{C}/gu, '?')
+    const line = printable(text)
     if (line === this.#status) return
     this.#status = line
     this.#tell({ STATUS: line })
@@ -198,7 +198,7 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
     ...(paused ? [paused.reason ?? 'paused'] : []),
     ...(blocked ? [`the host refuses ${blocked.endpoint} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),
-    `${number(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
+    `${inDigits(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
     ...left(sum('linked'), 'of them linked, their bytes not compared yet'),
     ...left(sum('pending_uploads'), 'to upload'),
     ...left(sum('held_deletions'), 'deletions held'),
@@ -209,9 +209,5 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
 }
 
 function left(n: number, what: string): string[] {
-  return n > 0 ? [`${number(n)} ${what}`] : []
-}
-
-function number(n: number): string {
-  return n.toLocaleString('en')
+  return n > 0 ? [`${inDigits(n)} ${what}`] : []
 }

@@ -251,5 +251,5 @@ function historyOf(rows: readonly HistoryRow[], file: FileRow | undefined): Path
     ({ at, event }, n) => event !== 'found' || n === 0 || events[n - 1]!.at <= at,
   )
   const sorted = isInOrder ? events : events.toSorted((a, b) => a.at - b.at)
-  return sorted.map(event => ({ ...event, at: new Date(event.at).toISOString() }))
+  return sorted.map(event => ({ ...event, at: isoTime(event.at) }))
 }

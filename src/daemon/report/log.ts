@@ -4,6 +4,7 @@ import pino from 'pino'
 import { prettyFactory } from 'pino-pretty'
 import type { Config } from '../../config/schema.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
+import { printable } from '../../words/text.ts'
 import type { DaemonEvent } from '../events.ts'
 import { orNull } from '../or-null.ts'
 
@@ -20,7 +21,8 @@ export interface LogOptions {
 export function openLog({ level, format }: Config['log'], { out, secrets, env, hear }: LogOptions): Logger {
   const chosen = format === 'auto' ? formatFor(out, env) : format
   const clean = (line: string) => {
-    const cleaned = withoutSecrets(harmless(line), secrets)
+    // JSON leaves control characters beyond ASCII as they are. The name of a file may hold them.
+    const cleaned = withoutSecrets(`${printable(line.trimEnd())}\n`, secrets)
     // Only journald reads the prefix.
     hear?.(cleaned.replace(/^<\d>/, ''))
     return cleaned
@@ -49,9 +51,15 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env, h
       ignore: 'event',
       singleLine: true,
     })
-    return pino(base, { write: line => void out.write(pretty(clean(line))) })
+    return pino(base, { write: line => void out.write(pretty(JSON.parse(clean(line), printableIn))) })
   }
   return pino(base, chosen === 'journal' ? journal(write) : { write })
+}
+
+/** For JSON.parse, which turns the codes of control characters into these characters again. A stack has several lines. */
+function printableIn(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value)
 }
 
 function formatFor(out: LogOptions['out'], env: NodeJS.ProcessEnv): 'pretty' | 'json' | 'journal' {
@@ -67,18 +75,6 @@ function isJournal(fd: number | undefined, stream: string | undefined): boolean 
   if (fd === undefined || stream === undefined) return false
   const stats = orNull(() => fstatSync(fd, { bigint: true }))
   return stats !== null && stream === `${stats.dev}:${stats.ino}`
-}
-
-/**
- * JSON escapes the control characters of ASCII. This function escapes control characters beyond ASCII, and characters
- * that change the direction of writing. Such characters may be in the name of a file, and could deceive a person who
- * reads the log on a terminal.
- */
-function harmless(line: string): string {
-  return line.replace(
-    /[\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 /** Logs an event. `says`: the line for people, by default the event's name. */

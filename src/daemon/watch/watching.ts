@@ -1,6 +1,7 @@
 import type { WatchLoss } from '../../local/folder-watcher.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
 
 /** How all mirrors are watched, in `status --json`. */
 export interface Watching {
@@ -54,6 +55,6 @@ function sumOf(states: WatchState[]) {
     lost: states.reduce((sum, { lost }) => sum + lost, 0),
     polled: states.some(({ polled }) => polled),
     loss: states.find(({ loss }) => loss !== null)?.loss ?? null,
-    overflowed_at: overflows.length === 0 ? null : new Date(Math.max(...overflows)).toISOString(),
+    overflowed_at: overflows.length === 0 ? null : isoTime(Math.max(...overflows)),
   }
 }

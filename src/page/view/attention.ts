@@ -2,7 +2,7 @@ import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
 import { stateAlert } from '../../daemon/notify/health.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
-import { count } from '../../words/text.ts'
+import { count, inDigits } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import { commandButton, entries, type Html, html, SHOWN, time } from './elements.ts'
@@ -15,7 +15,7 @@ export function failures({ status: { failures, mirrors } }: Recorded, token: str
     failures.length,
     mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
   )
-  return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${all.toLocaleString('en')}</span></h2>
+  return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${inDigits(all)}</span></h2>
 ${commandButton(token, 'retry', 'Retry all')}</div>
 ${entries(rows, all, 'albumd status')}`
 }
@@ -41,7 +41,7 @@ export function held({ held, status: { mirrors } }: Recorded, token: string): Ht
   )
   const images = count(all, 'image')
   const rows = held.map(deletion => heldRow(deletion, token))
-  return html`<h2>Held deletions <span class="aside">${all.toLocaleString('en')}</span></h2>
+  return html`<h2>Held deletions <span class="aside">${inDigits(all)}</span></h2>
 <p>Unusually many pictures are gone here, so their images wait for your decision. <b>Approve</b> deletes an image for
 good; <b>discard</b> drops the deletion and keeps the image on the host.</p>
 <div class="row">${commandButton(token, 'discard', 'Discard all', { most: all })}

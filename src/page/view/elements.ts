@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { printable } from '../../words/text.ts'
+import { inDigits, printable } from '../../words/text.ts'
 
 /** HTML in which all inserted values are escaped. */
 export class Html {
@@ -46,7 +46,7 @@ export function entries(rows: readonly Html[], all: number, others: string): Htm
 ${
   more.length > 0 &&
   html`<details><summary>${more.length} more</summary><ul class="entries">${more}</ul></details>`
-}${left > 0 && html`<p class="aside">and ${left.toLocaleString('en')} more; “${others}” shows them</p>`}`
+}${left > 0 && html`<p class="aside">and ${inDigits(left)} more; “${others}” shows them</p>`}`
 }
 
 /** The optional parts of a button. */

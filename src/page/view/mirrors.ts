@@ -1,5 +1,5 @@
 import type { MirrorStatus } from '../../daemon/report/status.ts'
-import { count, spanInWords } from '../../words/text.ts'
+import { count, inDigits, spanInWords } from '../../words/text.ts'
 import type { Recorded } from '../facts.ts'
 import { albumInWords, type Html, html, time } from './elements.ts'
 
@@ -38,7 +38,7 @@ ${leftOut(of)}</li>`
 }
 
 function progress(there: number, files: number): Html {
-  return html`<p><b>${there.toLocaleString('en')}</b> of ${count(files, 'picture')} on the host</p>
+  return html`<p><b>${inDigits(there)}</b> of ${count(files, 'picture')} on the host</p>
 <progress max="${files}" value="${there}" aria-label="on the host"></progress>`
 }
 
@@ -55,18 +55,15 @@ function chips(mirror: MirrorStatus): Html | null {
   const shown = counts.filter(([, n]) => n > 0)
   if (shown.length === 0) return null
   return html`<ul class="row">${shown.map(
-    ([what, n, kind]) => html`<li class="chip" data-kind="${kind}">${n.toLocaleString('en')} ${what}</li>`,
+    ([what, n, kind]) => html`<li class="chip" data-kind="${kind}">${inDigits(n)} ${what}</li>`,
   )}</ul>`
 }
 
 function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
   const kinds = Object.entries(left_out).filter(([, n]) => n > 0)
   if (kinds.length === 0 && left_out_with_image === 0) return null
-  const keep =
-    left_out_with_image > 0 && `; of these, ${left_out_with_image.toLocaleString('en')} keep an image`
-  const counts = kinds.map(
-    ([why, n]) => `${n.toLocaleString('en')} ${LEFT_OUT[why as keyof typeof LEFT_OUT]}`,
-  )
+  const keep = left_out_with_image > 0 && `; of these, ${inDigits(left_out_with_image)} keep an image`
+  const counts = kinds.map(([why, n]) => `${inDigits(n)} ${LEFT_OUT[why as keyof typeof LEFT_OUT]}`)
   return html`<p class="aside">Left out: ${counts.join(', ')}${keep}.</p>`
 }
 
@@ -74,10 +71,10 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
 export function quota({ status: { quota, blocks } }: Recorded, now: number): Html {
   const { plan, limit, used, reserve } = quota
   return html`<h2>Quota</h2>
-<p><b>${used.toLocaleString('en')}</b> of ${limit.toLocaleString('en')} uploads today <span class="aside">(${plan})</span></p>
+<p><b>${inDigits(used)}</b> of ${inDigits(limit)} uploads today <span class="aside">(${plan})</span></p>
 <progress max="${Math.max(1, limit)}" value="${Math.min(used, limit)}" aria-label="of today's uploads"></progress>
 <p class="aside">${ends(quota, now)}${
-    reserve > 0 && !quota.exhausted && html` ${reserve.toLocaleString('en')} are kept for new pictures.`
+    reserve > 0 && !quota.exhausted && html` ${inDigits(reserve)} are kept for new pictures.`
   }</p>
 ${
   blocks.length > 0 &&
@@ -92,7 +89,7 @@ function ends(
   { exhausted, resumes_at, next_probe_at, limit, used }: Recorded['status']['quota'],
   now: number,
 ) {
-  if (!exhausted) return html`${Math.max(0, limit - used).toLocaleString('en')} left by albumd's count.`
+  if (!exhausted) return html`${inDigits(Math.max(0, limit - used))} left by albumd's count.`
   if (resumes_at !== null)
     return html`Used up until ${time(resumes_at)}, for about ${spanInWords(Date.parse(resumes_at) - now)}.`
   return html`Used up${next_probe_at !== null && html`; the host is asked again at ${time(next_probe_at)}`}.`

@@ -1,6 +1,6 @@
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { nameOf } from '../../sync/tree-path.ts'
-import { count, sizeInWords, spanInWords } from '../../words/text.ts'
+import { count, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
 import { albumInWords, type Html, html, thumbnail, time } from './elements.ts'
@@ -43,7 +43,7 @@ function timeLeft(
   rate: number,
   now: number,
 ) {
-  if (days > 0) return html`, about <b>${count(days, 'day')}</b> at ${per_day.toLocaleString('en')} a day`
+  if (days > 0) return html`, about <b>${count(days, 'day')}</b> at ${inDigits(per_day)} a day`
   if (rate > 0 && bytes > 0) return html`, about <b>${spanInWords((bytes / rate) * 1000)}</b> left`
   return done_by !== null && html`, about <b>${spanInWords(Date.parse(done_by) - now)}</b> left`
 }

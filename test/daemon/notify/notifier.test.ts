@@ -250,7 +250,7 @@ describe('notify.on_trouble', () => {
     await happens(...many)
     const lines = commands[0]!.message.split('\n')
     expect(lines).toHaveLength(11)
-    expect(lines[0]).toBe('a??[2J?.png')
+    expect(lines[0]).toBe('a\\u000a\\u001b[2J\\u0000.png')
     expect(lines.at(-1)).toBe('and 10 more')
   })
 })

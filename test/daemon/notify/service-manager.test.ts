@@ -106,7 +106,7 @@ describe('the notices to a service manager', () => {
     const { told, subject } = manager()
     subject.status('/p/a\nSTOPPING=1\u001b[31m is guarded')
     await subject.settled()
-    expect(told).toEqual([{ STATUS: '/p/a?STOPPING=1?[31m is guarded' }])
+    expect(told).toEqual([{ STATUS: '/p/a\\u000aSTOPPING=1\\u001b[31m is guarded' }])
   })
 
   it('may fail, and then one line says so', async () => {

@@ -63,6 +63,14 @@ describe('the log', () => {
     expect(() => JSON.parse(line!)).toThrow()
   })
 
+  it.each([true, false])('shows no control characters of a name (on a terminal: %s)', isTTY => {
+    const path = 'a\u001b[2J\u009b31m\n\u202eb.png'
+    const tell = (log: Logger) => logEvent(log, { ...failed, path }, `about ${path}`)
+    const told = lines({}, tell, { isTTY, env: { NO_COLOR: '1' } })
+    expect(told).toHaveLength(1)
+    expect(told[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+  })
+
   it('begins each line with its priority for journald', () => {
     const lines = written({ format: 'journal', level: 'debug' }, [uploaded, failed, unchanged])
     expect(lines.map(line => line.slice(0, 3))).toEqual(['<6>', '<4>', '<7>'])
