@@ -204,7 +204,10 @@ function identityOf({ dev, ino, birthtime }: DiskStat): FolderLook['identity'] {
   return { dev, ino, birthtime }
 }
 
-/** A stamp in the future does not count, because a wrong clock made the stamp, and a new edit gets another stamp. */
+/**
+ * Whether a file was changed between two times. Timestamps after `to` lie in the future: a wrong clock made them, and the next
+ * edit gets another timestamp, so no edit can hide behind them.
+ */
 function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
 }

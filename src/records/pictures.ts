@@ -24,7 +24,7 @@ export interface FileChange {
   /** The file's state before; null when there was no record of it. */
   was: FileState | null
   reason: Reason
-  /** The row of a kept image that the file no longer uses. The image is marked as kept for good, so that it stays. */
+  /** The row of the image of a kept picture that is there again, changed. The image stays for good, and is recorded so. */
   leaves?: number
 }
 

@@ -118,7 +118,7 @@ function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
-  // The search for a failure takes longer than the rest, and most answers are successes.
+  // Most answers are successes. To look for a failure in them takes longer than all the rest of the reading.
   const isDone = status < 300 && isSuccess(json)
   const isBare = endpoint === 'upload' && status >= 400
   const failure = isDone ? null : (isBare ? failureEnvelope.or(bareFailure) : failureEnvelope).safeParse(json)

@@ -37,7 +37,7 @@ const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   NO_AVAILABLE_IO_NODE: 'later',
 }
 
-/** Remedies that an upload node's refusal has too (§4.2), because they concern the picture or the account. */
+/** Remedies that stay the same when an upload node refuses (§4.2), because they concern the picture or the account. */
 const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
   'change_picture',

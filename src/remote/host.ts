@@ -31,7 +31,7 @@ export interface ImageHost {
   ): Promise<Outcome<DeletedWithAlbum | null>>
   /** §4.6. Sent again by itself only when it can't have been carried out. */
   createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
-  /** GET of a delivery address, without the API key. Counts towards no limit of §8. An answer above `maxBytes` is cut off. */
+  /** GET of a delivery address, without the API key. Counts towards no limit of §8. An answer of more than `maxBytes` is a failure. */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
   /**
    * What the account can't use for now, because of the plan, the quota, the storage or the key. `untried`: also what was

@@ -74,7 +74,7 @@ function keepPrivate(file: string): void {
   try {
     for (const path of [file, ...beside]) makePrivate(path)
   } catch (error) {
-    // What else keeps the file from being made or opened, SQLite says.
+    // SQLite meets any other error too, when it opens the file, and SQLite's error says more.
     if (error instanceof StateError) throw error
   }
 }
@@ -142,7 +142,7 @@ export function statements(db: Db) {
 
 export type Statements = ReturnType<typeof statements>
 
-/** So many free pages (4 MiB) and a quarter of the file are kept, because the database may grow again. */
+/** So many free pages (4 MiB) and a quarter of the file stay in the file, because the database may grow again. */
 const KEPT_PAGES = 1024
 
 /** Free pages in the database's file. */
@@ -151,7 +151,7 @@ export function openSpace(db: Db) {
 
   return {
     reads: {
-      /** Whether more pages are free than are kept. */
+      /** Whether more pages are free than should stay in the file. */
       isTooMuch(): boolean {
         if (pragma('auto_vacuum') !== INCREMENTAL) return false
         return pragma('freelist_count') > KEPT_PAGES + pragma('page_count') / 4

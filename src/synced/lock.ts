@@ -88,7 +88,7 @@ export function lockFolder(folder: string, root: RootIdentity): Lock {
     return lockFile(join(own, `mirror-${root.dev}-${root.ino}.lock`), 0)
   } catch (error) {
     if (isBusy(error)) throw new LockedError(inWords(because('mirrored_by_another', { folder })))
-    // A full disk, for example.
+    // The lock's file can't be made, for example on a full disk. The state is locked all the same.
     return { release() {} }
   }
 }

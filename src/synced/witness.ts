@@ -19,15 +19,15 @@ export interface Witness {
   /** How often the database was opened for work. */
   generation: number
   /**
-   * The mark of the database after a clean end. Null while a process works on the database, and after an end that was not
-   * clean.
+   * What the database's file looked like after a clean end. Null while a process works on the database, and after an end
+   * that was not clean.
    */
   closed: FileMark | null
   /** Whether intents were open in the journal at a clean end. */
   unsettled: boolean
   /** Whether the database proved to be damaged while a process worked on it. */
   damaged: boolean
-  /** The mark of the witness's own file. */
+  /** What the witness's own file looks like. */
   mark: FileMark
 }
 

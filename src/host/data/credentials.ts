@@ -76,7 +76,7 @@ export function openCredentials(db: Db, settings: HostSettings) {
     byToken: (token: string) => byHash.get(hashed(token)),
     /** Uses a credential up. Answers false when it is used up or expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
-    /** Ends credentials that have expired at `now`. Old rows are removed. */
+    /** Marks unused credentials that have expired at `now`, and removes the rows of credentials that expired long ago. */
     lapse(now: number): void {
       const { unusedCredential, credentialRemembered } = settings.readings
       const lapsed = lapse.all(now)

@@ -31,7 +31,7 @@ export interface HttpRequest {
   limitMs?: number
   /** Called just before the first byte leaves. */
   onStart?(): void
-  /** An answer with more bytes than this is cut off. */
+  /** When an answer has more bytes than this, the connection is closed, and the request has failed (HOST_ANSWER). */
   answerMax?: number
   /** Gets the answer's bytes as they come, until it throws. The `body` of the result is then empty. */
   onChunk?(chunk: Uint8Array): void

@@ -20,7 +20,7 @@ export interface AlbumRow {
   made_at: number | null
   /** When the host last said that no album can be created in this album: milliseconds since 1970. Null: it did not. */
   closed_at: number | null
-  /** 1: albumd has given up an album for this one, although no listing could show that the other was gone. */
+  /** 1: albumd created this album in place of another, although no listing could show that the other was gone. */
   remade: 0 | 1
 }
 

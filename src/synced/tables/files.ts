@@ -234,7 +234,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       ),
     },
     writes: {
-      /** Adds the record of a file that has none. SQLite need not be able to undo it alone, so it is quicker than `put`. */
+      /** Adds the record of a file that has none. Quicker than `put`, because SQLite keeps no data to undo a plain insert. */
       add: run<[row: FileRow]>(insert),
       put: run<[row: FileRow]>(
         `${insert} ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
