@@ -1,10 +1,12 @@
 import type { Clock } from '../sync/clock.ts'
 
-/** Wakes a sleeper. The bell rings until `heard`, so a ring that comes while nobody sleeps is not lost. */
+/**
+ * Wakes whoever waits in `sleep`. A ring lasts until `heard` is called, so a ring that comes before `sleep` is not lost.
+ */
 export class Bell {
   #ringing = new AbortController()
 
-  /** Aborted while the bell rings. There is another signal after each `heard`. */
+  /** A signal that `ring` aborts. After `heard` there is a new signal. */
   get signal(): AbortSignal {
     return this.#ringing.signal
   }
@@ -17,7 +19,7 @@ export class Bell {
     if (this.#ringing.signal.aborted) this.#ringing = new AbortController()
   }
 
-  /** Sleeps until the bell rings, `stop` is aborted, or `ms` have passed. Answers whether the bell rings. */
+  /** Sleeps until the bell rings, `stop` is aborted, or `ms` have passed. Answers whether the bell has rung. */
   async sleep(ms: number, clock: Pick<Clock, 'sleep'>, stop: AbortSignal): Promise<boolean> {
     const bell = this.signal
     await clock.sleep(ms, AbortSignal.any([stop, bell]))

@@ -3,7 +3,7 @@ import type { SpokenEvent } from '../sync/pass-events.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { FindingKind } from '../synced/tables/audit.ts'
 
-/** An event of the daemon itself, outside its passes. The names are those of the log. */
+/** An event of the daemon itself, outside its passes. The log uses the same names for the events. */
 export type DaemonEvent =
   /** A difference that the scheduled audit found. `album`: its path on the host, '' is the root. */
   | { event: 'audit_found'; kind: FindingKind; album: string; name: string; detail: string }
@@ -61,8 +61,8 @@ export interface Topics {
 }
 
 /**
- * Carries what the engine and the daemon do to whoever shows it: log, page, notices, status line, service manager.
- * Listeners are called at once, in the order in which they subscribed.
+ * Tells listeners what the engine and the daemon do. Listeners are, for example, the log, the page and the notices. Each
+ * event calls its listeners at once, in the order in which they subscribed.
  */
 export class Bus {
   readonly #listeners = new Map<keyof Topics, Set<(event: never) => void>>()
@@ -88,7 +88,7 @@ export class Bus {
   readonly note = (event: DaemonEvent): void => this.publish('daemon', event)
 }
 
-/** After one of these events a pending picture may no longer be pending. */
+/** The events that end an upload. A picture that such an event names may no longer be pending. */
 const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uploaded',
   'picture_unchanged',
@@ -98,10 +98,12 @@ const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
 ])
 
 /**
- * Answers which events of the passes are news. The daemon's log covers months, so what each pass repeats is told once:
- * - `uploads_stopped` with the same code as before, for example because the quota is used up, until a picture was
- *   uploaded;
- * - `uploads_started` with the same pictures as before, for example one that is half written, until a picture was settled.
+ * Answers a function that tells which events of the passes are news. The log covers months, so an event that each pass
+ * repeats is news only once:
+ * - `uploads_stopped` with the same code as before, for example because the quota is used up. After an upload has
+ *   succeeded, the code is news again.
+ * - `uploads_started` with as many pictures and bytes as before, for example of one picture that is half written. After an
+ *   upload has ended, the numbers are news again.
  */
 export function newsFilter(): (told: SpokenEvent) => boolean {
   let stopped: string | null = null

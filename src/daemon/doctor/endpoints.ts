@@ -15,12 +15,12 @@ import { isOtherKey, judgeAccount, OTHER_ACCOUNT } from '../state/own-account.ts
 import { reading } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/** A person does not want to wait longer without progress, whatever `host.timeout` says. */
+/** The longest timeout of a request, even where `host.timeout` is longer, because a person waits for the doctor. */
 export const LONGEST_MS = 15_000
 
 /**
- * Opens the host for single questions. No question is asked again after a failure, because a person waits. While a
- * daemon runs, nothing may be asked, because both would share the account's rate limit (§8). `earlier`: see
+ * Opens the host for single questions. No question is asked again after a failure, because a person waits. While a daemon
+ * runs, nothing may be asked, because doctor and daemon would share the account's rate limit (§8). `earlier`: see
  * `earlierRequests`.
  */
 export function openHostToAsk(host: RemoteSettings, access: Access, earlier: EarlierRequests): ImageHost {
@@ -37,7 +37,7 @@ export type AskedEndpoint = Exclude<Endpoint, 'send'>
 interface Question {
   /** What the endpoint is for. */
   aim: string
-  /** What it means when the plan does not allow the endpoint. */
+  /** What albumd can't do when the plan does not allow the endpoint. */
   without: string
   ask(host: ImageHost, signal: AbortSignal): Promise<Outcome<unknown>>
 }
@@ -97,7 +97,7 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
   }
 }
 
-/** What the host last told the running daemon. Null: the host refused nothing. */
+/** Makes a finding of what the host last told the running daemon. `block` null: the host refused nothing. */
 export function judgeBlock(
   endpoint: AskedEndpoint,
   block: { code: string; message: string } | null,
@@ -121,8 +121,8 @@ function judgeSuccess(endpoint: AskedEndpoint): Finding {
 
 function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure): Finding {
   const { code, message, status, remedy } = failure
-  // A refusal (§7) of the impossible request itself. The host checks key, plan and quota first, so key, plan and quota
-  // allow the endpoint.
+  // Whether the host refused only what is impossible about the request (§7), for example an unknown image. The host checks
+  // key, plan and quota before that, so all three allow the endpoint.
   const isAsMeant =
     endpoint !== 'list' && status !== undefined && REFUSED_AS_MEANT.has(remedy) && isErrorCode(code)
   if (isAsMeant) return { ...pass('endpoint', about(endpoint, ALLOWED)), code }
@@ -165,8 +165,8 @@ const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string]>> =
 }
 
 /**
- * Whether a key that is new to the records belongs to the account of the recorded images. Null for a key that the
- * records know. Nothing is recorded, so albumd checks the key again before it uses the key.
+ * Whether a key that is new to the records belongs to the account of the recorded images. Null for a key that the records
+ * know. The doctor does not record the result, so the daemon checks the key once more before it uses the key.
  */
 export async function checkAccount(
   config: Config,
@@ -188,7 +188,7 @@ export async function checkAccount(
       return { ...warn('key', said, remedy), code }
     })
   } catch (error) {
-    // `checkDatabase` tells of errors of the state.
+    // `checkDatabase` reports errors of the state.
     if (error instanceof StateError) return null
     throw error
   }

@@ -104,8 +104,8 @@ async function* checkHost(
   }
   if (key === null) return
   const now = systemClock.monotonic()
-  // The host counts the last requests of an earlier albumd too. When the records can't be read, the time of those
-  // requests is not known.
+  // When an earlier albumd sent its last requests: the rate limit counts these requests too. When the records can't be
+  // read, albumd assumes that the requests were sent just now.
   const earlier = status === null ? now : readState(config, synced => earlierRequests(synced, now))
   const host = openHostToAsk(config.host, { apiKey: key, ca: ca ?? null }, earlier)
   try {

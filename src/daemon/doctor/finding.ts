@@ -27,7 +27,7 @@ export interface Finding {
   remedy: string | null
   /** The code of the host's answer or of albumd's own error, where there is one. */
   code?: string
-  /** What the host's answers have taught, for programs: the name of one reading, and its value. Bytes, or names. */
+  /** What the host's answers have shown, for programs: the name of a reading and its value. */
   learned?: Readonly<Record<string, unknown>>
 }
 

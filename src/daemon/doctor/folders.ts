@@ -101,7 +101,7 @@ export async function surveyFolder(
   return survey
 }
 
-/** The folder was removed or replaced during the survey. */
+/** The errors of a folder that was removed or replaced during the survey. */
 const WENT_AWAY: ReadonlySet<string> = new Set(['ENOENT', 'CHANGED'])
 
 function mayRead(file: string): boolean {
@@ -193,7 +193,7 @@ export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced
     const root = checkRoot(disk, synced, row)
     if (!root.trusted)
       return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
-    // The next scan ends this doubt by itself.
+    // A scan that ended early is the only doubt that the next scan ends by itself.
     if (row.guard === null || row.guard_code === 'SCAN_ENDED') return []
     return [fail('folder', `${folder}: guarded since the last scan: ${inWords(row.guard)}`, SCAN_REMEDY)]
   })
@@ -218,7 +218,10 @@ export function checkHeld(mirrors: readonly { folder: string; held_deletions: nu
 /** The part of the system's watches that albumd may need; the rest is for other programs. */
 const WATCHES_SHARE = 0.8
 
-/** Whether every folder can have its watch. `folders`: how many there are. `watching`: what a running daemon watches. */
+/**
+ * Whether the system allows a watch for every folder. `folders`: how many folders there are. `watching`: how a running
+ * daemon watches them.
+ */
 export function checkWatches(
   { watch }: Pick<Config, 'watch'>,
   folders: number,

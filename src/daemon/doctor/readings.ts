@@ -19,8 +19,8 @@ const TYPE: Readonly<Record<TypeReading, string>> = {
 }
 
 /**
- * What the host's answers have shown where the specification leaves a choice. albumd remembers the readings, so it does
- * not ask again for each picture. `quota`: of the status.
+ * What the host's answers have shown where the specification leaves a choice. albumd remembers the readings, so it does not
+ * ask again for each picture.
  */
 export function checkReadings(
   { host }: Pick<Config, 'host'>,
@@ -92,7 +92,7 @@ function learned(message: string, of: NonNullable<Finding['learned']>): Finding 
   return { ...pass('readings', message), learned: of }
 }
 
-/** How many names of a list are told. */
+/** How many names of a list a message names. */
 const NAMED = 3
 
 function inShort(names: readonly string[]): string {

@@ -10,8 +10,9 @@ import { readState, refuseOther } from '../state/state.ts'
 import { stateProblem } from '../state/state-problem.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/** Free bytes. With less than the first the state may have no room for its next day, with less than the second for its next hour. */
+/** With fewer free bytes the doctor warns: the state may have no room for its next day. */
 const LITTLE_ROOM = 2 ** 30
+/** With fewer free bytes the check fails: the state may have no room for its next hour. */
 const NO_ROOM = 64 * 2 ** 20
 const FEW_FILES = 1000
 
@@ -97,7 +98,7 @@ export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Findin
   const remedy =
     'make room on the disk that holds state_dir; albumd stops when the disk is full, and goes on when there is room'
   if (free < NO_ROOM) return fail('disk_space', said, remedy)
-  // Some file systems, such as btrfs, do not count files.
+  // Some file systems, such as btrfs, do not count files; `files` is 0 there.
   if (files > 0 && ffree < FEW_FILES)
     return fail('disk_space', `${state_dir}: ${ffree} more files can be made on its disk`, remedy)
   return free < LITTLE_ROOM ? warn('disk_space', said, remedy) : pass('disk_space', said)

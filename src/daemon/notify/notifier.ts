@@ -26,17 +26,17 @@ export interface NotifierOptions {
 /** What a notifier needs of an open state. */
 export interface NotifySession {
   notify: NotifyConfig
-  /** Keeps over restarts which alerts were told, by their keys. */
+  /** The keys of the alerts that a person was told. They are kept over restarts. */
   told: { get(): string | null; set(keys: string): void }
 }
 
-/** How often the health is looked at while nothing happens. */
+/** How often the notifier looks at the health while nothing happens. */
 const LOOK_MS = 5 * 60_000
-/** The shortest time between two looks. */
+/** The shortest time between two looks at the health. */
 const LEAST_MS = 5000
 /** The shortest time between two runs of the command. */
 const COMMAND_MS = 60_000
-/** How many alerts a message names. */
+/** How many alerts a message names. It tells only the number of the others. */
 const ALERTS_SAID = 10
 
 /**
@@ -48,7 +48,7 @@ export class Notifier {
   #look: (() => Health) | null = null
   #notify: NotifyConfig
   #kept: NotifySession['told'] | null = null
-  /** The keys of the alerts that the log and the command know of. Null: not read yet. */
+  /** The keys of the alerts that the log has told of. Null: not read yet. */
   #noted: string | null = null
   #told: string | null = null
   #toldAt = Number.NEGATIVE_INFINITY
@@ -62,7 +62,7 @@ export class Notifier {
     this.#notify = options.notify
   }
 
-  /** Looks at this health at once, and from now on. `session` null: no state is open. */
+  /** Takes `look` as the way to learn the health, and looks at once. `session` null: no state is open. */
   lookAt(look: () => Health, session: NotifySession | null): void {
     this.#look = look
     this.#kept = session?.told ?? null
@@ -70,7 +70,7 @@ export class Notifier {
     this.nudge()
   }
 
-  /** The health may have changed. */
+  /** Has the health looked at soon, because it may have changed. */
   nudge(): void {
     this.#nudge.ring()
   }
@@ -83,14 +83,17 @@ export class Notifier {
       await clock.sleep(Math.max(0, woken - clock.monotonic()), stop)
       if (stop.aborted) return
       this.#nudge.heard()
-      // The supervisor reports an error of the state.
+      // `look` throws when the state fails. The supervisor reports such an error, so the notifier does not.
       const health = orNull(() => this.#look?.() ?? null)
       const due = health ? [await this.#tell(health.alerts, stop), await this.#beat(health, stop)] : []
       waitMs = Math.max(0, Math.min(LOOK_MS, ...due.map(at => at - clock.monotonic())))
     }
   }
 
-  /** Answers when the alerts must be looked at again. A command that failed runs again at the next look. */
+  /**
+   * Tells of alerts that have changed. Answers when the alerts must be looked at again. A command that failed runs again at
+   * the next look.
+   */
   async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<number> {
     const { clock, note, runCommand } = this.#options
     const keys = keysOf(alerts)
@@ -98,7 +101,7 @@ export class Notifier {
     const told = this.#told ?? ''
     this.#noted ??= told
     if (keys === this.#noted && keys === told) return Number.POSITIVE_INFINITY
-    // An alert that ends within the minute is never told.
+    // The command runs at most once a minute. So an alert that begins and ends within this minute is never told.
     const notBefore = this.#toldAt + COMMAND_MS
     if (clock.monotonic() < notBefore) return notBefore
     this.#toldAt = clock.monotonic()
@@ -120,13 +123,13 @@ export class Notifier {
     this.#commandProblem = problem
     if (problem === null) {
       this.#told = keys
-      // When the alerts can't be recorded, they are told once more after a restart.
+      // When the keys can't be recorded, the same alerts are told once more after a restart.
       orNull(() => this.#kept?.set(keys))
     }
     return Number.POSITIVE_INFINITY
   }
 
-  /** Sends a heartbeat where one is due. Answers when the next one is. */
+  /** Sends a heartbeat when one is due. Answers when the next heartbeat is due. */
   async #beat({ alerts, oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<number> {
     const { clock, note, beat } = this.#options
     const { heartbeat, every } = this.#notify
@@ -157,8 +160,8 @@ function messageOf(alerts: readonly Alert[]): string {
 }
 
 /**
- * After one of these events the health may have changed. Before the first such event the records are those of the run
- * before, so the health is not looked at.
+ * After one of these events the health may have changed. Until the first of these events the records show the health of the
+ * daemon's previous run, so the notifier does not look.
  */
 const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'mirror_guarded',
@@ -220,14 +223,14 @@ export async function sendHeartbeat(
   stop: AbortSignal,
   timeoutMs: number = HEARTBEAT_TIMEOUT_MS,
 ): Promise<string | null> {
-  // The whole of undici takes 6 MB, and many configs name no heartbeat.
+  // undici is loaded only here, because it takes 6 MB of memory, and many configs name no heartbeat.
   const { request } = await import('undici')
   const url = new URL(address)
   url.searchParams.set('oldest_unsynced', String(Math.floor(oldestUnsyncedMs / 1000)))
   const ended = AbortSignal.timeout(timeoutMs)
   try {
     const { statusCode, body } = await request(url, {
-      // The connection is closed after the answer.
+      // Closes the connection after the answer.
       reset: true,
       headers: { 'user-agent': 'albumd' },
       signal: AbortSignal.any([stop, ended]),

@@ -29,7 +29,7 @@ export async function runCommand(
       detached: !ON_WINDOWS,
     })
     let told = ''
-    // `stderr` is missing when the process can open no more files. Then `error` is emitted.
+    // `stderr` is missing when the process can't open more files. Then `child` emits `error`.
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       told = (told + text).slice(0, KEPT_BYTES)
     })
@@ -43,11 +43,11 @@ export async function runCommand(
     const ending = code === null ? `it was ended by ${signal}` : `it ended with ${code}`
     return line ? `${ending}: ${line}` : ending
   } catch (error) {
-    // The system refuses to start the command, for example because its environment is too large.
+    // The system refused to start the command, for example because its environment is too large.
     return (error as Error).message
   } finally {
     end.removeEventListener('abort', endGroup)
-    // A background process of the command may hold stderr open.
+    // Closes our end of stderr, because a background process of the command may hold the other end open for long.
     child?.stderr?.destroy()
   }
 }
@@ -57,7 +57,7 @@ function killGroup(child: ChildProcess): void {
     if (ON_WINDOWS || child.pid === undefined) child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // The command has ended meanwhile.
+    // There is nothing to kill: the command has ended meanwhile.
   }
 }
 

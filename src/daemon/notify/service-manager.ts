@@ -91,7 +91,7 @@ export class ServiceManager {
       if (waiting.signal.aborted) return
       this.#waiting = null
       this.#statusAt = clock.monotonic()
-      // The supervisor reports an error of the state.
+      // `look` throws when the state fails. The supervisor reports such an error, so no status line does.
       const line = orNull(look)
       if (line !== null) this.#say(line)
     })

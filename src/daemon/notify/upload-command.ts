@@ -7,7 +7,7 @@ import { runCommand } from './run-command.ts'
 
 type Note = (failed: Extract<DaemonEvent, { event: 'upload_command_failed' }>) => void
 
-/** After how long a command that hangs is ended, because the next pictures wait for it. */
+/** After this time a command that hangs is killed, because the next pictures wait for it. */
 const PATIENCE_MS = 30_000
 
 interface Turn {
@@ -16,7 +16,7 @@ interface Turn {
   said: Record<string, string>
 }
 
-/** How many pictures wait for the command at most. The oldest are left out. */
+/** How many pictures wait for the command at most. When there are more, the command does not run for the oldest. */
 const WAITING_MAX = 10_000
 
 /**
@@ -39,7 +39,10 @@ export class UploadCommand {
     this.#run = run
   }
 
-  /** Queues `command` for each picture that is uploaded. Undefined: no command. Answers a function that ends that. */
+  /**
+   * Has `command` run for each picture that is uploaded from now on. Undefined: no command. Answers a function that ends
+   * this.
+   */
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
     if (command === undefined) return () => {}
     return bus.on('pass', told => {
@@ -89,7 +92,7 @@ export class UploadCommand {
  * host has not told it.
  */
 function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
-  // The pass fails with the same error of the records, and reports it.
+  // An error of the records needs no report here, because the pass fails with the same error and reports it.
   const image = orNull(() => {
     const row = synced.mirrors.of(mirror)
     const folder = row && synced.folders.at(row.id, folderAbove(path))

@@ -12,7 +12,7 @@ import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 
 /**
- * Watches one mirror: one watch for each of its folders. It begins with the folders on record, because a root that is
+ * Watches one mirror: one watch for each of its folders. It begins with the recorded folders, because a root that is
  * missing or in doubt is not scanned, and albumd must notice when the root comes back.
  */
 export interface MirrorWatcher {
@@ -39,13 +39,13 @@ export interface MirrorWatcherOptions {
   mounts?: () => readonly Mount[]
 }
 
-/** How often watching is tried again where the system refused it. */
+/** How often albumd tries again to watch the folders that the system refused to watch. */
 const LOST_MS = 60_000
-/** How often the list of mounts is read, because a mount makes no event. */
+/** How often the list of mounts is read. No event tells of a mount. */
 const MOUNTS_MS = 8000
-/** The time between two scans of what is polled, where `watch.poll` does not set it. */
+/** The time between two scans of polled folders, where `watch.poll` does not set it. */
 const POLL_MS = 60_000
-/** Without `watch.poll` the scans of what is polled take at most this part of the time. */
+/** Without `watch.poll`, the scans of polled folders take at most this part of the time. */
 const POLL_SHARE = 1 / 10
 
 export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher {
@@ -75,7 +75,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   const area = openMirrorMounts(mirror, mounts, say)
   const scanned = new Bell()
 
-  /** Has folders scanned again and again, because no event tells of changes there. */
+  /** Has the polled folders scanned again and again, because no event tells of changes in them. */
   async function poll(): Promise<void> {
     // Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once.
     for (let pauseMs = pollMs ?? POLL_MS; ; ) {
@@ -100,7 +100,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   }
 
   async function followNow(): Promise<void> {
-    // This turn of the event loop is left to the uploads that the scan has found.
+    // Uploads that the scan has found may begin first.
     await turn()
     isFollowing = false
     if (end.aborted) return
@@ -115,14 +115,15 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     for (const path of gone) named.delete(path)
     for (const path of found) named.add(path)
     await watcher.watch(found)
-    // A change between the scan and the watch made no event. The root's watch began before its scan.
+    // A change after a folder's scan and before its watch made no event, so the folder is scanned again. The root needs no
+    // second scan, because its watch began before its first scan.
     stale.add(
       mirror,
       found.filter(path => path !== ''),
     )
   }
 
-  /** Tries again to watch the folders that could not be watched. The others are polled until then. */
+  /** Tries again to watch the folders that could not be watched. A folder that still can't be watched is polled. */
   async function lookAfterLost(): Promise<void> {
     const before = watcher.lost()
     if (before.length === 0) return told.clear()
@@ -139,7 +140,9 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
     tellState()
   }
 
-  /** Renews the watches where something was mounted, because inotify goes on to watch the folder below the mount. */
+  /**
+   * Renews the watches where something was mounted, because a watch of inotify stays at the folder that the mount covers.
+   */
   function lookAtMounts(): void {
     const changed = area.changed()
     if (changed.length === 0) return
@@ -164,10 +167,10 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   }
 
   function follow(): void {
-    // A call of `followNow` that already waits will read the records of this scan too.
+    // `followNow` is waiting already, and will read the records of this scan too.
     if (isFollowing) return
     isFollowing = true
-    // The next pass fails with the same error of the state, and reports it.
+    // An error of the state needs no report here, because the next pass fails with the same error and reports it.
     following = following.then(followNow).catch(() => {})
   }
 
@@ -191,9 +194,9 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
 }
 
 /**
- * The folders to watch: the root, and those that are there without doubt. A folder in doubt may be another folder when
- * it comes back, for example by a mount, which makes no event. The root is always watched, so that a root that comes
- * back is noticed. An emptied folder is watched, because pictures that are put back into it end the doubt.
+ * The folders to watch: the root, and those that are not in doubt. A folder in doubt may be another folder when it comes
+ * back, for example by a mount, which makes no event. The root is always watched, so that albumd notices when a root comes
+ * back. An emptied folder is watched, because pictures that are put back into it end the doubt.
  */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
@@ -215,7 +218,8 @@ function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (
   read()
 
   function read(): void {
-    // The kernel's list has real paths, without links. The target of a link may be missing until its disk is mounted.
+    // The kernel's list has real paths, without links. The real path is asked for each time, because the target of a link
+    // may be missing until its disk is mounted.
     const at = realPathOf(mirror)
     const now = mounts()
     if (at === root && now === all) return

@@ -8,18 +8,20 @@ interface Patience {
   burstMs: number
 }
 
-/** For a picture that a person has just saved. */
+/** A short wait, for a picture that a person has just saved. */
 const EAGER: Patience = { quietMs: 5, burstMs: 50 }
-/** For a file that is written all the time, such as a film. Most scans find nothing to upload. */
+/**
+ * A long wait, for a file that is written all the time, such as a film: most scans of its folder find nothing to upload.
+ */
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
 /**
- * How many scans in a row wait only as long as EAGER says. Each uploaded picture, and every EAGER_AGAIN_MS, allow one more
- * such scan.
+ * So many scans in a row wait only as long as EAGER says; then scans wait as CALM says. Each uploaded picture, and every
+ * EAGER_AGAIN_MS, allow one more scan after an EAGER wait.
  */
 const EAGER_LOOKS = 30
 const EAGER_AGAIN_MS = 200
 
-/** The folders that must be scanned. The watchers add them, the daemon's loop takes them. */
+/** The folders that must be scanned. The watchers add folders, the daemon's loop takes them. */
 export class StaleFolders {
   readonly #stale = new Map<string, Set<string> | 'everything'>()
   readonly #clock: Clock
@@ -70,7 +72,7 @@ export class StaleFolders {
     if (this.#stale.size === 0 && !(await this.#added.sleep(mostMs, clock, stop))) return
     const { quietMs, burstMs } = this.#patience(clock.monotonic())
     const burstEnd = Math.min(end, clock.monotonic() + burstMs)
-    // The sleeper is not woken for each event, because a burst has tens of thousands.
+    // The time is checked after each sleep. Events do not wake the sleep, because a burst has tens of thousands of them.
     while (!stop.aborted) {
       const left = Math.min(this.#addedAt + quietMs, burstEnd) - clock.monotonic()
       if (left <= 0) return

@@ -9,7 +9,10 @@ export interface Watching {
   folders: number
   /** Folders that can't be watched; they are polled every minute. */
   lost: number
-  /** Whether mirrors, or parts of them, are polled although they may be watched. */
+  /**
+   * Whether any mirror, or a part of one, is polled for another reason than a watch that failed: `watch.poll` is set, or
+   * the files are on a file system of other machines.
+   */
   polled: boolean
   /** Why folders can't be watched. */
   reason: string | null
@@ -35,7 +38,7 @@ export function watchRecord({ commit }: Synced): (mirror: string, state: WatchSt
     const text = JSON.stringify(sumOf([...states.values()]))
     if (text === written) return
     written = text
-    // The next pass fails with the same error, and reports it.
+    // An error needs no report here, because the next pass fails with the same error and reports it.
     commit(tx => tx.meta.set('watching', text)).catch(() => {})
   }
 }
