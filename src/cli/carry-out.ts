@@ -41,7 +41,7 @@ export async function carryOut<N extends CommandName>(
     startThreads(config.mirrors[0]!.folder)
   }
   const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
-  const { readAccess } = await import('./access.ts')
+  const { readAccess } = await import('./read-config.ts')
   const access = commands[name].needsHost ? readAccess(config) : null
   const result = await carryOutHere(config, access, name, request, output, interruption)
   return { result, byDaemon: false }

@@ -25,7 +25,7 @@ export async function onePass<N extends PassName>(
   json: boolean,
   onInterrupts: OnInterrupts,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
-  const { refuseMissingFolders } = await import('./access.ts')
+  const { refuseMissingFolders } = await import('./read-config.ts')
   refuseMissingFolders(config)
   const progress = json ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))

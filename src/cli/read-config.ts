@@ -2,9 +2,13 @@ import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { join, resolve } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
+import { ConfigError } from '../config/config-error.ts'
 import { findConfig, readConfigText } from '../config/config-file.ts'
+import { checkFolders } from '../config/folders.ts'
+import { readApiKey, readAuthorities } from '../config/host-access.ts'
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
+import type { Access } from '../daemon/engine/engine.ts'
 import { version } from '../daemon/package.ts'
 
 /** The environment that a config depends on. */
@@ -68,4 +72,21 @@ function keep(known: Known): void {
   } catch {
     // The next command checks the config again.
   }
+}
+
+/** The key and authorities for talking to the host. Warnings go to standard error. */
+export function readAccess(config: Config): Access {
+  const { key, warning } = readApiKey(config, process.env)
+  const ca = readAuthorities(config)
+  if (warning) process.stderr.write(`albumd: ${warning}\n`)
+  return { apiKey: key, ca }
+}
+
+/**
+ * Throws ConfigError when a mirror's folder is missing or overlaps another folder. `run` does not call this function,
+ * because `run` waits for a missing folder.
+ */
+export function refuseMissingFolders(config: Config): void {
+  const problems = checkFolders(config)
+  if (problems.length > 0) throw new ConfigError(problems)
 }

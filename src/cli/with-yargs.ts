@@ -1,8 +1,10 @@
 import yargs, { type Argv, type CommandModule } from 'yargs'
+import { likelyKey } from '../config/config-error.ts'
 import { version } from '../daemon/package.ts'
-import { markOperands, refuseMisgiven, unmarkOperands, usageProblem } from './arguments.ts'
+import { printable } from '../words/text.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { type LogLevelArgs, logLevelOption, yargsModule } from './options.ts'
+import { Problem } from './problem.ts'
 
 /** Runs a command line that is not plain. `told`: called with the arguments before the work. Answers the command's name. */
 export async function runWithYargs(
@@ -45,4 +47,79 @@ function optionsOf(command: Argv<object>): string[] {
 async function moduleOf(command: Command, args: readonly string[]): Promise<CommandModule<LogLevelArgs>> {
   if (args.includes(command.name)) return yargsModule(command, await command.load())
   return { command: command.command, describe: command.describe, handler() {} }
+}
+
+/** A character that no argument of a process can contain. */
+const MARK = '\0'
+
+/**
+ * Words after `--` are operands, even when they begin with a dash. yargs drops these words when a command's operand is
+ * optional, so "deletions approve -- -x.png" would approve everything. Therefore `--` is removed here, and each operand is
+ * marked.
+ */
+export function markOperands(args: readonly string[]): string[] {
+  const dashes = args.indexOf('--')
+  if (dashes === -1) return [...args]
+  return [...args.slice(0, dashes), ...args.slice(dashes + 1).map(operand => MARK + operand)]
+}
+
+/** Removes the marks from the parsed values. */
+export function unmarkOperands(parsed: Record<string, unknown>): void {
+  const unmark = (value: unknown) =>
+    typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : value
+  for (const [name, value] of Object.entries(parsed))
+    parsed[name] = Array.isArray(value) ? value.map(unmark) : unmark(value)
+}
+
+/** The options that may be given several times. */
+const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key'])
+
+/**
+ * Refuses two mistakes that yargs accepts. An option that is given twice becomes a list. A switch with a value counts as
+ * off: "--dry-run=yes" would be a real sync. `parsed`: what yargs made of `words`.
+ */
+function refuseMisgiven(words: readonly string[], parsed: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(parsed))
+    if (Array.isArray(value) && /^[a-z][a-z-]+$/.test(name) && !LISTS.has(name))
+      throw new Problem(`--${name} is given more than once; say it once.`)
+  for (const word of words) {
+    const [, name = '', value = ''] = /^--([a-z-]+)=(.*)$/s.exec(word) ?? []
+    if (typeof parsed[name] === 'boolean' && !['true', 'false'].includes(value))
+      throw new Problem(`--${name}=${value}: it takes no value; say --${name}.`)
+  }
+}
+
+/** What is wrong with a command line, in one line. `message`: yargs' words. `options`: the options of the named command. */
+export function usageProblem(message: string, args: readonly string[], options: readonly string[]): Problem {
+  const [first = ''] = args
+  const names = COMMANDS.map(({ name }) => name)
+  const named = COMMANDS[names.indexOf(first)]
+  const unknown = /^Unknown arguments?: (.*)$/s.exec(message)?.[1]?.split(', ')
+  let line = message
+  if (named === undefined && first !== '' && !first.startsWith('-'))
+    line = `There is no command ${first}${didYouMean(likelyKey(first, names))}`
+  // yargs says how many operands are missing, but not which.
+  else if (named && message.startsWith('Not enough non-option arguments'))
+    line = `It is called as "albumd ${named.command}".`
+  else if (unknown) line = unknownInWords(unknown, args, options)
+  line = printable(line.replace(/\s*\n\s*/g, ' '))
+  const end = /[.?]$/.test(line) ? '' : '.'
+  return new Problem(`${line}${end} See ${named ? `albumd ${first}` : 'albumd'} --help.`)
+}
+
+/** The unknown arguments with the dashes that a person typed, because yargs removes the dashes. */
+function unknownInWords(
+  unknown: readonly string[],
+  args: readonly string[],
+  options: readonly string[],
+): string {
+  const isOption = (name: string) => args.some(arg => arg.split('=')[0] === `--${name}`)
+  const [name, another] = unknown
+  const likely = name && !another && isOption(name) ? likelyKey(name, options) : null
+  const typed = unknown.map(name => (isOption(name) ? `--${name}` : name)).join(', ')
+  return `Unknown argument${another ? 's' : ''}: ${typed}${didYouMean(likely && `--${likely}`)}`
+}
+
+function didYouMean(likely: string | null): string {
+  return likely === null ? '' : `; did you mean ${likely}?`
 }

@@ -1,9 +1,12 @@
-import { ConfigError, keyText, type Problem, unplaced } from './config-error.ts'
+import { ENDPOINTS } from '../protocol/endpoints.ts'
+import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
+import { ConfigError, type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
 import { readConfigText } from './config-file.ts'
-import { crossChecks } from './cross-checks.ts'
+import { holders, type NamedPath, overlaps } from './folders.ts'
 import { defaultStateDir, resolvePath, type Surroundings } from './paths.ts'
 import { type Config, configSchema, type WrittenConfig } from './schema.ts'
-import { type Mistake, mistakesOf } from './wording.ts'
+import { isLoopback } from './values.ts'
+import { type Mistake, mistakesOf, valueAt } from './wording.ts'
 import { readYaml } from './yaml-source.ts'
 
 /** Reads a config. `env` gives $HOME and what the default state_dir depends on. Throws ConfigError with all mistakes. */
@@ -54,4 +57,82 @@ function complete(written: WrittenConfig, around: Surroundings): Config {
     mirrors: mirrors.map(mirror => ({ ...mirror, folder: absolute(mirror.folder) })),
     state_dir: state_dir === undefined ? (defaultStateDir(around) ?? '') : absolute(state_dir),
   }
+}
+
+/**
+ * Mistakes that concern several keys of a config. The values are read as written, so that a mistake in one key does not
+ * hide mistakes in other keys. Mistakes in a single key are left to the schema.
+ */
+function crossChecks(config: unknown, around: Surroundings): Mistake[] {
+  return [
+    ...tooManyRequests(config),
+    ...albumWithPresign(config),
+    ...homelessPaths(config, around),
+    ...overlaps(albumsOf(config), '/'),
+    ...overlaps(foldersOf(config, around)),
+    ...misplacedState(config, around),
+  ]
+}
+
+/** Rates above those of §8. A host on this machine may allow more. */
+function tooManyRequests(config: unknown): Mistake[] {
+  const written = valueAt(config, ['host', 'base_url'])
+  const address = typeof written === 'string' ? URL.parse(written) : null
+  if (!address || isLoopback(address)) return []
+  return ENDPOINTS.flatMap(endpoint => {
+    const path = ['host', 'requests_per_second', endpoint]
+    const written = valueAt(config, path)
+    const most = REQUESTS_PER_SECOND[endpoint]
+    const isMore = written === 'unlimited' || (typeof written === 'number' && written > most)
+    if (!isMore) return []
+    return { path, message: `is ${written}, must be at most ${most}: the host allows no more` }
+  })
+}
+
+/** The presign form (§4.3) knows no album. */
+function albumWithPresign(config: unknown): Mistake[] {
+  if (valueAt(config, ['host', 'upload_form']) !== 'presign') return []
+  const [first] = albumsOf(config).filter(({ path }) => path !== '')
+  if (!first) return []
+  const message = `must be "" with host.upload_form presign, which cannot put pictures into an album; or set host.upload_form to credential`
+  return [{ path: first.at, message }]
+}
+
+function homelessPaths(config: unknown, around: Surroundings): Mistake[] {
+  const keys = [['host', 'api_key_file'], ['host', 'ca_file'], ['state_dir'], ...ofMirrors(config, 'folder')]
+  return textsAt(config, keys)
+    .filter(({ path }) => resolvePath(path, around) === null)
+    .map(({ at }) => ({ path: at, message: 'begins with ~, and $HOME is not set; write the whole path' }))
+}
+
+function ofMirrors(config: unknown, key: string): KeyPath[] {
+  const mirrors = valueAt(config, ['mirrors'])
+  return Array.isArray(mirrors) ? mirrors.map((_, index) => ['mirrors', index, key]) : []
+}
+
+function textsAt(config: unknown, keys: readonly KeyPath[]): NamedPath[] {
+  return keys.flatMap(at => {
+    const path = valueAt(config, at)
+    return typeof path === 'string' ? { at, path } : []
+  })
+}
+
+function albumsOf(config: unknown): NamedPath[] {
+  return textsAt(config, ofMirrors(config, 'album'))
+}
+
+function foldersOf(config: unknown, around: Surroundings): NamedPath[] {
+  return textsAt(config, ofMirrors(config, 'folder')).flatMap(({ at, path }) => {
+    const absolute = path && resolvePath(path, around)
+    return absolute ? { at, path: absolute } : []
+  })
+}
+
+function misplacedState(config: unknown, around: Surroundings): Mistake[] {
+  const written = valueAt(config, ['state_dir'])
+  if (typeof written !== 'string' && written !== undefined) return []
+  const stateDir = written === undefined ? defaultStateDir(around) : resolvePath(written, around)
+  if (stateDir !== null) return holders(stateDir, foldersOf(config, around))
+  if (written !== undefined) return []
+  return [{ path: ['state_dir'], message: 'is missing, and neither $STATE_DIRECTORY nor $HOME is set' }]
 }

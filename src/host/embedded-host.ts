@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
+import { createServer as createPlainServer, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
 import { lockData, openDatabase } from './data/database.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
 import { openHostService } from './host-service.ts'
 import { addressesAt, ownSiteUrl } from './http/addresses.ts'
-import { createApp } from './http/app.ts'
-import { authorityFile, serverCertificate } from './http/authority.ts'
-import { close, createServer, listen, serve } from './http/server.ts'
+import { answerBadRequests, badRequest } from './http/answers.ts'
+import { type App, createApp } from './http/app.ts'
+import { authorityFile, type Certificate, serverCertificate } from './http/authority.ts'
 import { type Clock, type HostChoices, settle, systemClock } from './ports.ts'
+import type { Readings } from './readings.ts'
 
 export interface HostOptions extends HostChoices {
   /** The folder that holds all data. */
@@ -94,4 +100,68 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
     await letGo()
     throw error
   }
+}
+
+/** Milliseconds without a byte after which a connection is closed. */
+const SILENCE_MAX = 60_000
+
+/** Milliseconds that a connection may wait for its next request. Clients wait shorter, so they close first. */
+const IDLE_MAX = 30_000
+
+/** Milliseconds that requests under way have to end when the host closes. */
+const GRACE = 500
+
+/** Milliseconds within which a request must have been received. */
+interface Patience {
+  headers: number
+  /** The whole request with its body. */
+  request: number
+}
+
+/** A server that does not listen yet. With a certificate it speaks TLS, else plain HTTP. */
+export function createServer(
+  certificate: Certificate | null,
+  patience: Patience,
+  readings: Readings,
+): Server {
+  const options = {
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    // How often Node checks these times. Its default is every 30 seconds.
+    connectionsCheckingInterval: Math.ceil(patience.headers / 10),
+    keepAliveTimeout: IDLE_MAX,
+    // Without this Node refuses a request without Host with an empty body, which §1 does not allow.
+    requireHostHeader: false,
+  }
+  const server = certificate ? createTlsServer({ ...options, ...certificate }) : createPlainServer(options)
+  server.timeout = SILENCE_MAX
+  answerBadRequests(server, readings)
+  return server
+}
+
+/** Resolves to the port once it listens. Rejects with Node's error, such as EADDRINUSE. */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  server.listen({ host, port })
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+function serve(server: Server, app: App, readings: Readings): void {
+  const { body, status } = badRequest(readings)
+  const listener = getRequestListener(app.fetch, {
+    // Without this the adapter replaces the process's global Request and Response.
+    overrideGlobalObjects: false,
+    // Called for requests whose Host or path make no URL. All others are answered by the app.
+    errorHandler: () => Response.json(body, { status }),
+  })
+  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
+}
+
+/** Closes the server within a second. Requests that last longer are cut off. */
+export async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  const cutOff = setTimeout(() => server.closeAllConnections(), GRACE)
+  await closed
+  clearTimeout(cutOff)
 }

@@ -1,16 +1,16 @@
-import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
-import { openAdmission } from './admission.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DECISIONS } from '../protocol/decisions.ts'
+import type { Endpoint } from '../protocol/endpoints.ts'
+import { ALBUM_NAME_MAX, PLANS, type Plan } from '../protocol/limits.ts'
 import { asBody, type Body, optionalString, requiredName } from './body.ts'
-import { openIssuing } from './credentials.ts'
 import type { Account, AlbumRow } from './data/accounts.ts'
 import type { ImageRow } from './data/images.ts'
-import { type DeletionQuery, deleteResource } from './deletion.ts'
 import { createdAlbumRecord, list } from './listing.ts'
-import type { HostSettings } from './ports.ts'
-import { Refusal } from './refusal.ts'
+import type { HostSettings, PictureStore } from './ports.ts'
+import { type RateState, Refusal } from './refusal.ts'
 import { type HostPorts, openStores, type Stores } from './stores.ts'
 import { openUploadNode } from './upload-node.ts'
-import { readPresignOrder, readUploadOrder } from './upload-order.ts'
+import { openIssuing, readPresignOrder, readUploadOrder } from './upload-order.ts'
 
 export type HostService = ReturnType<typeof openHostService>
 
@@ -99,4 +99,123 @@ function defaultAlbums({ accounts, albums, settings }: Stores): Map<number, numb
       return [account.id, album.seq]
     }),
   )
+}
+
+/** Checks a request's key (§5), rate (§8) and plan (§1.5), in this order. */
+function openAdmission({ accounts, settings, clock }: Stores) {
+  const windows = new Map<string, RateWindow>()
+
+  /** Counts a request. Refuses the request when the account has used up the endpoint's rate. */
+  function count(accountId: number, endpoint: Endpoint): RateState {
+    const key = `${accountId} ${endpoint}`
+    const window = windows.get(key) ?? new RateWindow(settings.requestsPerSecond[endpoint])
+    windows.set(key, window)
+    const { retryAfterMs, ...rate } = window.take(clock.monotonic())
+    if (retryAfterMs === null) return rate
+    const message = `At most ${rate.limit} requests a second are allowed here.`
+    throw new Refusal('RATE_LIMITED', message, { rate, retryAfterMs })
+  }
+
+  return {
+    count,
+    /** Admits a request that carries a key. */
+    admit(apiKey: string | undefined, endpoint: Endpoint): { account: Account; rate: RateState } {
+      const account = accounts.identify(apiKey)
+      const rate = count(account.id, endpoint)
+      const from: Plan = endpoint === 'upload' ? DECISIONS.uploadFrom : settings.plansFrom
+      if (PLANS.indexOf(settings.plan) < PLANS.indexOf(from))
+        throw new Refusal('PLAN_NOT_SUPPORTED', `This endpoint begins with the ${from} plan.`, { rate })
+      return { account, rate }
+    },
+  }
+}
+
+const SECOND = 1000
+
+/**
+ * The rate of §8 as a strict sliding second. A request is admitted when fewer than `limit` requests were admitted in the 1000 ms
+ * before it. Refused requests do not count. `now`: monotonic milliseconds.
+ */
+export class RateWindow {
+  readonly #limit: number
+  #admitted: number[] = []
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** `retryAfterMs`: after how long a request will be admitted. Null: this request is admitted. */
+  take(now: number): RateState & { retryAfterMs: number | null } {
+    const limit = this.#limit
+    if (limit === Number.POSITIVE_INFINITY) return { limit, remaining: limit, retryAfterMs: null }
+    this.#admitted = this.#admitted.filter(at => now - at < SECOND)
+    if (this.#admitted.length >= limit)
+      return { limit, remaining: 0, retryAfterMs: (this.#admitted[0] ?? now) + SECOND - now }
+    this.#admitted.push(now)
+    return { limit, remaining: limit - this.#admitted.length, retryAfterMs: null }
+  }
+}
+
+/** What a query asks to delete (§4.5). Null: the parameter is missing. */
+interface DeletionQuery {
+  img: string | null
+  album: string | null
+}
+
+type Deleted = { image: string } | { albums: number; images: number }
+
+/** `DELETE /delete` (§4.5). */
+async function deleteResource(stores: Stores, account: Account, query: DeletionQuery): Promise<Deleted> {
+  const { img, album } = query
+  if (img !== null && album !== null)
+    throw new Refusal('bothParams', 'Only one of img and album may be given.')
+  if (img) return deleteImage(stores, account, img)
+  if (album) return deleteAlbum(stores, account, album)
+  throw new Refusal('noParam', 'One of img and album is required.')
+}
+
+/**
+ * Deletes the row first, and then the bytes. When the bytes can't be removed, the row is restored. So a listed image always has
+ * its bytes. A kill may leave bytes without a row; the next start removes them. All happens in one turn of the event loop, so
+ * no request sees an image vanish and come back.
+ */
+function deleteImage({ db, images, pictures }: Stores, account: Account, id: string): Deleted {
+  const image = images.byId(id)
+  if (!image) throw new Refusal('NOT_FOUND', 'There is no such image.')
+  if (image.account !== account.id) throw new Refusal('FORBIDDEN', 'The image is not yours.')
+  db.transaction(() => images.remove(image)).immediate()
+  try {
+    pictures.remove(image.file)
+  } catch {
+    db.transaction(() => images.putBack(image)).immediate()
+    throw new Refusal('DELETE_FAILED', 'The image could not be deleted.')
+  }
+  return { image: id }
+}
+
+async function deleteAlbum(stores: Stores, account: Account, id: string): Promise<Deleted> {
+  const { db, albums, images, pictures, settings } = stores
+  const album = albums.owned(account, id)
+  const removed = db
+    .transaction(() => ({
+      files: images.removeTree(account.id, album.seq),
+      albums: albums.removeTree(album.seq),
+    }))
+    .immediate()
+  await removeFiles(pictures, removed.files)
+  const itself = settings.readings.deletedAlbums === 'album-itself-too' ? 0 : 1
+  return { albums: removed.albums - itself, images: removed.files.length }
+}
+
+/** How many files are removed before other requests get a turn of the event loop. */
+const BATCH = 50
+
+/** Removes files that no row names any more. A file that can't be removed is left to the next start. */
+async function removeFiles(pictures: PictureStore, files: readonly string[]): Promise<void> {
+  for (const [index, file] of files.entries()) {
+    if (index % BATCH === BATCH - 1) await nextTurn()
+    try {
+      pictures.remove(file)
+    } catch {}
+  }
 }

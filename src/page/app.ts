@@ -3,8 +3,16 @@ import { type Context, Hono } from 'hono'
 import type { Alert } from '../daemon/notify/health.ts'
 import { printable } from '../words/text.ts'
 import type { Fields } from './commands.ts'
-import { HEADERS, hasKey, isAskedByOthers, isEqual, isForwarded, isOwnHost, isOwnOrigin } from './guard.ts'
-import { isOwnUser } from './other-end.ts'
+import {
+  HEADERS,
+  hasKey,
+  isAskedByOthers,
+  isEqual,
+  isForwarded,
+  isOwnHost,
+  isOwnOrigin,
+  isOwnUser,
+} from './guard.ts'
 import type { Thumbnail } from './thumbnails.ts'
 
 /** What the page serves. */

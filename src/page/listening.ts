@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { Hono } from 'hono'
 import { type Close, serveApp } from '../daemon/control/server.ts'
-import { noteOtherEnd } from './other-end.ts'
+import { noteOtherEnd } from './guard.ts'
 
 /** Where the page listens. */
 export interface Address {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markOperands, unmarkOperands, usageProblem } from '../../src/cli/arguments.ts'
+import { markOperands, unmarkOperands, usageProblem } from '../../src/cli/with-yargs.ts'
 import { runProgram } from '../e2e/stage/stage.ts'
 
 describe('operands', () => {

@@ -1,6 +1,6 @@
 import { array, assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { RateWindow } from '../../src/host/admission.ts'
+import { RateWindow } from '../../src/host/host-service.ts'
 
 test('whatever comes when, no second admits more than the limit, and none is refused without need', () => {
   const waits = array(integer({ min: 0, max: 400 }), { maxLength: 200 })

@@ -22,7 +22,7 @@ export const auditCommand = configCommand(
       .example('$0 audit', 'What is gone, changed, foreign or there twice')
       .example('$0 audit --repair', 'Put right what can be put right'),
   async (config, { repair, json }, onInterrupts) => {
-    if (repair) (await import('../access.ts')).refuseMissingFolders(config)
+    if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const bar = json ? noProgress : await progressOn(process.stderr)
     let begun = false

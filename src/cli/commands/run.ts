@@ -19,8 +19,7 @@ export const runCommand = command(
   async ({ config: flag, 'log-level': level }, onInterrupts) => {
     let readAgain = () => {}
     const interrupts = onInterrupts(undefined, () => readAgain())
-    const { readAccess } = await import('../access.ts')
-    const { readConfig } = await import('../read-config.ts')
+    const { readAccess, readConfig } = await import('../read-config.ts')
     const config = await readConfig(flag)
     const access = readAccess(config)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')

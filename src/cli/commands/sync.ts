@@ -31,7 +31,7 @@ export const syncCommand = configCommand(
 )
 
 async function preview(config: Config, json: boolean, onInterrupts: OnInterrupts): Promise<number> {
-  const { refuseMissingFolders } = await import('../access.ts')
+  const { refuseMissingFolders } = await import('../read-config.ts')
   refuseMissingFolders(config)
   const { previewPass } = await import('../../daemon/report/preview.ts')
   const interrupts = onInterrupts()

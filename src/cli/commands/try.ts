@@ -59,8 +59,7 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
 }
 
 async function mirror(workspace: Workspace, progress: Progress, interrupts: Interruption): Promise<void> {
-  const { readAccess } = await import('../access.ts')
-  const { readConfig } = await import('../read-config.ts')
+  const { readAccess, readConfig } = await import('../read-config.ts')
   const config = await readConfig(workspace.config)
   const access = readAccess(config)
   const lines = new Progress(process.stdout, null)

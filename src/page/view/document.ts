@@ -1,9 +1,7 @@
 import { version } from '../../daemon/package.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import { attention, commands, failures, held } from './attention.ts'
 import { commandButton, type Html, html, time } from './elements.ts'
-import { mirrors, quota } from './mirrors.ts'
-import { latest, underWay } from './pictures.ts'
+import { attention, commands, failures, held, latest, mirrors, quota, underWay } from './sections.ts'
 
 /** The HTML of the page's parts, by the id of the element that each fills. An empty part is ''. */
 export type Parts = Readonly<Record<string, string>>
