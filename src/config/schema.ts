@@ -32,7 +32,7 @@ const mirror = value.section({
     .prefault([])
     .meta({
       description:
-        "What is left out, in gitignore's syntax. A file .albumdignore in any folder does the same for that folder.",
+        'What is left out, in gitignore\'s syntax. A file .albumdignore in any folder does the same for that folder. Folders of the system, such as lost+found, @eaDir, #recycle and $RECYCLE.BIN, are left out unless a rule has them back, for example "!@eaDir/".',
       example: ['*.tmp', 'Private/'],
     }),
 })

@@ -6,6 +6,23 @@ import type { Disk } from './disk.ts'
 /** The name of the file that holds a folder's own rules. */
 export const IGNORE_FILE = '.albumdignore'
 
+/**
+ * Folders in which file systems, network storage and desktops keep thumbnails, snapshots and deleted files. Such a folder is
+ * left out wherever it lies, unless a rule has it back, for example "!@eaDir/".
+ */
+const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
+  'lost+found',
+  '@eaDir',
+  '#recycle',
+  '#snapshot',
+  '@Recycle',
+  '@Recently-Snapshot',
+  '$RECYCLE.BIN',
+  '$Recycle.Bin',
+  'RECYCLER',
+  'System Volume Information',
+])
+
 /** gitignore rules and the folder that they are relative to. */
 export interface IgnoreRules {
   base: string
@@ -37,12 +54,29 @@ export const OPTIONS = { ignoreCase: false }
 export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
-  if (links.every(link => link.patterns === null)) return { hides: () => false, fingerprint }
+  const patterns = links.flatMap(link => link.patterns ?? [])
   // An object of `ignore` keeps each of its answers. A new object for each folder keeps only the answers for that
   // folder.
-  const rules = ignore(OPTIONS)
-  for (const { patterns } of links) if (patterns) rules.add(patterns)
-  return { hides: (path, kind) => rules.ignores(kind === 'folder' ? `${path}/` : path), fingerprint }
+  const rules = patterns.length > 0 ? ignore(OPTIONS).add(patterns) : null
+  const hides: CompiledRules['hides'] = (path, kind) => {
+    const system = systemPattern(path, kind)
+    if (system !== null) return ignore(OPTIONS).add(system).add(patterns).ignores(`${path}/`)
+    return rules?.ignores(kind === 'folder' ? `${path}/` : path) ?? false
+  }
+  return { hides, fingerprint }
+}
+
+const SYSTEM = 'system'
+
+/** The pattern that leaves out a folder of the system, or null. The pattern comes first, so that any other rule wins. */
+function systemPattern(path: string, kind: 'file' | 'folder'): string | null {
+  const isSystem = kind === 'folder' && SYSTEM_FOLDERS.has(path.slice(path.lastIndexOf('/') + 1))
+  return isSystem ? `/${literal(path)}/` : null
+}
+
+/** A path as a pattern that matches only this path. */
+function literal(path: string): string {
+  return path.replace(/[\\*?[]/g, '\\$&')
 }
 
 interface Link {
@@ -99,8 +133,7 @@ function rebased(pattern: string, base: string): string {
   const not = pattern.startsWith('!') ? '!' : ''
   const body = pattern.slice(not.length)
   const anchored = withoutSpaces(body).slice(0, -1).includes('/')
-  const folder = base.replace(/[\\*?[]/g, '\\$&')
-  return `${not}/${folder}/${anchored ? body.replace(/^\//, '') : `**/${body}`}`
+  return `${not}/${literal(base)}/${anchored ? body.replace(/^\//, '') : `**/${body}`}`
 }
 
 function withoutSpaces(line: string): string {
@@ -130,14 +163,21 @@ function isUnderstood(pattern: string): boolean {
  */
 export type HidingRule = WrittenPattern & { link: number }
 
-/** The rule that hides a path, or null. The last rule of the chain that matches counts. `path`: below the root. */
+/**
+ * The rule that hides a path, or null. The last rule of the chain that matches counts. 'system': the path is a folder of the
+ * system that no rule has back. `path`: below the root.
+ */
 export function hidingRule(
   chain: readonly IgnoreRules[],
   path: string,
   kind: 'file' | 'folder',
-): HidingRule | null {
+): HidingRule | 'system' | null {
   const all = chain.flatMap((rules, link) => writtenPatterns(rules).map(rule => ({ ...rule, link })))
-  const asked = ignore(OPTIONS).add(all.map(({ pattern }, at) => ({ pattern, mark: String(at) })))
-  const { rule } = asked.test(kind === 'folder' ? `${path}/` : path)
-  return all[Number(rule?.mark)] ?? null
+  const system = systemPattern(path, kind)
+  const asked = ignore(OPTIONS)
+  if (system !== null) asked.add({ pattern: system, mark: SYSTEM })
+  asked.add(all.map(({ pattern }, at) => ({ pattern, mark: String(at) })))
+  const { ignored, rule } = asked.test(kind === 'folder' ? `${path}/` : path)
+  if (!ignored) return null
+  return rule?.mark === SYSTEM ? SYSTEM : all[Number(rule?.mark)]!
 }

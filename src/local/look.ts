@@ -152,8 +152,7 @@ function enter(
   prefix: string,
   rules: CompiledRules,
 ): boolean {
-  // Every ext file system has the folder lost+found at its top, and only root may read it.
-  if (name.startsWith('.') || (prefix === '' && name === 'lost+found')) {
+  if (name.startsWith('.')) {
     if (name !== IGNORE_FILE) look.leftOut.hidden++
   } else if (kind === 'link' || kind === 'special') {
     look.leftOut.links++

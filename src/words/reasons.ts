@@ -256,7 +256,8 @@ const WORDS = {
 
   // Why something on the disk is not mirrored. `at`: the folder above the path that is left out; null: the path itself is.
   hidden_name: '{at:within} is hidden: its name begins with a dot',
-  lost_and_found: '{at:within} is where a disk check puts the files that it rescues: it is never mirrored',
+  system_folder:
+    '{at:within} is a folder in which the system keeps thumbnails, snapshots or deleted files. To mirror it, add "!{name}/" to mirrors[].ignore of the config',
   symbolic_link: '{at:within} is a symbolic link: a picture is mirrored where it really lies',
   special_file: '{at:within} is no regular file',
   rule_ignores: ({ at, pattern, file, line }: RuleAt) =>

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileRules, type IgnoreRules } from '../../src/local/ignore-rules.ts'
+import { compileRules, hidingRule, type IgnoreRules } from '../../src/local/ignore-rules.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 import { childPath, laterDisk, walk } from './walk.ts'
 
@@ -36,6 +36,23 @@ describe('compileRules', () => {
     expect(hides('x.png', ['', '\u{FEFF}x.png\r\n#y.png\r\n  \r\n'])).toBe(true)
     expect(hides('b/x.png', ['b', '\u{FEFF}#\n\n!\n/\n!/\n  \nx.png\r'])).toBe(true)
     expect(hides('b/y/', ['b', '\u{FEFF}#\n\n!\n/\n!/\n  \nx.png\r'])).toBe(false)
+  })
+
+  it('leaves out folders of the system, unless a rule has them back', () => {
+    for (const name of ['@eaDir', '#recycle', '$RECYCLE.BIN', 'System Volume Information', 'lost+found']) {
+      expect(hides(`${name}/`)).toBe(true)
+      expect(hides(`a [b]/${name}/`, ['', '*.tmp'])).toBe(true)
+      expect(hides(`a/${name}/`, ['', `!${name}/`])).toBe(false)
+      expect(hides(`a/${name}/`, ['a', `!${name}/`])).toBe(false)
+      expect(hides(`a/${name}/`, ['b', `!${name}/`])).toBe(true)
+      expect(hides(`a/${name}`)).toBe(false)
+    }
+    expect(hidingRule([], 'a/@eaDir', 'folder')).toBe('system')
+    expect(hidingRule([{ base: '', text: '!@eaDir/' }], 'a/@eaDir', 'folder')).toBe(null)
+    expect(hidingRule([{ base: '', text: '@eaDir/' }], 'a/@eaDir', 'folder')).toMatchObject({
+      link: 0,
+      line: 1,
+    })
   })
 
   it('gives equal chains equal fingerprints, and others others', () => {

@@ -145,10 +145,10 @@ function leftOut(
   const above = { at: at === path ? null : fullPath(root, at) }
   if (name === IGNORE_FILE && is === 'file') return left('ignore_file', because('ignore_file', above))
   if (name.startsWith('.')) return left('hidden', because('hidden_name', above))
-  if (at === 'lost+found') return left('hidden', because('lost_and_found', above))
   if (is === 'link') return left('links', because('symbolic_link', above))
   if (is === 'special') return left('links', because('special_file', above))
   const hiding = hidingRule(rules, at, is)
+  if (hiding === 'system') return left('ignored', because('system_folder', { ...above, name }))
   if (hiding) {
     const rule = ruleInFile(root, hiding)
     return left('ignored', because('rule_ignores', { ...above, ...rule }), rule)

@@ -8,7 +8,14 @@ describe('why, of what is left out', () => {
   it('names the rule with its file and line, or the other cause', async () => {
     const at = await asked({ ignore: ['*.bak.png', 'Private/'] })
     const picture = png(4, 3).bytes
-    for (const path of ['x.bak.png', 'Private/deep/p.png', 'b/c.png', 'b/keep.png', '.dot/x.png'])
+    for (const path of [
+      'x.bak.png',
+      'Private/deep/p.png',
+      'b/c.png',
+      'b/keep.png',
+      '.dot/x.png',
+      'b/@eaDir/t.png',
+    ])
       at.write(path, picture)
     at.write('b/.albumdignore', '# not these\n\nc.*\n*.png\n!keep.png\n')
     at.write('IMG.HEIC', 'x')
@@ -34,6 +41,12 @@ describe('why, of what is left out', () => {
     const file = join(at.pictures, 'b/.albumdignore')
     expect(left('b/c.png')).toMatchObject({ why: 'ignored', rule: { pattern: '*.png', file, line: 4 } })
     expect(at.why('b/c.png').reason).toContain(`hidden by the rule *.png in line 4 of ${file}`)
+    expect(left('b/@eaDir/t.png')).toMatchObject({
+      why: 'ignored',
+      path: join(at.pictures, 'b/@eaDir'),
+      rule: null,
+    })
+    expect(at.why('b/@eaDir/t.png').reason).toContain('add "!@eaDir/" to mirrors[].ignore')
     expect(left('.dot/x.png')).toMatchObject({ why: 'hidden', path: join(at.pictures, '.dot') })
     expect(left('IMG.HEIC')).toMatchObject({ why: 'format' })
     expect(left('empty.png')).toMatchObject({ why: 'empty' })
