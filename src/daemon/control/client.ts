@@ -40,7 +40,7 @@ export async function askDaemon<N extends CommandName>(
       hear(line, output)
     }
   } catch (error) {
-    // The daemon ended after the connection was made.
+    // Whether the daemon ended after the connection was made.
     const isCutOff = answer !== null || CLOSED.has((error as { code?: unknown }).code)
     if (error instanceof Refused || !(leave.aborted || isCutOff)) throw error
   } finally {
@@ -73,11 +73,11 @@ function refused({ code, message }: Refusal): Refused {
   return new Refused(code ?? undefined, message)
 }
 
-/** There is no socket, or one that a daemon left behind when it was killed. */
+/** The errors that mean: no daemon listens. There is no socket, or a daemon left the socket behind when it was killed. */
 const NOBODY: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'])
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
-/** Null: nobody listens. */
+/** Sends the request. Null: no daemon listens. */
 async function post(
   file: string,
   path: string,

@@ -26,7 +26,7 @@ export type Line =
   | { done: unknown }
   | { failed: Refusal }
 
-/** An error for the other end. `code` null: unexpected. */
+/** An error as it goes over the socket. `code` null: nobody expects the error. */
 export interface Refusal {
   code: string | null
   message: string

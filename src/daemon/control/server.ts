@@ -68,7 +68,7 @@ export async function serveApp(
   graceMs: number,
 ): Promise<Close> {
   const listener = getRequestListener(app.fetch, {
-    // Otherwise the adapter replaces the Request and Response of the whole process with its own.
+    // With true, the adapter would replace the Request and Response of the whole process with its own.
     overrideGlobalObjects: false,
     // The app answers its own errors. Only a request whose Host and path make no URL comes here.
     errorHandler: () => new Response('That is no request.\n', { status: 400 }),
@@ -88,7 +88,10 @@ export async function serveApp(
 
 /** Bytes. */
 const LARGEST_REQUEST = 64 * 1024
-/** How much may wait for a client. A client that does not read must not fill the daemon's memory. */
+/**
+ * How many bytes may wait for a client. The connection to a client that does not read ends, so that its answer does not
+ * fill the daemon's memory.
+ */
 const MOST_BYTES_AHEAD = 16 * 1024 * 1024
 
 /** What the control socket answers. `onAsked` is called with the name of each command. */
@@ -144,7 +147,7 @@ function answerTo(queue: CommandQueue, command: Command<unknown, unknown>, reque
   }
   const output: CommandOutput = {
     tell: told => {
-      // Commands do not show this event, and there may be one for each picture.
+      // This event is not sent: commands do not show it, and there may be one for each picture.
       if (told.event !== 'change_found') write({ told })
     },
     say: say => write({ say }),

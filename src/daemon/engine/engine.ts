@@ -31,7 +31,7 @@ export interface EngineOptions {
   graceMs: number
 }
 
-/** What the host asks for. `ca`: PEM, or null for the authorities that Node knows. */
+/** What albumd needs to use the account. `ca`: PEM, or null for the authorities that Node knows. */
 export interface Access {
   apiKey: string
   ca: string | null
@@ -53,7 +53,7 @@ export interface Engine {
   ): Promise<PassReport>
   /** Links what is pending to images that the host holds already; sends nothing. */
   adopt(interruption: Interruption): Promise<PassReport>
-  /** Answers what `State.close` must know of the requests. */
+  /** Closes the host. Answers the requests that the next process must count, for `State.close`. */
   close(): Promise<EarlierRequests>
 }
 
@@ -99,7 +99,7 @@ export function openEngine(
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     waits: waitsBefore(state.synced),
     onLongWait(wait) {
-      // When the state has failed, the pass fails too.
+      // An error needs no report here: when the state has failed, the pass fails too, and reports it.
       state.synced.commit(tx => noteWait(tx, wait)).catch(() => {})
     },
     onRequest: request => {
@@ -169,7 +169,7 @@ export function openEngine(
         .map(mirror => ({ ...mirror, pruneIgnored }))
       return await runPass(context, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
     } catch (error) {
-      // The other work of the pass must end too.
+      // Other uploads or requests of the pass may still be under way. They end too.
       broken.abort()
       throw state.failed(error)
     } finally {
@@ -234,7 +234,7 @@ const PIECE = 64 * 1024
  * disk that hangs takes no step, so the silence can be noticed.
  */
 function observed({ disk, host, openPicture }: World, bus: Bus): World {
-  // A body is recognized by its `chunks`, because it has the name of its file and not the path.
+  // Where the picture of each body lies. A body holds only the file's name, so it is found by its `chunks`.
   const locations = new WeakMap<PictureBody['chunks'], Pick<Sending, 'mirror' | 'path'>>()
   return {
     disk: diskWithSigns(disk, bus.alive),

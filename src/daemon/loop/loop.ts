@@ -21,7 +21,7 @@ export interface LoopOptions extends DueOptions {
   audit: ScheduledAudit | null
   /** The commands that people give while it runs. */
   queue: CommandQueue
-  /** The loop uses its topics `pass`, `passEnded`, `say` and `alive`. */
+  /** The loop publishes on the topics `passEnded`, `say` and `alive`, and listens to `pass`. */
   bus: Bus
   /** How often `alive` must be published at least, where once a minute is too seldom. */
   aliveEveryMs?: number
@@ -35,9 +35,9 @@ export class Loop {
   readonly #options: LoopOptions
   readonly #stale: StaleFolders
   readonly #watchers = new Map<string, MirrorWatcher>()
-  /** When a picture that is still being written is looked at again, by the monotonic clock. */
+  /** When to scan again for a picture that is still being written, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
-  /** How long the last pass took. Work that came due during the pass is due at once: see `dueMs`. */
+  /** How long the last pass took. Work whose time came during the pass is due at once: see `dueMs`. */
   #passTookMs = 0
 
   constructor(options: LoopOptions) {
@@ -45,7 +45,7 @@ export class Loop {
     this.#stale = new StaleFolders(options.clock)
   }
 
-  /** What a command asks for, while the loop waits for the command. */
+  /** What a command may ask of the loop. The loop waits while a command works. */
   readonly forCommands: Session['loop'] = {
     pass: async (options = {}) => {
       this.#lookAtEverything()
@@ -153,7 +153,7 @@ export class Loop {
     const scopes = this.#stale.take()
     this.#lookAgainAt = Number.POSITIVE_INFINITY
     const began = clock.monotonic()
-    // `uploads.hours` does not hold for a pass that a person asked for.
+    // A pass that a person asked for uploads outside `uploads.hours` too.
     const hours = asked ? undefined : config.uploads.hours
     const pauses = openPauses(clock, bus, hours, {
       due: ended => this.#rest(dueMs(this.#options), ended),
@@ -187,13 +187,16 @@ const LEAST_MS = 5000
 /** The events of deletions, whether done or refused. */
 const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
 
-/** Each rests until something of that kind is due, or `ended` is aborted. */
+/**
+ * The two ways to wait. `due` waits until any work is due, `stale` until a folder is stale. Both end when `ended` is
+ * aborted.
+ */
 type Rests = { [kind in 'due' | 'stale']: (ended: AbortSignal) => Promise<void> }
 
 /**
- * Pauses the uploads and deletions of one pass when something else is due, because a backlog may take hours. The next
- * pass goes on with them. Both get at least as much time as the scans before them took: otherwise albumd would only
- * scan a tree that changes all the time, and never upload. `hours`: undefined where uploads go at any time.
+ * Pauses the uploads and deletions of one pass when other work is due, because a backlog may take hours. The next pass goes
+ * on with them. Uploads and deletions each get at least as much time as the scans before them took. Otherwise, in a tree
+ * that changes all the time, albumd would only scan and never upload. `hours`: undefined where uploads go at any time.
  */
 function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], rests: Rests) {
   const began = clock.monotonic()
@@ -204,11 +207,11 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
   const waiting: Promise<void>[] = []
   let haveUploadsBegun = false
   let haveDeletionsBegun = false
-  /** How long the scans of this pass took, and when the last of them began. */
+  /** The time that the finished scans of this pass took. */
   let scansMs = 0
   let scanBegan = 0
 
-  /** Pauses after at least `ms`, once `until` has rested. */
+  /** Waits for `ms`, then for `until`, and then pauses. */
   async function pauseAfter(ms: number, paused: AbortController, until: Rests['due']): Promise<void> {
     await clock.sleep(ms, ended.signal)
     if (!ended.signal.aborted) await until(ended.signal)
@@ -223,7 +226,7 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
       haveUploadsBegun = true
       waiting.push(pauseAfter(Math.max(LEAST_MS, now - began), uploads, rests.due))
       const border = hours && nextBorder(hours, clock.wall())
-      // When `uploads.hours` end, uploads under way are finished.
+      // The pause begins when `uploads.hours` end. Uploads under way are finished.
       if (border !== undefined)
         waiting.push(pauseAfter(0, uploads, ended => sleepUntil(border, clock, ended)))
     }
@@ -238,7 +241,7 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
   return {
     uploads: uploads.signal,
     deletions: deletions.signal,
-    /** Whether the pass paused for other work. */
+    /** Whether the pass paused for other work. Outside `uploads.hours` no upload begins, which is no pause. */
     hasPaused: () => deletions.signal.aborted || (areHoursOpen && uploads.signal.aborted),
     /** The pass has ended. */
     async end(): Promise<void> {

@@ -13,16 +13,19 @@ import { pauseAt } from '../state/pause.ts'
 
 /** A time that recurs. */
 export interface Recurring {
-  /** When it comes, in milliseconds since 1970. A time that has come stays until `attended`; several count as one. */
+  /**
+   * When the time comes, in milliseconds since 1970. A time that has come stays until `attended` is called. Times that come
+   * until then are skipped.
+   */
   at(): number
-  /** Call it when the work is done: nothing is due until the next time. */
+  /** Must be called when the work is done. The work is then due at the next time. */
   attended(): void
 }
 
 /**
- * The times of a cron expression, by this machine's clock. The next time can be kept over restarts, so that work that was
- * missed while albumd did not run is due at once. `kept`: the next time that was kept. Null: none was. `keep`: keeps
- * another one.
+ * The times of a cron expression, by this machine's clock. The next time can be kept over restarts. Then work that was
+ * missed while albumd did not run is due at once. `kept`: the next time that an earlier run kept, or null. `keep`: keeps
+ * the next time.
  */
 export function cronSchedule(
   expression: string,
@@ -46,7 +49,8 @@ export function cronSchedule(
 
   return {
     at() {
-      // The next time is earlier than the kept one when the clock was set back or the expression was changed.
+      // A kept time is wrong when the expression now names an earlier time that is still to come. The clock was set back,
+      // or a person changed the expression.
       const isWrong = known === null || (known > Date.now() && known > next())
       return isWrong ? attended() : known!
     },
@@ -64,9 +68,9 @@ export interface ScheduledAuditOptions {
   onFailure: (failure: HostFailure) => void
 }
 
-/** After how long an audit that the host has stopped is tried again. */
+/** After how long an audit is tried again when the host has refused a request. */
 const AUDIT_AGAIN_MS = 15 * 60_000
-/** How long an album goes on although something else is due. Otherwise a large album might never be finished. */
+/** How long the audit of an album goes on when other work is due. With less time a large album might never be finished. */
 const PATIENCE_MS = 30_000
 
 /** The audit by schedule, as the loop sees it. */
@@ -74,20 +78,23 @@ export interface ScheduledAudit {
   /** In how many milliseconds the audit is due. At most 0: it is due. */
   dueMs(): number
   /**
-   * Goes on until the audit ends or something else is due, for which `rest` waits. Answers whether something else is due.
+   * Goes on until the audit ends, or until `rest` resolves because other work is due. Answers whether other work is due.
    */
   goOn(interruption: Interruption, rest: (ended: AbortSignal) => Promise<void>): Promise<boolean>
 }
 
 /**
- * The audit by schedule. It compares album by album while nothing else is due, and goes on after a restart. Its time is
- * attended to only when all albums are compared.
+ * The audit by schedule. It compares album by album while nothing else is due, and goes on after a restart. It stays due
+ * until all albums are compared.
  */
 export function scheduledAudit(options: ScheduledAuditOptions): ScheduledAudit {
   const { clock, schedule, audit, onEnd, onFailure } = options
   let notBefore = Number.NEGATIVE_INFINITY
 
-  /** An audit that plan or key forbid waits for the next scheduled time. Any other is tried again after AUDIT_AGAIN_MS. */
+  /**
+   * When the plan or the key forbids the audit, it waits for the next scheduled time. After another failure it is tried
+   * again after AUDIT_AGAIN_MS.
+   */
   function giveUp(failure: HostFailure): void {
     onFailure(failure)
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
@@ -131,7 +138,10 @@ export function scheduledAudit(options: ScheduledAuditOptions): ScheduledAudit {
 /** How many findings are published one by one. `albumd audit` shows all of them. */
 const FINDINGS_TOLD = 100
 
-/** `watch.audit`. The next time is recorded, so an audit that was missed while albumd did not run is made up for. */
+/**
+ * The audit at the times of `watch.audit`. Null: no audit is scheduled. The next time is recorded. So an audit that was
+ * missed while albumd did not run begins at the next start.
+ */
 export function auditBySchedule(config: Config, engine: Engine, note: Bus['note']): ScheduledAudit | null {
   if (config.watch.audit === null) return null
   const { clock, synced } = engine.context
@@ -195,8 +205,8 @@ export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: num
 }
 
 /**
- * In how many milliseconds something is due that uploads must pause for, such as a deletion whose grace ends. Work that
- * came due within the last `freshMs` is due at once, because it came due during the last pass.
+ * In how many milliseconds work is due that uploads must pause for, such as a deletion whose grace ends. Work whose time
+ * came within the last `freshMs`, that is during the last pass, is due at once.
  */
 export function dueMs(
   { config, synced, clock, running, credentialLifetimeMs, rescan }: DueOptions,
@@ -204,7 +214,7 @@ export function dueMs(
 ): number {
   const longAgo = mayArriveFor(credentialLifetimeMs) + 1
   const inDoubt = synced.journal.oldestInDoubt()
-  // The oldest may stay in doubt after its end, and others end later.
+  // The oldest upload may stay in doubt longer. So the next one whose credential expires is asked for too.
   const nextInDoubt = synced.journal.nextInDoubt(clock.monotonic() - longAgo - freshMs)
   const unused = synced.unusedAlbums.oldest()
   const lost = lostAt(synced)
@@ -214,16 +224,17 @@ export function dueMs(
     { at: synced.escrow.nextDue(mirrors), now: running() },
     { at: synced.failures.nextDue(), now: clock.wall() },
     { at: pauseAt(synced, clock.wall())?.until ?? null, now: clock.wall() },
-    // From then on no upload in doubt can arrive any more, so recovery can find out about it.
+    // From this time on the upload in doubt can't arrive any more, so recovery can decide about it.
     { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
     { at: nextInDoubt === null ? null : nextInDoubt + longAgo, now: clock.monotonic() },
-    // From then on no upload can arrive that only the lost records knew of, so uploads go on.
+    // Uploads wait after a state loss, because an upload that only the lost records knew of may still arrive. From this
+    // time on it can't.
     { at: lost === null ? null : lost + longAgo, now: clock.monotonic() },
-    // From then on no upload can arrive in an album that was empty, so it may be deleted.
+    // From this time on no upload can arrive in the unused album, so the album may be deleted.
     { at: unused === null ? null : unused + longAgo, now: clock.monotonic() },
   ]
-  // Work that has been due for longer could not be done by the last pass. It waits, because otherwise the loop would
-  // never rest.
+  // The last pass could not do work that has been due for longer than `freshMs`. It is tried again after RETRY_MS, because
+  // at once the loop would never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
   return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
 }

@@ -21,9 +21,9 @@ export interface Renewable {
   onAsked(read: () => void): void
   /** Reads all settings. Throws ConfigError. */
   settings(): Promise<Settings>
-  /** Reads the key for a config that stays. Throws ConfigError. */
+  /** Reads the key again, for a config that stays the same. Throws ConfigError. */
   accessFor(config: Config): Access
-  /** Called when settings were taken. */
+  /** Called when the daemon has taken new settings. */
   onTaken(settings: Settings): void
 }
 
@@ -33,15 +33,16 @@ const KEY_FILE_MS = 10_000
 /** The settings of a running daemon, which a person may replace. */
 export interface CurrentSettings {
   readonly current: Settings
-  /** Begins a session. The signal is aborted when other settings were taken: then the session must end. */
+  /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
   begin(): AbortSignal
   /** Resolves when nothing is being read any more. */
   close(): Promise<void>
 }
 
 /**
- * Reads the config again on request, and the key when its file changes. What is under way is finished before they are
- * taken. When they are wrong, an event says so and the current settings stay. `from` null: the settings stay.
+ * Reads the config again on request, and the key when its file changes. A pass that is under way ends before the new
+ * settings are taken. When the new settings are wrong, an event says so and the current settings stay. `from` null: the
+ * settings never change.
  */
 export function openSettings(
   first: Settings,
@@ -61,7 +62,7 @@ export function openSettings(
     latest = latest.then(() => (hasEnded ? undefined : work()))
   }
 
-  /** Takes settings after the checks of the start. `synced`: the state, where it is open. */
+  /** Takes settings, after the same checks as at the start. `synced`: the state, or null where it is not open. */
   async function takeHere(next: Settings, synced: Synced | null): Promise<void> {
     const { config } = current
     if (next.config.state_dir !== config.state_dir)
@@ -70,7 +71,8 @@ export function openSettings(
     else if (next.config !== config)
       throw new Error('the state can not be opened, so nobody knows whether it belongs to this config')
     const [before, after] = [config, next.config].map(({ mirrors }) => mirrors.map(({ folder }) => folder))
-    // The roots of both are locked meanwhile, so that no other albumd can take one of them in between.
+    // First the roots of both configs are locked, and then those of the config that was not taken are released. So no other
+    // albumd can lock a root in between.
     roots.follow([...new Set([...before!, ...after!])])
     const [taken] = roots.lockMissing().values()
     roots.follow(taken ? before! : after!)
@@ -84,7 +86,7 @@ export function openSettings(
    * can't be taken.
    */
   async function take(read: () => Settings | Promise<Settings>): Promise<void> {
-    // Answered, not thrown, because settings that do not fit are no error of the state.
+    // The error is answered, not thrown, because the queue would take a thrown StateError for a failure of the state.
     const refusalOf = async (synced: Synced | null) => {
       try {
         await takeHere(await read(), synced)

@@ -24,26 +24,26 @@ import { openSettings, type Renewable, type Settings } from './settings.ts'
 export interface DaemonView {
   /** The config of the current session. */
   config(): Config
-  /** Its session, where one is open, and a way to give commands. */
+  /** The queue of commands. It also holds the current session, where one is open. */
   queue: CommandQueue
   /** Why the state can't be opened, in one line. Null: nothing keeps it closed. */
   problem(): string | null
 }
 
 /**
- * Shows the daemon at work, for example on the status page, from when the state folder is claimed to the end. When the
- * display can't be opened, it tells why, and the daemon goes on without it.
+ * Shows the daemon at work, for example on the status page, from the claim of the state folder to the daemon's end. When
+ * the display can't be opened, it tells why, and the daemon goes on without a display.
  */
 export interface Display {
   open(daemon: DaemonView): Promise<void>
-  /** The state folder is another one, so files and sockets in it have to be made again. */
+  /** The state folder was replaced by another one, so the display must make its files and sockets in the new folder. */
   folderRenewed(): Promise<void>
   close(): Promise<void>
 }
 
 /** What a daemon may be connected to. */
 export interface Surroundings {
-  /** Where other settings come from while it runs. Null: the settings stay. */
+  /** Where the daemon gets other settings from while it runs. Null: the settings never change. */
   renewable?: Renewable | null
   /** The service manager that started it. */
   manager?: ServiceManager | null
@@ -100,10 +100,10 @@ export async function supervise(
   const attempt = async (allIsWell: () => void, works: () => void) => {
     manager?.alive()
     await renewFolder()
-    // A first pass may take days.
+    // The first event of a pass shows that the state works. The end of a first pass may be days away.
     const ends = [bus.on('passEnded', allIsWell), bus.on('pass', works)]
     try {
-      // A session for each config that is taken.
+      // Each turn is one session. It ends when the daemon has taken another config or key.
       while (!interruption.stop.aborted) {
         const stop = AbortSignal.any([interruption.stop, settings.begin()])
         await runSession(settings.current, claim, services, { ...interruption, stop })

@@ -55,8 +55,8 @@ export interface PathDeletion extends PathImage, Pick<EscrowRow, 'reason' | 'sta
 }
 
 /**
- * found: a scan found the picture; the records have no event of their own for this.
- * in_doubt: the picture was missing, and may have got a name that can't be mirrored.
+ * What happened to a picture. Most events are in the history. found: a scan found the picture; the history has no row for
+ * this. in_doubt: the picture was missing, and may have got a name that can't be mirrored.
  */
 export interface PathEvent {
   /** ISO 8601. */
@@ -246,7 +246,8 @@ function historyOf(rows: readonly HistoryRow[], file: FileRow | undefined): Path
   }
   const found = file && OPEN.has(file.state) && file.image === null && isNew ? file.since : null
   if (found !== null) events.push({ at: found, event: 'found', detail: null })
-  // When the clock was set back, the order of the records is right and the times are not.
+  // Only a 'found' event may stand in a wrong place, because no row records it. Then all events are sorted by time.
+  // Otherwise they stay in the order of their rows, because times go back when a person sets the clock back.
   const isInOrder = events.every(
     ({ at, event }, n) => event !== 'found' || n === 0 || events[n - 1]!.at <= at,
   )

@@ -21,9 +21,9 @@ export interface LogOptions {
 export function openLog({ level, format }: Config['log'], { out, secrets, env, hear }: LogOptions): Logger {
   const chosen = format === 'auto' ? formatFor(out, env) : format
   const clean = (line: string) => {
-    // JSON leaves control characters beyond ASCII as they are. The name of a file may hold them.
+    // JSON escapes only control characters of ASCII, and the name of a file may hold others.
     const cleaned = withoutSecrets(`${printable(line.trimEnd())}\n`, secrets)
-    // Only journald reads the prefix.
+    // `hear` gets the line without the priority that only journald reads, such as <6>.
     hear?.(cleaned.replace(/^<\d>/, ''))
     return cleaned
   }
@@ -150,7 +150,9 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
 /** The keys and credentials that no line of the log may hold. When the API key is read again, it is added. */
 export type Secrets = ReadonlySet<string>
 
-/** A shorter secret is not replaced, because it may be a part of ordinary words. No real key is as short. */
+/**
+ * A secret that is shorter than this stays in the log, because it may be a part of ordinary words. No real key is as short.
+ */
 const SHORTEST = 6
 
 /** The line without the secrets. Each secret is found as plain text, in JSON, in a URL and in base64. */

@@ -43,7 +43,10 @@ function inMirror(mirrors: Config['mirrors'], path: string): MirrorLocation | nu
   return mirror ? { mirror, path: path.slice(mirror.folder.length + 1) } : null
 }
 
-/** The path with the real names of the folders above. The last part may itself be a link that a person asks about. */
+/**
+ * The path with the real names of the folders above. The last part may be a link and stays as it is, because a person may
+ * ask about that link.
+ */
 function behindLinks(path: string): string {
   return join(realPathOf(dirname(path)), basename(path))
 }

@@ -48,8 +48,8 @@ export type Operation =
   | { operation: 'none'; mirror: string; reason: string }
 
 /**
- * What `sync` would do now, in the order in which a pass would begin. The scan is a real one, recorded in a copy of the
- * state that is thrown away. The host is not asked. `note` gets what the operations can't show.
+ * What `sync` would do now, in the order of a pass. The preview scans the disk, and records the scan in a copy of the state
+ * that is thrown away. It does not ask the host. `note` gets what operations can't show.
  */
 export async function* previewPass(
   config: Config,
@@ -98,7 +98,7 @@ interface Uploads {
   any: boolean
   /** Pictures that have no image yet. */
   added: number
-  /** Paths of pictures whose present image becomes that of an older version. */
+  /** Paths of pictures that have an image, whose new version is uploaded. */
   replaced: string[]
 }
 
@@ -189,7 +189,8 @@ async function* previewDeletions(
   hold: HoldPolicy,
   running: number,
 ): AsyncGenerator<Operation> {
-  // Each picture that was found accounts for one missing picture, in any mirror.
+  // One object for all mirrors, because a picture that was found may have come from any mirror, and explains only one
+  // missing picture.
   const elsewhere = new FoundElsewhere(synced, new Set(), new Set())
   for (const { row, policy } of scanned) {
     if (policy.deletions === 'keep') continue
@@ -212,8 +213,10 @@ async function* previewDeletions(
 }
 
 /**
- * What becomes of an image in escrow. Null: the image stays for now. A real pass keeps the image until it has read a
- * new picture of the same size. This function does not wait for that picture, because `takeMoved` has judged it.
+ * What would happen to an image in escrow. Null: the image stays for now, because its grace is not over, or because
+ * something needs the image. In a pass the image also waits until each new picture of the same size is read, because such a
+ * picture may be the missing one in another place. The preview does not wait, because `takeMoved` has already looked for
+ * moved pictures.
  */
 function operationOn(synced: Synced, entry: EscrowRow, running: number): 'delete' | 'hold' | null {
   if (entry.state === 'held' || entry.state === 'unproved') return 'hold'

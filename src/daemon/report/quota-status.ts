@@ -35,7 +35,7 @@ export interface QuotaStatus {
   reset: ResetStatus
 }
 
-/** When the host's day begins. `learned`: later than `from` and not later than `to`, both times of day in UTC. */
+/** When the host's day begins. `learned`: after the time `from`, and at `to` at the latest, both times of day in UTC. */
 export type ResetStatus =
   | { known: 'configured' | 'no' }
   | { known: 'learned'; from: string; to: string; days: number }

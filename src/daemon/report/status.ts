@@ -162,7 +162,7 @@ function mirrorStatus(
     reason: reason && inWords(reason),
     looked_at: row !== undefined,
     ...summary,
-    // Pictures with a name that is not UTF-8 have no record. `failed` counts them already.
+    // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.
     files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
@@ -189,10 +189,10 @@ function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, running: b
   const underWay = begun && running && !meta.get('audit_stopped')
   return {
     last: isoTime(ended),
-    // The findings of the last audit are removed when the next audit begins.
+    // The findings of the last audit are removed when the next audit begins, so their number is kept in `audit_found`.
     findings: begun ? (meta.get('audit_found') ?? 0) : audit.count(),
     under_way: underWay,
-    // Where the host refused the first request, the audit has compared no album yet.
+    // An audit that has compared no album was not interrupted: the host refused its first request.
     left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),
   }
 }
@@ -220,8 +220,8 @@ export function verdictOn(status: Pick<Status, 'mirrors'>, stopped: readonly Hos
 }
 
 /**
- * With a plan that has neither uploads nor listings, albumd can do nothing. When the plan has one of the two, the other
- * is only blocked.
+ * Whether the plan lets albumd do nothing at all, because it has neither uploads nor listings. When the plan has one of the
+ * two, only the other is blocked.
  */
 function planIsRefused(stopped: readonly HostFailure[]): boolean {
   const refused = new Set(stopped.filter(({ remedy }) => remedy === 'plan').map(({ endpoint }) => endpoint))

@@ -5,8 +5,8 @@ export type Hours = NonNullable<Config['uploads']['hours']>
 
 const MINUTE_MS = 60_000
 /**
- * The hours open and close within a day. When a change of the clocks skips the minute, the hours open or close within
- * the next day.
+ * How far ahead `nextBorder` looks. The hours open and close once a day. When a change of the clocks skips the minute, the
+ * hours open or close on the next day.
  */
 const MOST_MINUTES = 2 * 24 * 60
 

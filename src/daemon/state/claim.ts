@@ -88,7 +88,7 @@ export class RootLocks {
     return taken
   }
 
-  /** Takes these as the roots from now on. Releases the locks on all others. */
+  /** Makes these folders the roots from now on. Releases the locks on all others. */
   follow(folders: readonly string[]): void {
     this.#folders = folders
     for (const [folder, lock] of this.#locks)
@@ -122,7 +122,10 @@ function take(lockFile: string): Lock {
   }
 }
 
-/** Unique while the lock keeps the file open. Null: the file does not exist, or can't be looked at. */
+/**
+ * The device and inode of a file. While the lock keeps the file open, no other file has them. Null: the file does not
+ * exist, or can't be looked at.
+ */
 function idOf(file: string): string | null {
   const stats = orNull(() => statSync(file, { bigint: true }))
   return stats && `${stats.dev}/${stats.ino}`

@@ -8,11 +8,11 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
 
 /**
- * The requests of the last process with this state, in milliseconds of the monotonic clock, which all processes of one boot
- * share. Null: it sent them before this boot, or never, so a limit of requests per second no longer matters.
+ * When the last process with this state sent its requests, in milliseconds of the monotonic clock, which all processes of
+ * one boot share. Null: before this boot, or never, so these requests do not count for the rate any more.
  *
- * A process that ends cleanly records its requests. After any other end the answer is `now`, because that process has lost
- * its lock and so has ended.
+ * A process that ends cleanly records its requests. After any other end nobody knows when they were sent. Then the answer
+ * is `now`, because the process has lost its lock and so can't send any more.
  */
 export function earlierRequests(synced: Synced, now: number): EarlierRequests {
   const quiet = synced.meta.get('quiet_since')
@@ -54,13 +54,14 @@ export function blocksBefore({ account, meta }: Synced, plan: string, clock: Clo
   return account.blocks().flatMap(({ endpoint, code, message, said_at }) => {
     const remedy = REMEMBERED.get(code)
     const age = clock.wall() - said_at
-    // Where the clock was set back, the block would last for long.
+    // A refusal from the future means that the clock was set back. It is forgotten, because by this clock the block would
+    // last too long.
     if (!remedy || age < 0) return []
     return { endpoint: endpoint as Block['endpoint'], remedy, code, message, since: clock.monotonic() - age }
   })
 }
 
-/** Records that the host asked for a long wait, because another process must keep the wait too. */
+/** Records that the host asked for a long wait, because the next process must wait too. */
 export function noteWait(tx: Tx, { failure, until }: AskedWait): void {
   const { endpoint, code, message, status = null, retryAfterMs: ms = 0 } = failure
   const wait = { endpoint, code, message, status, ms, until }

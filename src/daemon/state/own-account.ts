@@ -7,20 +7,21 @@ import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
 
 /**
- * How many albums are looked at, beginning with the fullest, and how many pages of each. Recorded images may be on a late
- * page, because other programs may have put images there too.
+ * How many albums are looked at, beginning with the one that has most images, and how many pages of each. Recorded images
+ * may be on a late page, because other programs may have put images into the album too.
  */
 const ALBUMS_MOST = 8
 const PAGES_MOST = 100
-/** How often another account is looked at again. A refused key is tried as often. */
+/** How often the account is checked again after it proved to be another account. A refused key is tried as often. */
 const HOUR_MS = 3_600_000
 
 /** Why albumd may not work with the account. Null: it may. */
 type Doubt = Omit<HostFailure, 'endpoint'> | null
 
 /**
- * A host that is asked nothing with a new key until the key's account has shown recorded images. Another account has other
- * images, perhaps with the same ids. albumd would take its own images for gone there, and delete another person's images.
+ * Checks the account of a new key before the first request: its albums must show recorded images. Another account has other
+ * images, perhaps with the same ids. With its key albumd would think that its own images are gone, and delete another
+ * person's images.
  */
 export function hostOfOwnAccount(
   host: ImageHost,
@@ -32,20 +33,21 @@ export function hostOfOwnAccount(
   const doubtNow = (signal: AbortSignal): Promise<Doubt> => {
     const at = clock.monotonic()
     if (looked && at - looked.at < HOUR_MS) return looked.doubt
-    const look = { at, doubt: lookAndMark(host, synced, apiKey, signal) }
+    const look = { at, doubt: checkAndRecord(host, synced, apiKey, signal) }
     looked = look
-    // Only OTHER_ACCOUNT is remembered. After a failure the next request looks again, and a proved key has its mark.
+    // Only OTHER_ACCOUNT is remembered for an hour. After a failure the next request checks again. A key that passed is
+    // recorded.
     const forget = () => {
       if (looked === look) looked = null
     }
     look.doubt.then(doubt => doubt?.code !== OTHER_ACCOUNT && forget(), forget)
     return look.doubt
   }
-  // The mark that was last seen to be the key's. It is asked for before each request.
+  // `key_mark`, when it is that of this key. It is read before each request, because the hash is slower to compute.
   let known: string | null = null
   const isKnown = () => {
-    const mark = synced.meta.get('key_mark')
-    if (mark !== known) known = isMarked(synced, apiKey) ? mark : null
+    const recorded = synced.meta.get('key_mark')
+    if (recorded !== known) known = isRecordedKey(synced, apiKey) ? recorded : null
     return known !== null
   }
   const ask = async <T>(endpoint: Endpoint, signal: AbortSignal, call: () => Promise<Outcome<T>>) => {
@@ -67,8 +69,8 @@ export function hostOfOwnAccount(
 
 export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 
-/** Marks a key whose account shows recorded images. */
-async function lookAndMark(
+/** Checks the account, and records the key when the account shows recorded images. */
+async function checkAndRecord(
   host: ImageHost,
   synced: Synced,
   apiKey: string,
@@ -76,21 +78,21 @@ async function lookAndMark(
 ): Promise<Doubt> {
   const doubt = await judgeAccount(host, synced, apiKey, signal)
   if (doubt === null)
-    await synced.commit(tx => tx.meta.set('key_mark', markOf(apiKey, randomBytes(8).toString('hex'))))
+    await synced.commit(tx => tx.meta.set('key_mark', shortHashOf(apiKey, randomBytes(8).toString('hex'))))
   return doubt
 }
 
-/** Whether the records know another key than this one, and images by which the account can be checked. */
+/** Whether the records know another key than this one, and have images by which to check the account. */
 export function isOtherKey(synced: Synced, apiKey: string): boolean {
-  // A state without a mark belongs to the key with which it is opened first.
+  // A state with no recorded key belongs to the key with which it is opened first.
   return (
     synced.meta.get('key_mark') !== null &&
-    !isMarked(synced, apiKey) &&
+    !isRecordedKey(synced, apiKey) &&
     synced.images.fullestAlbums(1).length > 0
   )
 }
 
-/** Looks whether a key's account shows recorded images. Records nothing. */
+/** Checks whether a key's account shows recorded images. Records nothing. */
 export async function judgeAccount(
   host: Pick<ImageHost, 'list'>,
   synced: Synced,
@@ -99,14 +101,15 @@ export async function judgeAccount(
 ): Promise<Doubt> {
   if (!isOtherKey(synced, apiKey)) return null
   const albums = synced.images.fullestAlbums(ALBUMS_MOST)
-  // After a failed listing the host is not asked for a while, so the album that fails must not be the first each time.
+  // The first album is chosen at random. After a failed listing the host is not asked for a while, so an album that always
+  // fails must not be the first each time.
   const first = randomInt(albums.length)
   let unseen: HostFailure | null = null
   for (const album of [...albums.slice(first), ...albums.slice(0, first)]) {
     const shown = await showsRecordedImages(host, synced, album, signal)
-    // Where the plan does not allow listing, the account can't be checked, so it is accepted.
+    // When the plan does not allow listings, the account can't be checked, so albumd accepts it.
     if (shown.ok ? shown.value : shown.failure.remedy === 'plan') return null
-    // When an album can't be listed, the next albums are still looked at.
+    // An album that can't be listed does not end the check.
     if (!shown.ok) unseen ??= shown.failure
     if (signal.aborted) break
   }
@@ -116,9 +119,9 @@ export async function judgeAccount(
 }
 
 /**
- * Whether an album shows recorded images: most listed images with a recorded id must resemble the record, and at least one
- * must have the recorded name. Some hosts change names, but not all of them. Where all names differ, another account uses
- * the same ids by chance.
+ * Whether an album shows recorded images. More than half of the listed images with a recorded id must resemble their
+ * records, and at least one must have the recorded name. Some hosts change names, but not all of them. When all names
+ * differ, another account has the same ids by chance.
  */
 async function showsRecordedImages(
   host: Pick<ImageHost, 'list'>,
@@ -142,17 +145,20 @@ async function showsRecordedImages(
   return { ok: true, value: false }
 }
 
-/** §4.4 does not say what a host answers about another account's album. It may say that the album does not exist, or refuse. */
+/**
+ * Whether a host's failure means that the album belongs to another account. §4.4 does not say how a host answers then: it
+ * may say that the album does not exist, or refuse.
+ */
 function isOfAnotherAccount({ remedy }: HostFailure, album: string | null): boolean {
   return remedy === 'gone' || (remedy === 'not_permitted' && album !== null)
 }
 
-function isMarked({ meta }: Synced, apiKey: string): boolean {
-  const mark = meta.get('key_mark')
-  return mark !== null && mark === markOf(apiKey, mark.split(' ')[0]!)
+function isRecordedKey({ meta }: Synced, apiKey: string): boolean {
+  const recorded = meta.get('key_mark')
+  return recorded !== null && recorded === shortHashOf(apiKey, recorded.split(' ')[0]!)
 }
 
-/** Tells whether a key is the same, with too few bits for anybody to find out the key. */
-function markOf(apiKey: string, salt: string): string {
+/** A short hash by which a key is recognized. It has too few bits for anybody to find out the key. */
+function shortHashOf(apiKey: string, salt: string): string {
   return `${salt} ${createHash('sha256').update(`${salt} ${apiKey}`).digest('hex').slice(0, 8)}`
 }

@@ -21,21 +21,25 @@ type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 
 /** The records, opened for work by this process alone. */
 export interface Records {
   /**
-   * Every commit looks whether these files are still in their place, because somebody may replace them at any moment. An
-   * upload and a deletion begin with a commit, so nothing is sent or deleted by records that were replaced.
+   * Every commit checks whether the files of the records are still in their place, because a person may replace them at any
+   * moment. An upload and a deletion begin with a commit, so albumd sends and deletes nothing by records that were
+   * replaced.
    */
   synced: Synced
-  /** Whether the records may lack something that was done, because they are old or new. */
+  /** Whether uploads or deletions may be missing in the records, because the records are an older copy or made anew. */
   knowLess: boolean
-  /** Whether the records lack something, and requests of the last process may still take effect. */
+  /** Whether, in addition, requests of the last process may still take effect. */
   lostWork: boolean
-  /** `clean`: the records are complete. `damaged`: the database proved to be damaged, and the next opening sets it aside. */
+  /**
+   * `clean`: the records are complete. `cut_off`: they may not be. `damaged`: the database is damaged, so the next opening
+   * sets it aside.
+   */
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
 
 /**
- * Opens the records, or makes new ones. Sets damaged records aside, and finds out whether the records are lost or old.
- * `say` tells a person of both in one line. Throws StateError.
+ * Opens the records, or makes new ones. Sets damaged records aside. Finds out whether the records are lost or an older
+ * copy. `say` tells a person what was wrong, in one line. Throws StateError.
  */
 export function openRecords(files: RecordFiles, say: (line: string) => void): Records {
   try {
@@ -61,7 +65,7 @@ const SAID: Partial<Record<Verdict, string>> = {
 function openJudged(files: RecordFiles, say: (line: string) => void): Records {
   const { database } = files
   const witness = inWords(files.witness, () => readWitness(files.witness))
-  // The mark is read before the database is opened, because opening may change the file.
+  // Size, inode and time of the database are read before it is opened, because opening may change the file.
   const found = inWords(database, () => markOf(database))
   if (found && witness?.damaged) throw damaged(database, 'the last albumd that used it found it damaged')
   const db = openDatabase(database)
@@ -80,8 +84,9 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       const verdict = judge(known, found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
-      // After albumd was cut off, a person may have put back an older copy of the database, which has the same generation.
-      // Images may have been uploaded since that copy was made, so what albums hold is counted anew.
+      // After a crash a person may have put back an older copy of the database that was made since the last start, which
+      // can't be told from the database itself. Images may have been uploaded since the copy was made, so what albums hold
+      // is counted anew.
       if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
@@ -100,8 +105,8 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
 }
 
 /**
- * Records the next generation, in the database first. After a power cut between the two writes the database is ahead of
- * its witness, which an old database never is.
+ * Counts one opening more, first in the database and then in its witness (see synced/witness.ts). After a power cut between
+ * the two writes the database has the higher count, which an older copy never has.
  */
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null, knowLess: boolean): number {
   const generation = Math.max(synced.meta.get('generation') ?? 0, witness?.generation ?? 0) + 1
@@ -109,7 +114,8 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null, know
     meta.set('generation', generation)
     if (!knowLess) return
     meta.set('restored', true)
-    // Old records still name images that were deleted since. An audit finds them, so one is due at once.
+    // An older copy still names images that were deleted since. An audit finds these images, so an audit is made due at
+    // once.
     meta.set('audit_slot', 0)
   })
   const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
@@ -118,8 +124,8 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null, know
 }
 
 /**
- * Tells these files from others. Work with the database changes its size and times, but not its inode. Without the lock
- * file another albumd could start beside this one.
+ * Tells whether the files of the records are the same files as before. Work with the database changes its size and times,
+ * but not its inode. The lock file is included, because without it another albumd could start beside this one.
  */
 function identityOf({ database, witness, lock }: RecordFiles): string {
   const mark = markOf(witness)
@@ -127,12 +133,15 @@ function identityOf({ database, witness, lock }: RecordFiles): string {
   return `${inodes} ${mark?.ino} ${mark?.ctime}`
 }
 
-/** Where the witness can't be written, the next opening takes this for an end that was not clean. */
+/**
+ * Closes the database, and writes into the witness how it ended. When the witness can't be written, the next opening takes
+ * the end for a crash.
+ */
 function close({ database, witness }: RecordFiles, synced: Synced, generation: number, end: string): void {
   const unsettled = end !== 'clean' || synced.journal.oldestInDoubt() !== null
   synced.close()
   try {
-    // A write-ahead log that is left holds commits, so the database file alone is incomplete.
+    // When SQLite has left a write-ahead log, the log holds commits, and the database file alone is incomplete.
     const complete = end === 'clean' && markOf(`${database}-wal`) === null
     const closed = complete ? lastingMarkOf(database) : null
     if (closed || end === 'damaged')

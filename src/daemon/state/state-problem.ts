@@ -53,8 +53,8 @@ const NOTE_BYTES = 1024
 
 /**
  * Begins a note: a file that tells `albumd status` why a running daemon can't open its state. The file has its full size
- * from the start, so that the note can be written on a full disk. Where the file can't be written, there is no note, and
- * nothing else changes. `write` with null: the state is open again.
+ * from the start, so that the note can be written even when the disk is full. A note that can't be written stops nothing
+ * else. `write` with null: the state is open again.
  */
 export function beginProblemNote(file: string) {
   const write = (line: string | null, flag = 'r+') => {

@@ -19,16 +19,18 @@ export interface State {
   earlier: EarlierRequests
   /** Milliseconds that albumd has run, over all its starts. */
   running: () => number
-  /** Locks the roots that did not exist before. Answers the roots that another albumd has locked; they must wait. */
+  /**
+   * Locks roots that exist by now and are not locked yet. Answers the roots that another albumd has locked; they must wait.
+   */
   lockMissing(): Map<string, LockedError>
   /**
-   * Answers an error of work with this state, as a StateError where the state itself failed. Then what is in memory can't
-   * be trusted, and the state must be closed.
+   * Answers an error of work with this state: a StateError when the state itself failed. Then what is in memory can't be
+   * trusted, and the state must be closed.
    */
   failed(error: unknown): unknown
   /**
-   * Closes the state in any case. `sent`: the requests that the next process must count; left out, it waits until none can
-   * count any more. Throws StateError where the end could not be recorded.
+   * Closes the state in any case. `sent`: the requests that the next process must count; without it, the next process
+   * assumes that requests were sent until now. Throws StateError where the end could not be recorded.
    */
   close(sent?: EarlierRequests): void
 }
@@ -55,7 +57,7 @@ export function openClaimed(
   try {
     refuseOther(synced, config)
     const began = systemClock.monotonic()
-    // Lost or old records may lack the last request.
+    // Records that are lost or an older copy may not know the last request, so albumd assumes that it was sent just now.
     const earlier = records.knowLess ? began : earlierRequests(synced, began)
     const runBefore = synced.meta.get('running_ms') ?? 0
     const running = () => Math.round(runBefore + systemClock.monotonic() - began)
@@ -65,7 +67,7 @@ export function openClaimed(
       startRequests(tx)
       noteBoot(tx, bootId(), began)
       tx.meta.set('pid', process.pid)
-      // A daemon that was killed could not remove this entry.
+      // A daemon removes this entry at its end. A daemon that was killed could not.
       tx.meta.clear('config')
     })
     const close = (sent: EarlierRequests = systemClock.monotonic()) => {
@@ -80,7 +82,7 @@ export function openClaimed(
     return { synced, earlier, running, lockMissing: () => roots.lockMissing(), failed, close }
   } catch (error) {
     const why = failed(error)
-    // A StateError of `refuseOther` means that the state belongs to another config. The state itself is intact.
+    // `refuseOther` throws a StateError when the state belongs to another config. The state itself is intact then.
     records.close(error instanceof StateError ? 'clean' : end)
     throw why
   }
@@ -97,7 +99,10 @@ function recordEnd(synced: Synced, running: number, sent: EarlierRequests): void
   })
 }
 
-/** Whether anything is recorded of the host. A state that only knows a mistyped address may take another host. */
+/**
+ * Whether anything on the host is recorded. As long as nothing is, for example after a mistyped address, the state may be
+ * used for another host.
+ */
 function knowsTheHost({ albums, images, journal }: Synced): boolean {
   return images.fullestAlbums(1).length > 0 || albums.all().length > 0 || journal.open().length > 0
 }
