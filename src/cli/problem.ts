@@ -15,7 +15,7 @@ export const EXIT = {
   refused: 5,
 } as const
 
-const MEANINGS: Record<number, string> = {
+export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.inSync]: 'done',
   [EXIT.unexpected]: 'unexpected failure',
   [EXIT.usage]: 'bad usage or config',
@@ -27,7 +27,7 @@ const MEANINGS: Record<number, string> = {
 /** The exit codes for a command's help. Any command may fail unexpectedly. */
 export function exitCodesInHelp(codes: readonly number[]): string {
   const all = [...new Set([...codes, EXIT.unexpected])].sort()
-  return `Exit codes: ${all.map(code => `${code} ${MEANINGS[code]}`).join(', ')}.`
+  return `Exit codes: ${all.map(code => `${code} ${EXIT_MEANINGS[code]}`).join(', ')}.`
 }
 
 /** An error that a person can correct. Its message says in one line what is wrong, where, and what to do. */

@@ -8,6 +8,13 @@ import type { SpokenEvent } from '../sync/pass-events.ts'
 /** How many codes are counted by name. Further codes are counted as OTHER, because a host may invent many codes. */
 const CODES = 50
 
+/** A metric as prom-client holds it. */
+interface DeclaredMetric {
+  name: string
+  help: string
+  labelNames: string[]
+}
+
 /** The numbers for Prometheus. Counters begin at 0 when the process starts, as Prometheus expects. */
 export class Metrics {
   readonly #registry = new Registry()
@@ -118,6 +125,15 @@ export class Metrics {
     for (const { folder } of config.mirrors)
       for (const { code, n } of synced.summaries.failuresByCode(synced.mirrors.of(folder)?.id ?? 0))
         this.#failuresNow.inc({ code: this.#known(code) }, n)
+  }
+
+  /** Every metric, for the reference. */
+  declared(): { name: string; type: string; help: string; labels: string[] }[] {
+    const metrics = this.#registry.getMetricsAsArray() as unknown as DeclaredMetric[]
+    return metrics.map(metric => {
+      const { name, help, labelNames: labels } = metric
+      return { name, help, labels, type: metric.constructor.name.toLowerCase() }
+    })
   }
 
   #known(code: string): string {

@@ -39,8 +39,9 @@ describe('the package', () => {
     const isProgram = (path: string) => /^dist\/cli\/[\w-]+\.js$/.test(path)
     expect(installed.files).toContain('dist/cli/albumd.js')
     expect(installed.files).toContain('dist/cli/scan-worker.js')
-    const read = ['cli/try/pictures', 'page/assets'].flatMap(filesOf)
-    const beside = [...BESIDE_THE_PROGRAM, 'dist/package.json', ...read]
+    const read = ['cli/try/pictures', 'page/assets'].flatMap(folder => filesOf(`src/${folder}`))
+    const inDist = read.map(path => join('dist', relative('src', path)))
+    const beside = [...BESIDE_THE_PROGRAM, 'dist/package.json', ...inDist, ...filesOf('docs')]
     expect(installed.files.filter(path => !isProgram(path))).toEqual(beside.sort())
   })
 
@@ -95,10 +96,10 @@ describe('the package', () => {
   })
 })
 
-/** What is packed of a folder of the sources. */
+/** The files of a folder of the checkout. */
 function filesOf(folder: string): string[] {
-  const entries = readdirSync(join(CHECKOUT, 'src', folder), { recursive: true, withFileTypes: true })
+  const entries = readdirSync(join(CHECKOUT, folder), { recursive: true, withFileTypes: true })
   return entries
     .filter(entry => entry.isFile())
-    .map(({ parentPath, name }) => join('dist', relative(join(CHECKOUT, 'src'), parentPath), name))
+    .map(({ parentPath, name }) => relative(CHECKOUT, join(parentPath, name)))
 }

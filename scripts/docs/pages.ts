@@ -1,0 +1,229 @@
+import { readFileSync } from 'node:fs'
+import { EXIT_MEANINGS } from '../../src/cli/problem.ts'
+import { LOG_EVENTS } from '../../src/daemon/report/log.ts'
+import { Metrics } from '../../src/page/metrics.ts'
+import { configSections } from './config-keys.ts'
+import { type Declared, type DeclaredCommand, declaredCommands, optionUsage, usualValue } from './declared.ts'
+
+const MADE = '<!-- Written by "npm run docs" from the code. -->'
+
+/** The pages of docs/reference that are written from the code, by their names. */
+export async function referencePages(): Promise<Record<string, string>> {
+  const commands = await declaredCommands()
+  return {
+    'commands.md': commandsPage(commands),
+    'config.md': configPage(),
+    'exit-codes.md': exitCodesPage(commands),
+    'log-events.md': logEventsPage(),
+    'metrics.md': metricsPage(),
+    'json.md': jsonPage(),
+  }
+}
+
+function page(title: string, ...parts: string[]): string {
+  return `${[MADE, `# ${title}`, ...parts].join('\n\n')}\n`
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}
+
+const code = (text: string) => `\`${text}\``
+
+function commandsPage(commands: readonly DeclaredCommand[]): string {
+  const overview = commands.map(({ name, usage, describe }) => [`[${code(usage)}](#${name})`, describe])
+  return page(
+    'Commands',
+    'What all commands share, such as `--config` and how paths are written, is on [its own page](command-line.md).',
+    table(['command', 'what it does'], overview),
+    ...commands.flatMap(commandParts),
+  )
+}
+
+function commandParts(command: DeclaredCommand): string[] {
+  const { name, usage, describe, operands, options, examples, notes, exits, commands } = command
+  const given = [
+    ...operands.map(([operand, declared]) => [code(operand), saidOf(declared)]),
+    ...options.map(([option, declared]) => [code(optionUsage(option, declared)), saidOf(declared)]),
+  ]
+  const lines = examples.map(([line, words]) => `${line}    # ${words}`)
+  return [
+    `${name.includes(' ') ? '###' : '##'} ${name}`,
+    `${code(usage)}: ${describe}.`,
+    ...(given.length > 0 ? [table(['', ''], given)] : []),
+    ...(lines.length > 0 ? [['```sh', ...lines, '```'].join('\n')] : []),
+    ...notes,
+    ...(commands.length > 0 ? [] : [`[Exit codes](exit-codes.md): ${exits.join(', ')}.`]),
+    ...commands.flatMap(commandParts),
+  ]
+}
+
+function saidOf(declared: Declared): string {
+  const { describe = '', choices, type } = declared
+  const usual = usualValue(declared)
+  const said = describe || (choices ?? []).join(', ')
+  return usual === null || type === 'boolean' ? said : `${said}. Left out: ${usual}`
+}
+
+function exitCodesPage(commands: readonly DeclaredCommand[]): string {
+  const ending = (exit: number) =>
+    exit <= 2
+      ? 'every command'
+      : commands
+          .flatMap(each => (each.commands.length > 0 ? each.commands : [each]))
+          .filter(({ exits }) => exits.includes(exit))
+          .map(({ name }) => code(name))
+          .join(', ')
+  return page(
+    'Exit codes',
+    table(
+      ['code', 'meaning', 'commands'],
+      Object.entries(EXIT_MEANINGS).map(([exit, meaning]) => [exit, meaning, ending(Number(exit))]),
+    ),
+    'What is left (3) may be pictures that failed or are uncertain, deletions that are held or in grace, a used-up quota, a ' +
+      'guarded folder, an endpoint that the plan does not have, or a host that is away; `albumd status` says which. ' +
+      '`status` itself exits with 0 whatever it has to tell, if it can read config and state.',
+  )
+}
+
+function configPage(): string {
+  const sections = configSections()
+  const parts = sections.flatMap(({ name, describe, keys }) => [
+    `## ${name || 'Others'}`,
+    describe,
+    ...keys.flatMap(({ name: key, describe: words, values, usual, example }) => [
+      `### ${key}`,
+      [
+        words,
+        ...(values.every(value => words.includes(value)) ? [] : [`One of: ${values.join(', ')}.`]),
+        ...(usual === null ? [] : [`Left out: ${code(usual)}.`]),
+        ...(example === null ? [] : [`Example: ${code(example)}.`]),
+      ].join(' '),
+    ]),
+  ])
+  return page(
+    'Config',
+    'The config is YAML. [How to write it, and where it lies](../how-to/config.md). Durations are written as `90s`, `10m` or ' +
+      '`1h30m`, sizes as `20MB`, percentages as `25%`. Keys that are not here are errors that name the likely key. `[]` ' +
+      'stands for the entries of a list.',
+    ...parts,
+  )
+}
+
+function logEventsPage(): string {
+  const fields = eventFields()
+  return page(
+    'Log events',
+    'Each line of the log has an `event`, and that keeps its name. As JSON a line has `level` (20 debug, 30 info, 40 warn, ' +
+      '50 error), `time` (UTC), `event`, `msg` for people, and the fields below. Paths (`path`) are below the folder of ' +
+      '`mirror`. [Which ones ask for a person](../how-to/log-lines.md).',
+    table(
+      ['event', 'level', 'when', 'fields'],
+      Object.entries(LOG_EVENTS).map(([event, [level, words]]) => [
+        code(event),
+        level,
+        words,
+        (fields.get(event) ?? []).map(code).join(', '),
+      ]),
+    ),
+  )
+}
+
+/** The fields of each event, from the types that declare the events. */
+function eventFields(): Map<string, string[]> {
+  const sources = ['src/sync/pass-events.ts', 'src/daemon/events.ts'].map(source).join('\n')
+  const declared = sources.matchAll(/\{\s*event: '(\w+)'([^}]*)\}(?: & (Excess)\b)?/g)
+  const more = declaration('Excess', 'src/synced/tables/meta.ts')
+  return new Map(
+    [...declared].map(([, event, own, excess]) => {
+      const names = [...own!.matchAll(/\b(\w+)\??: /g), ...(excess ? more.matchAll(/^ {2}(\w+)\??: /gm) : [])]
+      return [event!, names.map(([, name]) => name!)]
+    }),
+  )
+}
+
+function metricsPage(): string {
+  const rows = new Metrics(() => 0)
+    .declared()
+    .map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help])
+  return page(
+    'Metrics',
+    'For Prometheus, at `/metrics` of the [status page](../how-to/status-page.md). Counters begin at 0 when albumd starts. ' +
+      'The label `mirror` is the folder of a mirror.',
+    table(['metric', 'type', 'labels', 'what it counts'], rows),
+  )
+}
+
+/** The interfaces in the code that say what a command writes with `--json`. */
+const JSON_OF: readonly (readonly [
+  command: string,
+  words: string,
+  types: readonly (readonly [string, string])[],
+])[] = [
+  [
+    'status',
+    'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and `uploading`.',
+    [
+      ['Status', 'src/daemon/report/status.ts'],
+      ['MirrorStatus', 'src/daemon/report/status.ts'],
+      ['MirrorSummary', 'src/synced/summary.ts'],
+      ['QuotaStatus', 'src/daemon/report/quota-status.ts'],
+      ['BacklogStatus', 'src/daemon/report/quota-status.ts'],
+      ['Watching', 'src/daemon/watch/watching.ts'],
+      ['AuditStatus', 'src/daemon/report/status.ts'],
+    ],
+  ],
+  [
+    'why',
+    'One object, `Explanation`; a list of them where several mirrors know the path.',
+    [['Explanation', 'src/daemon/report/explain.ts']],
+  ],
+  [
+    'doctor',
+    'One object with `exit_code` and `findings`, each a `Finding`.',
+    [['Finding', 'src/daemon/doctor/finding.ts']],
+  ],
+  [
+    'deletions',
+    'One object with `action` and `deletions`, each a `HeldDeletion`.',
+    [['HeldDeletion', 'src/daemon/commands/deletions.ts']],
+  ],
+  [
+    'trust',
+    'One object with `folder` and the fields of `TrustResult`.',
+    [['TrustResult', 'src/daemon/commands/trust.ts']],
+  ],
+  [
+    'restore',
+    'One object with `problems` (each with `path`, `code` and `message`), `exit_code`, `folder`, and the fields of `RestoreReport`.',
+    [['RestoreReport', 'src/daemon/restore/restore.ts']],
+  ],
+]
+
+function jsonPage(): string {
+  const parts = JSON_OF.flatMap(([command, words, types]) => [
+    `## ${command}`,
+    words,
+    ['```ts', types.map(([name, file]) => declaration(name, file)).join('\n\n'), '```'].join('\n'),
+  ])
+  return page(
+    'JSON',
+    '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that are ' +
+      'here keep their names. The types are the ones in the code.',
+    ...parts,
+  )
+}
+
+/** The source of an exported type, with its comments. */
+function declaration(name: string, file: string): string {
+  const declared = new RegExp(`^export ((?:interface|type) ${name}\\b[^{]*\\{[\\s\\S]*?^\\})`, 'm')
+  const found = declared.exec(source(file))?.[1]
+  if (found === undefined) throw new Error(`${file} declares no type ${name}`)
+  return found
+}
+
+function source(file: string): string {
+  return readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+}
