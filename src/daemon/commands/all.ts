@@ -57,8 +57,8 @@ export function commandNamed(name: string): Command<unknown, unknown> | null {
 }
 
 /**
- * A person waits, so an outage is not waited out for long. A picture that this scan does not find needs no grace,
- * because the person asked for the scan.
+ * A person waits for the command, so an outage ends it soon. A picture that this scan does not find needs no grace, because
+ * the person asked for the scan.
  */
 const ONE_SHOT = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 

@@ -39,7 +39,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   },
 }
 
-/** Audits until other work waits. It ends between two albums, and the next call goes on with the next album. */
+/** Audits until other work waits. The walk ends after an album, and the next call goes on with the next album. */
 async function auditForAWhile(
   context: CommandContext,
   repair: boolean,
@@ -47,12 +47,12 @@ async function auditForAWhile(
   const { config, interruption, output } = context
   const leave = new AbortController()
   const engine = { context: context.engine().context, pass: () => context.pass() }
-  // Only the walk ends early. Once it is finished, all repairs are made.
+  // Other work ends only the walk. When the walk is finished, all repairs are made.
   const stop = AbortSignal.any([interruption.stop, leave.signal])
   let steps = 0
   const progress = (done: number, albums: number) => {
     output.progress(done, albums)
-    // At least one album is compared each time. Otherwise the audit would never end while pictures change all day.
+    // At least one album is compared in each call. With none, the audit would never end while pictures change all day.
     if (steps++ > 0 && context.othersWait()) leave.abort()
   }
   const result = await audit(config, engine, repair, { ...interruption, stop }, progress)
@@ -67,12 +67,15 @@ export interface AuditFinding {
   name: string
   image_id: string
   detail: string
-  /** Whether the records know the image's id. Only such images are ever deleted. */
+  /** Whether the records know the image's id. An audit deletes no other images. */
   ours: boolean
   repaired: boolean
 }
 
-/** `path`: of the file. `album`: where its image lies, `belongs_in`: its own album. Both slash-separated; '' is the root. */
+/**
+ * A picture that lies flat. `path`: of the file. `album`: where its image lies. `belongs_in`: the album of its folder. Both
+ * albums are slash-separated; '' is the root.
+ */
 export interface AuditFlat {
   path: string
   album: string
@@ -80,7 +83,7 @@ export interface AuditFlat {
 }
 
 export interface AuditResult {
-  /** Whether the walk ended with the last album. Otherwise the next walk goes on where this one ended. */
+  /** Whether the walk reached the last album. Otherwise the next walk goes on with the next album. */
   finished: boolean
   /** Whether every album was compared. */
   complete: boolean
@@ -88,20 +91,17 @@ export interface AuditResult {
   /** Albums that could not be compared, and why. */
   skipped: { album: string; reason: string }[]
   findings: AuditFinding[]
-  /**
-   * Pictures that lie flat: outside their own albums, which could not be had. They are no difference, and an audit does
-   * not repair them.
-   */
+  /** Pictures that lie flat. An audit does not repair them, because records and host agree about them. */
   flat: AuditFlat[]
-  /** How many deletions were not done, because so many need a person's word. */
+  /** How many images were not deleted, because a person must approve so many deletions. */
   withheld: number
-  /** The host's answers that ended the work early. */
+  /** The host's failures that ended the work early. */
   stopped: HostFailure[]
 }
 
 /**
- * Compares the host's listing with the records. `repair`: then a pass uploads the images that are gone, and images that
- * are there twice are deleted, if the records know them.
+ * Compares the host's listings with the records. `repair`: a pass uploads pictures again whose images are gone, and of
+ * images that are there twice the copy is deleted, if the records know it.
  */
 export async function audit(
   config: Pick<Config, 'host' | 'deletions'>,
@@ -111,10 +111,10 @@ export async function audit(
   progress: (done: number, albums: number) => void,
 ): Promise<AuditResult> {
   const { synced } = context
-  // Half of the permitted requests is left to other work.
+  // The walk sends at most half as many requests as the rate permits, so that other work can send the rest.
   const gapMs = 2000 / config.host.requests_per_second.list
   const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
-  // Told now, because a repair changes the records.
+  // The findings are put into words before the repair, because the repair changes the records.
   const found = synced.audit.findings().map(finding => shown(synced, finding))
   const flat = flatPictures(synced)
   const resultOf = (repaired: readonly Finding[], withheld: number, failures: (HostFailure | null)[]) => {
@@ -137,7 +137,7 @@ export async function audit(
   if (stopped || !repair || !finished) return resultOf([], 0, [stopped])
   const uploads = await repairGone(context, interruption)
   const pass = uploads.stopped ? null : await makePass(interruption)
-  // Nothing is deleted while any mirror is guarded, nor after a person has paused albumd.
+  // Nothing is deleted while any mirror is guarded, or while albumd is paused.
   const inDoubt = synced.mirrors.all().some(({ guard }) => guard !== null)
   const mayGo = () => pauseAt(synced, context.clock.wall()) === null
   const deletions =
@@ -153,7 +153,7 @@ export async function audit(
 
 const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
 
-/** So many pictures of a mirror that lie flat are named. `status` counts all of them. */
+/** How many pictures that lie flat are named for each mirror. `status` counts all of them. */
 const FLAT_MOST = 1000
 
 function flatPictures(synced: Synced): AuditFlat[] {
@@ -171,7 +171,7 @@ function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding
   return { kind, album: albumName(synced, album), name, image_id: remote_id, detail: inWords(detail), ours }
 }
 
-/** Records what plan or key forbid, so that `status` shows it until it is tried again. */
+/** Records that the plan or the key forbids the audit, so that `status` shows this until it is tried again. */
 async function recordBlock({ commit }: Synced, failure: HostFailure, now: number): Promise<void> {
   const { endpoint, code, message, remedy, repeated } = failure
   if (remedy !== 'plan' && remedy !== 'key') return

@@ -11,44 +11,47 @@ export interface CommandOutput {
   tell: TellSpoken
   /** One line for a person. */
   say(line: string): void
-  /** `done` of `albums` are compared. */
+  /** `done` of all `albums` are compared by now. */
   progress(done: number, albums: number): void
 }
 
 /**
- * What a command works with. Both the daemon's loop and a one-shot command that has locked the state provide it, so a
- * command does the same in either. No other command and no pass touches the state while a command works, except while
- * the command waits for `pass` or `giveWay`.
+ * What a command works with. The daemon's loop provides it, and so does a one-shot command that has locked the state. So a
+ * command does the same in both. While a command works, no other command and no pass touches the state, except while the
+ * command waits for `pass` or `giveWay`.
  */
 export interface CommandContext {
   config: Config
   synced: Synced
-  /** For a command with `needsHost`. */
+  /** Only a command with `needsHost` may call this. */
   engine(): Engine
   interruption: Interruption
   output: Pick<CommandOutput, 'progress'>
-  /** A complete pass over all mirrors. */
+  /** Makes a complete pass over all mirrors. */
   pass(options?: PassOptions): Promise<PassReport>
-  /** Whether other work waits. A command that takes long asks between two steps, and then calls `giveWay`. */
+  /**
+   * Whether other work waits. A command that takes long asks this again and again, and calls `giveWay` when other work
+   * waits.
+   */
   othersWait(): boolean
-  /** Lets the other work be done. Resolves after the next pass. */
+  /** Lets the other work be done. Resolves after one pass. */
   giveWay(): Promise<void>
 }
 
 /** A command of a person, as the daemon or a one-shot command carries it out. Request and result are JSON. */
 export interface Command<Request, Result> {
   request: z.ZodType<Request>
-  /** Whether it sends requests to the host. */
+  /** Whether the command sends requests to the host. */
   needsHost?: boolean
   /**
-   * Whether it only records something. Such a command does not wait for the pass under way, and is carried out also when
-   * the daemon runs with another config of this state than the one who asks.
+   * Whether the command only records something. Such a command does not wait until the pass under way ends. It is carried
+   * out even when the daemon runs with another config than the person who gave the command.
    */
   atOnce?: boolean
   carryOut(context: CommandContext, request: Request): Promise<Result>
 }
 
-/** A command can't be carried out, or not now. `code`: undefined for an error that nobody expects. */
+/** The error of a command that can't be carried out, or not now. `code`: undefined for an error that nobody expects. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly code: string | undefined
@@ -59,7 +62,7 @@ export class Refused extends Error {
   }
 }
 
-/** What was asked for can't be done. The message says what would be right. */
+/** The error of a command that asks for something impossible. The message says what a person can do instead. */
 export class NotPossible extends Refused {
   constructor(message: string, code: 'NOT_POSSIBLE' | 'PAUSED' = 'NOT_POSSIBLE') {
     super(code, message)
@@ -67,8 +70,8 @@ export class NotPossible extends Refused {
 }
 
 /**
- * Whether the path below a mirror's `folder` is `wanted` or lies below it. `wanted` is absolute or below the folder;
- * left out, everything is meant.
+ * Whether the path below a mirror's `folder` is `wanted` or lies below `wanted`. `wanted` is absolute or below the folder.
+ * Without `wanted`, every path is meant.
  */
 export function isMeant(folder: string, path: string, wanted: string | undefined): boolean {
   return wanted === undefined || isAtOrBelow(path, wanted) || isAtOrBelow(fullPath(folder, path), wanted)

@@ -15,19 +15,19 @@ export interface Session {
   interruption: Interruption
   /** What the loop does for a command. */
   loop: Pick<CommandContext, 'pass' | 'othersWait' | 'giveWay'>
-  /** Answers an error of the state as a StateError; see State. */
+  /** Turns an error of the state into a StateError; see `State.failed`. */
   failed(error: unknown): unknown
 }
 
 export const ENDED = new Refused('DAEMON_ENDED', 'the daemon was stopped before this was done; run it again')
-/** The reason with which a session is stopped whose config or key was replaced. */
+/** Commands that wait are refused with this reason, when the session ends because config or key was replaced. */
 export const RENEWED = new Refused(
   'DAEMON_ENDED',
   'the daemon has taken another config or key before this was done; run it again',
 )
 
 /**
- * How the person who gave a command is told about it. The status page gives none of these, because it shows only the
+ * How the person who gave a command hears of it. The status page uses none of these fields, because it shows only the
  * outcome.
  */
 export interface Asker {
@@ -54,20 +54,20 @@ const SILENT: CommandOutput = { tell() {}, say() {}, progress() {} }
  */
 export class CommandQueue {
   #session: Session | null = null
-  /** Why commands are refused. Null: they are carried out, at once or when a session is open again. */
+  /** Why commands are refused. Null: commands are carried out, at the latest when a session is open again. */
   #closed: Refused | null = null
   readonly #queue: QueuedCommand[] = []
   readonly #begun = new Set<QueuedCommand>()
   readonly #asked = new Bell()
   #stateError: StateError | null = null
 
-  /** From here on commands are carried out. */
+  /** Begins a session. From now on commands are carried out. */
   open(session: Session): void {
     this.#closed = null
     this.#session = session
   }
 
-  /** Ends the session. The queued commands wait for the next one. */
+  /** Ends the session. Queued commands wait for the next session. */
   leave(): void {
     this.#session = null
   }
@@ -106,7 +106,8 @@ export class CommandQueue {
       } catch (error) {
         const why = failed(error)
         reject(why)
-        // The loop must end too, because after an error of the state what is in memory can't be trusted.
+        // After an error of the state, what is in memory can't be trusted. `carryOut` throws the error, so that the loop
+        // ends too.
         if (why instanceof StateError) this.#stateError = why
       }
     }

@@ -18,10 +18,10 @@ import { type Command, type CommandContext, isMeant, NotPossible } from './comma
 /** The result of a command that makes a pass. */
 export interface PassResult {
   verdict: Verdict
-  /** The host's answers that ended the work early. */
+  /** The host's failures that ended the work early. */
   stopped: HostFailure[]
   mirrors: MirrorStatus[]
-  /** The pause that kept everything from being sent and deleted. Null: albumd is not paused. */
+  /** The pause because of which nothing was sent or deleted. Null: albumd is not paused. */
   paused: Pause | null
 }
 
@@ -32,13 +32,13 @@ export const syncCommand: Command<{ pruneIgnored: boolean }, PassResult> = {
     passResult(context, async () => (await context.pass({ pruneIgnored })).stopped),
 }
 
-/** `why`: in words, why the first of the `unknown` pictures could not be compared. */
+/** `why`: why the first of the `unknown` pictures could not be compared, in words. */
 export type VerifiedInWords = Omit<Verified, 'why'> & { why: string | null }
 
 interface AdoptResult extends PassResult {
   /** Null: nothing was compared. */
   verified: VerifiedInWords | null
-  /** Whether addresses can be built that the host has not told. */
+  /** Whether albumd can build delivery addresses that the host has not told. */
   addressesKnown: boolean
 }
 
@@ -48,10 +48,10 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   async carryOut(context, { verify }) {
     const { config, synced, interruption } = context
     const engine = context.engine()
-    // An upload that was refused as ambiguous may be clear by now.
+    // The failures are forgotten, because an upload that failed as ambiguous may have one clear image by now.
     await forgetFailures(config, synced)
     let verified: VerifiedInWords | null = null
-    // Every picture may be linked, so comparing them may take long.
+    // Between two comparisons other work may be done, because all pictures may be linked, and comparing them takes long.
     const giveWay = async () => {
       if (context.othersWait()) await context.giveWay()
     }
@@ -97,9 +97,9 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
 }
 
 /**
- * Forgets the failures of the files at and below `path` (absolute, or below a mirror's folder; undefined: of all files),
- * and that the quota was used up. The host's blocks stay recorded until they end, because `status` shows since when they
- * hold.
+ * Forgets the failures of the files at and below `path`, and that the quota was used up. `path`: absolute, or below a
+ * mirror's folder; undefined: all files. The host's blocks stay recorded until they end, because `status` shows when they
+ * began.
  */
 function forgetFailures(config: Config, synced: Synced, path?: string): Promise<void> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
@@ -112,7 +112,7 @@ function forgetFailures(config: Config, synced: Synced, path?: string): Promise<
   })
 }
 
-/** Whether an upload failed or the host refused a deletion at or below `path` (as above). */
+/** Whether, at or below `path`, an upload failed or the host refused a deletion. `path`: as for `forgetFailures`. */
 function hasFailures(config: Config, synced: Synced, path: string): boolean {
   const isIn = isAt(config, synced, path)
   return synced.summaries.failures(Number.MAX_SAFE_INTEGER).some(isIn) || synced.escrow.postponed().some(isIn)
@@ -135,7 +135,10 @@ export async function resendInDoubt(
   return files.length
 }
 
-/** Failures that end when a person asks for the upload to be sent again. */
+/**
+ * Failures of which nobody knows whether the image is on the host. They end when a person asks for the upload to be sent
+ * again.
+ */
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
@@ -146,7 +149,10 @@ function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], pat
   })
 }
 
-/** Tells whether a location in the config's mirrors is at or below `path` (as above). */
+/**
+ * Answers a function that tells whether a location is at or below `path` in a mirror of the config. `path`: as for
+ * `forgetFailures`.
+ */
 function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
   const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return (location: { mirror: number; path: string }) => {
@@ -156,8 +162,9 @@ function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
 }
 
 /**
- * Does `work`, which answers the host's refusals that ended it early. While albumd is paused, `work` is not done. A
- * command of a person tries everything again, except a used-up quota, because the quota is probed by itself.
+ * Does `work`, which answers the host's failures that ended it early. While albumd is paused, `work` is not done. Endpoints
+ * that the host has blocked are tried again, because a person asked. Only the block of a used-up quota stays, because
+ * albumd itself asks again when the quota may be back.
  */
 export async function passResult(
   context: CommandContext,
@@ -183,13 +190,14 @@ async function whatStopped(
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
   if (synced.escrow.postponed().length > 0) await synced.commit(tx => hurried(tx, running()))
-  // A pass that has nothing to send would not notice that the host does not answer, so it is asked for one page as well.
+  // One page is listed beside `work`, because a pass that has nothing to send would not notice that the host does not
+  // answer.
   const [page, ended] = await Promise.all([host.list(null, 1, interruption.cut), work()])
   const refusals = [...(page.ok ? [] : [page.failure]), ...ended]
   const stopped = [
     ...new Map(refusals.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values(),
   ]
-  // The pass may have recorded the mirrors' states before the host answered.
+  // The states of the mirrors are recorded once more, because the pass may have recorded them before the listing failed.
   await synced.commit(tx => recordStates(tx, context, stopped))
   return stopped
 }

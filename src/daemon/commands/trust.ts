@@ -8,11 +8,11 @@ export interface TrustResult {
   /** False: the folder is not in doubt. */
   trusted: boolean
   reason: string | null
-  /** How many pictures that have images are missing; these images will be deleted. */
+  /** How many missing pictures have images. These images will be deleted. */
   missing: number
-  /** The first NAMED missing pictures: their paths below the mirror's folder. */
+  /** The paths of the first NAMED missing pictures, below the mirror's folder. */
   paths: string[]
-  /** When the folder is not in doubt: the mirror's folders that are. */
+  /** When the named folder is not in doubt: the folders of its mirror that are in doubt. Otherwise empty. */
   in_doubt: string[]
   /** Whether the config says `deletions: keep` for the mirror, so no image will be deleted. */
   keeps: boolean

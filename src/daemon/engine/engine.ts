@@ -218,7 +218,7 @@ async function noticeBandwidth(
   })
 }
 
-/** What the engine works on. */
+/** The parts of the outside world that the engine uses. */
 type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
 
 /**

@@ -56,7 +56,7 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env, h
   return pino(base, chosen === 'journal' ? journal(write) : { write })
 }
 
-/** For JSON.parse, which turns the codes of control characters into these characters again. A stack has several lines. */
+/** For JSON.parse: escapes the control characters that JSON.parse unescapes. A stack keeps its line breaks. */
 function printableIn(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value)

@@ -93,7 +93,7 @@ export async function* previewPass(
   }
 }
 
-/** What a pass would have sent of one mirror before it weighs the deletions. */
+/** The uploads of one mirror. A pass decides about deletions after its uploads, so the preview counts them first. */
 interface Uploads {
   any: boolean
   /** Pictures that have no image yet. */

@@ -11,12 +11,12 @@ import { PictureProblem } from './target-folder.ts'
 const TRIES = 5
 const PATIENCE = { random: Math.random, maxDelayMs: 10_000 }
 
-/** The most bytes of an image that is listed without a size. */
+/** The most bytes that are fetched of an image that is listed without a size. */
 const MOST_UNKNOWN = 2 ** 32
 
 /**
- * Fetches a picture into a file and compares it with what is known of it. It tries several times where that may help. False:
- * `signal` cut it off. Throws PictureProblem, and the errors of the disk.
+ * Fetches a picture into a file and compares it with what is known of it. Tries several times where that may help. False:
+ * `signal` ended the fetch early. Throws PictureProblem, and the errors of the disk.
  */
 export async function fetchPicture(
   downloads: Downloads,
@@ -32,7 +32,8 @@ export async function fetchPicture(
     if (!got.ok && got.code === 'CANCELLED') return false
     const problem = await problemOf(got, known, file)
     if (problem === null) return true
-    // A cache on the way may have answered. The second request asks caches to fetch the picture again.
+    // The wrong answer may come from a cache on the way. From the second try on, the request asks caches to fetch the
+    // picture again.
     if (tries >= triesFor(problem)) throw problem
     file.empty()
     const asked = got.ok ? got.retryAfterMs : null

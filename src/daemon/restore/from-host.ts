@@ -16,10 +16,10 @@ import { safeName, type TargetFolder } from './target-folder.ts'
 type ListedImage = WholeWalk['images'][number]
 
 /**
- * Fills an empty folder with all images that the host lists, each in the folder of its album, or goes on where an
- * earlier run ended. It is for the case that pictures and state are lost, so it needs no records. Records that exist
- * prove the bytes of their images. No albumd may work with the state meanwhile, because both together would ask the
- * host too often (§8). Throws Refused, LockedError and StateError.
+ * Fills an empty folder with all images that the host lists, each in the folder of its album, or goes on where an earlier
+ * run ended. This is for a person who has lost pictures and state, so it needs no records. Where records exist, they prove
+ * the bytes of their images. No albumd may work with the state meanwhile, because both together would ask the host too
+ * often (§8). Throws Refused, LockedError and StateError.
  */
 export async function restoreFromHost(
   config: Config,
@@ -56,7 +56,8 @@ async function listedImages(
     const recorded = synced.images.byRemoteId(image.id)
     const isProof = recorded !== undefined && recorded.proof !== 'none'
     const url = recorded?.cdn_url ?? built(image.id, image.name ?? '') ?? (base && belowBase(base, image.id))
-    // The listing tells the time of the upload. The record of a file with these bytes tells the picture's own time.
+    // The listing tells only when the image was uploaded. When a recorded file has these bytes, its record tells the
+    // picture's own time.
     const file = isProof && synced.files.onImage(recorded.id).find(({ hash }) => hash?.equals(recorded.hash))
     const ms = timeOf(image) ?? (isProof ? recorded.recorded_at : null)
     const picture = {
@@ -87,7 +88,7 @@ async function listAll(
   access: Access,
   stop: AbortSignal,
 ): Promise<{ walk: WholeWalk; base: string | null }> {
-  // The process before may have sent a request a moment ago.
+  // An earlier process may have sent requests until now, so this one waits as long as the rate limit demands.
   const remote = openRemote(config.host, access, systemClock.monotonic(), {
     concurrency: config.uploads.concurrency,
     patience: { attempts: 5, maxDelayMs: 10_000 },
@@ -112,9 +113,10 @@ async function listAll(
 }
 
 /**
- * The path of each image: the names of its albums and its own name. Of several images that would have one path, all but the
- * newest get their id into their names. Paths that differ in case alone count as one path, because on some disks they are one.
- * `before`: the paths that an earlier run has chosen. They stay, because their files may be there.
+ * The path of each image: the names of its albums and its own name. When several images would have one path, all but the
+ * newest get their id into their names. Paths that differ only in capital and small letters count as one path, because on
+ * some disks they are one. `before`: the paths that an earlier run has chosen. They stay, because their files may be on the
+ * disk already.
  */
 function placed({ albums, images }: WholeWalk, before: ReadonlyMap<string, string>): Map<string, string> {
   const byId = new Map(albums.map(album => [album.id, album]))
@@ -135,7 +137,7 @@ function placed({ albums, images }: WholeWalk, before: ReadonlyMap<string, strin
     const name = image.name || '_'
     const named = (addition: string) => pathOf(folderOf(image.album), safeName(name, addition))
     let path = named('')
-    // Another image may have been listed with a name that ends in this id.
+    // The name with the id may be taken too, because another image may be listed with that very name.
     for (let tries = 1; taken.has(folded(path)); tries++)
       path = named(tries === 1 ? ` (${image.id})` : ` ${tries} (${image.id})`)
     taken.add(folded(path))
@@ -144,7 +146,10 @@ function placed({ albums, images }: WholeWalk, before: ReadonlyMap<string, strin
   return paths
 }
 
-/** Images of one time, or of no readable time, come in the order of their ids, the last id first. */
+/**
+ * Orders images by their time of upload, the newest first. Images with the same time, or without one, are ordered by their
+ * ids, the last id first.
+ */
 function newestFirst(a: ListedImage, b: ListedImage): number {
   return (timeOf(b) ?? 0) - (timeOf(a) ?? 0) || (a.id < b.id ? 1 : -1)
 }

@@ -57,7 +57,7 @@ function foldersFor(mirrors: readonly string[]): Map<string, string> {
   )
 }
 
-/** Files in these states are not expected to have an image. */
+/** The states of files that need no image, so the restore does not miss an image. */
 const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 
 /** The recorded files of these mirrors. `folders`: for each mirror, the folder for its pictures. */
@@ -78,7 +78,7 @@ function recordedPictures(
       to: pathOf(folders.get(mirror)!, file.path),
       url,
       known: { size: image.size, sha256: image.hash, isLinked: state === 'linked' },
-      // For an older version only the time of the upload is known.
+      // Of an older version only the time of its upload is recorded.
       mtime: older ? Math.round(image.recorded_at * 1000) : file.mtime,
       note: older ? ('older' as const) : state === 'linked' ? ('proved' as const) : null,
       replacement() {

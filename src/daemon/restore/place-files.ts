@@ -29,8 +29,8 @@ interface Wanted {
 }
 
 /**
- * How many folders are remembered before a `flush`. Remembered folders are real folders whose new entries are not
- * synced yet.
+ * How many folders are remembered before a `flush`: each is a real folder, no link, and its new entries are not synced to
+ * the disk yet.
  */
 const FOLDERS_KEPT = 500
 
@@ -50,8 +50,8 @@ export class PlaceFiles {
   }
 
   /**
-   * The size of the picture, when it is already on the disk with the known bytes. Its modification time is set too.
-   * Null: nothing is there.
+   * The size of the picture, when it is already on the disk with the known bytes. Its modification time is set too. Null:
+   * nothing is on the disk at its path.
    */
   async sizeThere({ to, known, mtime }: Wanted): Promise<number | null> {
     const file = await this.#fullPath(to)
@@ -129,7 +129,7 @@ export class BegunFile implements ByteSource {
     return buffer.subarray(0, bytesRead)
   }
 
-  /** Returns when the bytes are written, so that bytes arrive no faster than the disk takes them. */
+  /** Returns only when the bytes are written, so that bytes are not fetched faster than the disk takes them. */
   write(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.byteLength; ) {
       const written = writeSync(this.#file.fd, chunk, from, chunk.byteLength - from, this.size)
@@ -138,7 +138,7 @@ export class BegunFile implements ByteSource {
     }
   }
 
-  /** Removes all bytes, for another try. */
+  /** Removes all bytes, so that the picture can be fetched again. */
   empty(): void {
     this.size = 0
     ftruncateSync(this.#file.fd)
@@ -156,12 +156,15 @@ export class BegunFile implements ByteSource {
   /** Removes the file, unless `finish` has moved it. */
   async close(): Promise<void> {
     if (this.#isOpen) await this.#file.close()
-    // The next run removes a file that can't be removed now.
+    // A file that can't be removed now is removed by the next run.
     await unlink(this.#path).catch(() => {})
   }
 }
 
-/** Uses a hard link, because rename(2) would replace another file. Where the file system has no hard links, it looks first. */
+/**
+ * Moves the file by a hard link, because rename(2) would replace another file. Where the file system has no hard links, it
+ * first checks that no file is there.
+ */
 async function moveTo(from: string, to: string): Promise<void> {
   try {
     await link(from, to)

@@ -15,15 +15,15 @@ import {
 
 /** What a restore tells. Sizes are in bytes. `message`: one line for a person. */
 export type RestoreEvent =
-  /** `bytes`: null where only a listing tells sizes, because a listing rounds them. */
+  /** `bytes`: null when only a listing tells the sizes, because a listing rounds them. */
   | { event: 'restore_started'; pictures: number; bytes: number | null }
-  /** `there`: the complete picture was there already. */
+  /** `there`: the complete picture was on the disk already. */
   | ({ event: 'picture_restored'; size: number; there: boolean; note: Note | null } & Shown)
   | ({ event: 'picture_missing'; code: MissingCode; message: string } & Shown)
 
 /**
- * The path below the mirror's folder. Without a mirror, of an image that only the host lists: the path below the folder that is
- * filled.
+ * What messages call the picture: the mirror and the path below its folder. An image that only the host lists has no
+ * mirror; its path is below the folder that is filled.
  */
 export interface Shown {
   mirror?: string
@@ -32,25 +32,28 @@ export interface Shown {
 
 /**
  * What a person must know about a restored picture. The report counts each note.
- * older: it is an older version, because the picture's last change was not uploaded.
- * proved: it was only linked or listed so far, and its bytes have the recorded hash.
- * unproved: nothing is recorded of it, and only its size and dimensions are compared with the host's listing.
+ * older: the picture is an older version, because its last change was not uploaded.
+ * proved: the image was only linked or listed so far, and now its bytes proved to have the recorded hash.
+ * unproved: no record tells the image's bytes, so only its size and dimensions are compared with the host's listing.
  */
 export type Note = 'older' | 'proved' | 'unproved'
 
 /** The result of a restore. The counts of notes include pictures that were there already. */
 export interface RestoreReport extends Record<Note, number> {
   restored: number
-  /** Pictures that were there already. */
+  /** How many pictures were on the disk already. */
   there: number
-  /** The size of all fetched pictures. */
+  /** The size of all fetched pictures together. */
   bytes: number
   missing: number
-  /** Not tried, because the restore ended early. */
+  /** How many pictures were not tried, because the restore ended early. */
   untried: number
-  /** Left out: deleted from the disk, while their image is still on the host. */
+  /**
+   * How many pictures were not restored because they were deleted from the disk, although their images are still on the
+   * host.
+   */
   gone: number
-  /** One line: why the restore stopped by itself. Null: it did not. */
+  /** Why the restore stopped by itself, in one line. Null: the restore did not stop by itself. */
   stopped: string | null
   interrupted: boolean
 }
@@ -65,14 +68,17 @@ export interface Picture {
   /** Microseconds since 1970. Null: not known. */
   mtime: number | null
   note: Note | null
-  /** The same picture with another image, where a daemon has replaced the image since the record was read. */
+  /**
+   * The same picture with its newer image, when a daemon has replaced the image since the record was read. Null: no daemon
+   * has.
+   */
   replacement?(): Due | null
 }
 
 /** A picture to restore. */
 export interface Due {
   shown: Shown
-  /** Null: it was never uploaded. */
+  /** Null: the picture was never uploaded. */
   picture: Picture | null
 }
 
@@ -80,15 +86,17 @@ export interface Due {
 export interface Source {
   pictures: number
   bytes: number | null
-  /** All pictures to restore. What is left out is counted in the report. */
+  /** All pictures to restore. The report counts the pictures that are not restored. */
   due(report: RestoreReport): IterableIterator<Due>
   /** Why a picture may have no address. */
   noAddress: string
-  /** Why more pictures may be there than the source names. Null: there are no more. */
+  /** Why the source may not know all pictures, for example because the listing kept changing. Null: it knows all. */
   doubt: string | null
 }
 
-/** The most downloads at a time. More would disturb other users of the host, and hardly be faster on one disk. */
+/**
+ * The most downloads at the same time. More would slow down other users of the host, and one disk would hardly be faster.
+ */
 const CONCURRENCY_MAX = 8
 
 /**
@@ -168,7 +176,8 @@ class Restore {
       const problem = this.#refused(error)
       if (problem !== null) throw problem
     })
-    // After an early end the rest is counted. Otherwise the missing pictures counted so far would seem to be all.
+    // When the restore ended early, the pictures that are left are counted as not tried. Without them, the report would
+    // seem to name all missing pictures.
     for (const _ of due) report.untried++
     report.interrupted = stop.aborted
     report.stopped ??= doubt
@@ -227,14 +236,17 @@ class Restore {
     this.#tell({ event: 'picture_restored', ...shown, size, there, note })
   }
 
-  /** Stops the restore where the host or the network failed too often: all other pictures would fail too. */
+  /**
+   * Stops the restore after too many failures of the host or the network in a row, because the next pictures would fail
+   * too.
+   */
   #count({ isOutage, message }: PictureProblem): void {
     this.#outagesInARow = isOutage ? this.#outagesInARow + 1 : 0
     if (this.#outagesInARow >= OUTAGES_MAX)
       this.#report.stopped ??= `${message}; run the same command again later: it goes on where it was`
   }
 
-  /** The problem of one picture. Null: the folder can't be filled any further, so the restore stops. */
+  /** The error as a problem of one picture. Null: the disk refuses all pictures, so the restore stops. */
   #refused(error: unknown): PictureProblem | null {
     const problem = diskProblem(error, this.#files.root)
     if (problem instanceof PictureProblem) return problem

@@ -12,15 +12,15 @@ import { NotPossible } from '../commands/command.ts'
 export interface TargetFolder {
   /** Its real path. */
   root: string
-  /** A folder on the same disk, for files that are not complete yet. */
+  /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
   own: string
-  /** The path of each image, as the first run has chosen it. Empty until `keepPaths`. */
+  /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
   paths(): Promise<Map<string, string>>
   /** Throws NotPossible. */
   keepPaths(paths: ReadonlyMap<string, string>): Promise<void>
   /**
-   * `complete`: nothing is left to restore. Otherwise the mark in the folder stays, so that a later run can go on, unless
-   * nothing lies in the folder.
+   * `complete`: nothing is left to restore, so the folder `own` is removed. Otherwise `own` stays, so that a later run can
+   * go on. It is removed also when no picture lies in the folder.
    */
   close(complete: boolean): Promise<void>
 }
@@ -28,20 +28,23 @@ export interface TargetFolder {
 /** What is restored: these mirrors, or all of the host. A restore goes on only in a folder that was begun for the same. */
 export type Purpose = readonly string[] | 'all that the host lists'
 
-/** The folder for the restore's own files, in the folder that it fills. */
+/** The name of the folder `own`, which lies in the folder that the restore fills. */
 const OWN_FOLDER = '.albumd-restore'
 
-/** In that folder: what the restore is of. */
+/** The file in `own` that names the host and the mirrors of the restore. */
 const MARK = 'restore.json'
-/** In that folder: the path of each image. A listing that has changed since must not give another path to an image. */
+/**
+ * The file in `own` that holds the path of each image. Without it, a later run might give an image another path, because
+ * the listing has changed.
+ */
 const PATHS = 'paths.json'
 
-/** Names that may lie in an empty folder. New file systems have a lost+found. */
+/** Names that a folder may hold and still count as empty. A new file system has a lost+found. */
 const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
 
 /**
- * Makes the folder, or takes an empty folder, or one that a restore of the same mirrors has begun to fill. Throws
- * NotPossible and LockedError.
+ * Opens the folder to fill. It makes the folder, or takes one that is empty or that a restore of the same mirrors has begun
+ * to fill. Throws NotPossible and LockedError.
  */
 export async function openTarget(folder: string, config: Config, purpose: Purpose): Promise<TargetFolder> {
   const mirrors = typeof purpose === 'string' ? purpose : [...purpose].sort()
@@ -70,7 +73,7 @@ export async function openTarget(folder: string, config: Config, purpose: Purpos
           await rm(own, { recursive: true, force: true })
           await syncFolder(root)
         } catch (error) {
-          // An incomplete restore has told already what is wrong.
+          // Only a complete restore tells this error. An incomplete one has already told what is wrong.
           if (complete) throw error
         } finally {
           lock.release()
@@ -84,8 +87,8 @@ export async function openTarget(folder: string, config: Config, purpose: Purpos
 }
 
 /**
- * Throws NotPossible for a folder that must not be filled. In a mirror's folder that is half filled, a daemon would
- * take the missing half for deleted. The state folder is only for albumd's own files.
+ * Throws NotPossible for a folder that must not be filled. When a mirror's folder is half filled, a daemon would think that
+ * the missing half was deleted. The state folder is only for albumd's own files.
  */
 function refuseLocation(root: string, { mirrors, state_dir }: Config): void {
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(root, folder) || isAtOrBelow(folder, root))
@@ -122,7 +125,7 @@ async function lockTarget(root: string): Promise<Lock> {
   }
 }
 
-/** `mark`: what a file in `own` says of the restore. */
+/** Makes `own` and its file MARK. `mark`: the text of that file. */
 async function begin(root: string, own: string, mark: string): Promise<void> {
   const file = join(own, MARK)
   const isEmpty = (await namesIn(root)).length === 0
@@ -134,7 +137,7 @@ async function begin(root: string, own: string, mark: string): Promise<void> {
   if (before !== mark && !isEmpty)
     throw new NotPossible(`${root}: a restore of other mirrors was begun here; name another folder`)
   await makeOwn(root, own)
-  // Files of a run that was cut off are incomplete.
+  // Removes the pictures that an earlier run could not complete, and keeps its notes when they are of the same restore.
   for (const name of await readdir(own))
     if (before !== mark || (name !== MARK && name !== PATHS))
       await rm(join(own, name), { recursive: true, force: true })
@@ -162,7 +165,7 @@ async function makeOwn(root: string, own: string): Promise<void> {
     throw new NotPossible(`${own}: it is not a folder; remove it, or restore into another folder`)
 }
 
-/** A file of the restore's own. Null: no restore has written it. */
+/** Reads a file in `own`. Null: no restore has written it. */
 function readOwn(file: string): Promise<string | null> {
   const flag = constants.O_RDONLY | constants.O_NOFOLLOW
   return readFile(file, { encoding: 'utf8', flag }).catch(() => null)
@@ -170,9 +173,9 @@ function readOwn(file: string): Promise<string | null> {
 
 /** Why a picture could not be restored. */
 export type MissingCode =
-  /** It was never uploaded. */
+  /** The picture was never uploaded. */
   | 'NOT_ON_HOST'
-  /** The address from which the host delivers it is not known. */
+  /** The address from which the host delivers the picture is not known. */
   | 'NO_ADDRESS'
   | 'NOT_FOUND'
   /** The host delivers other bytes than the recorded ones. */
@@ -182,9 +185,9 @@ export type MissingCode =
   | 'HOST_TLS'
   | 'HOST_ANSWER'
   | 'HOST_REDIRECT'
-  /** Its recorded path leads out of the folder that is filled. */
+  /** The picture's recorded path leads out of the folder that is filled. */
   | 'UNSAFE_NAME'
-  /** Something else is at its path. */
+  /** Another file or folder is at the picture's path. */
   | 'IN_THE_WAY'
   /** The disk refuses it. */
   | 'NOT_WRITTEN'
@@ -203,7 +206,7 @@ export class PictureProblem extends Error {
   }
 }
 
-/** No further picture can be written into the folder. */
+/** The disk takes no more pictures, for example because it is full. */
 export class FolderStopped extends Error {
   override name = 'FolderStopped'
 }
@@ -263,15 +266,15 @@ export function isSafePath(path: string): boolean {
   return parts.every(part => part !== '' && part !== '.' && part !== '..') && parts[0] !== OWN_FOLDER
 }
 
-/** So many bytes a file name may have on most disks. */
+/** The most bytes that a file name may have on most disks. */
 const NAME_MAX = 255
-/** A longer extension is taken for a part of the name. */
+/** A longer extension is treated as a part of the name, so it may be shortened. */
 const EXTENSION_MAX = 16
 const ADDITION_MAX = 100
 
 /**
- * A listed name as the name of one file or folder. What no file name may hold becomes "_", and a name that is too long loses
- * its end, but not its extension. `addition` comes before the extension.
+ * Turns a listed name into the name of one file or folder. Characters that no file name may hold become "_". A name that is
+ * too long loses its end, but not its extension. `addition` comes before the extension.
  */
 export function safeName(name: string, addition = ''): string {
   const plain = (text: string) => text.toWellFormed().replaceAll(/[/\0]/g, '_')
@@ -284,7 +287,7 @@ export function safeName(name: string, addition = ''): string {
   return ['', '.', '..', OWN_FOLDER].includes(safe.toLowerCase()) ? `_${safe}` : safe
 }
 
-/** As many whole characters as these bytes hold. */
+/** The first characters of a text, as many as fit whole into so many bytes. */
 function beginning(text: string, bytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
   return text.slice(0, read)

@@ -43,7 +43,7 @@ export function hostOfOwnAccount(
     look.doubt.then(doubt => doubt?.code !== OTHER_ACCOUNT && forget(), forget)
     return look.doubt
   }
-  // `key_mark`, when it is that of this key. It is read before each request, because the hash is slower to compute.
+  // The `key_mark` that was found to be this key's, or null. The hash is computed only when `key_mark` changes.
   let known: string | null = null
   const isKnown = () => {
     const recorded = synced.meta.get('key_mark')
