@@ -8,7 +8,7 @@ export async function main(args: readonly string[]): Promise<void> {
   let showStacks = false
   const unwritten = onLostOutput()
   try {
-    const name = await run(args, parsed => {
+    const name = await run(wordsAsOptions(args), parsed => {
       showStacks = parsed['log-level'] === 'debug'
     })
     // A stream emits an error only in the turn after the write.
@@ -23,6 +23,13 @@ export async function main(args: readonly string[]): Promise<void> {
     if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
     process.exitCode = exitCode
   }
+}
+
+/** People also type "albumd help sync" and "albumd version". */
+function wordsAsOptions(args: readonly string[]): readonly string[] {
+  const [first, ...others] = args
+  if (first === 'help') return [...others, '--help']
+  return first === 'version' && others.length === 0 ? ['--version'] : args
 }
 
 type Told = (parsed: Record<string, unknown>) => void

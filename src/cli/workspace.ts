@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { basename, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { makeFolder } from '../local/make-folder.ts'
+import { ENDPOINTS } from '../protocol/endpoints.ts'
 import { albumNameOf } from '../sync/album.ts'
 import { Problem } from './problem.ts'
 
@@ -105,6 +106,7 @@ function configFor(
       api_key_file: join(home, 'api-key'),
       ca_file: caFile,
       plan: 'flagship',
+      requests_per_second: Object.fromEntries(ENDPOINTS.map(endpoint => [endpoint, 'unlimited'])),
     },
     mirrors: [mirror],
     // Ten seconds, because a person who watches would not wait for the default of ten minutes.

@@ -79,3 +79,11 @@ it.runIf(process.getuid?.() === 0)(
     expect(existsSync(await cacheAfterRun(65534))).toBe(false)
   },
 )
+
+it('help and version may be typed as words', async () => {
+  const said = async (...args: string[]) =>
+    (await promisify(execFile)(process.execPath, [PROGRAM, ...args])).stdout
+  expect(await said('version')).toBe(await said('--version'))
+  expect(await said('help')).toBe(await said('--help'))
+  expect(await said('help', 'sync')).toBe(await said('sync', '--help'))
+})

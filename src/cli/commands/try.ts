@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { RunningHost } from '../../host/embedded-host.ts'
+import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { count, shellWord } from '../../words/text.ts'
@@ -45,6 +46,7 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
       apiKeys: [apiKey],
       plan: 'flagship',
       plansFrom: 'professional',
+      requestsPerSecond: Object.fromEntries(ENDPOINTS.map(endpoint => [endpoint, Number.POSITIVE_INFINITY])),
       tls: true,
       onFault: fault => void process.stderr.write(`albumd: the image host: ${fault.message}\n`),
     })
