@@ -20,6 +20,10 @@ export interface LeftOut {
 /** A picture as lstat shows it. */
 export type FileLook = Pick<DiskStat, 'size' | 'mtime' | 'ctime' | 'ino'> & { name: string }
 
+export function isSameLook(a: Omit<FileLook, 'name'>, b: Omit<FileLook, 'name'>): boolean {
+  return a.size === b.size && a.mtime === b.mtime && a.ctime === b.ctime && a.ino === b.ino
+}
+
 /** One entry of a folder that can't be mirrored. It says nothing about the folder's other entries. */
 export interface LookProblem {
   /** The name. A byte that is not UTF-8 is written as \xNN. */

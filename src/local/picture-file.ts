@@ -1,12 +1,12 @@
 import { createHash, hash as hashOf } from 'node:crypto'
-import { closeSync, constants, fstatSync, lstatSync, openSync, read, readlinkSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, read, readlinkSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
 import type { Ending } from '../protocol/picture/ending.ts'
 import { type Picture, readEnding, readPicture } from '../protocol/picture/picture.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 import { statOf } from './disk.ts'
-import type { FileLook } from './look.ts'
+import { type FileLook, isSameLook } from './look.ts'
 
 const CHUNK = 256 * 1024
 
@@ -157,11 +157,11 @@ async function hashed(
     const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(file, size, cut)
     const picture = await readPicture(source)
     const ending = await readEnding(picture?.format ?? null, source)
-    const after = fstatSync(file.fd)
-    const named = lstatSync(full)
-    if (!sameLook(before, after) || !sameLook(after, named))
+    const after = statOf(fstatSync(file.fd))
+    const named = statOf(lstatSync(full))
+    if (!isSameLook(statOf(before), after) || !isSameLook(after, named))
       throw new PictureFileError('CHANGING', because('file_changed'))
-    const { mtime, ctime, ino, birthtime } = statOf(after)
+    const { mtime, ctime, ino, birthtime } = after
     return {
       look: { size, mtime, ctime, ino },
       bornAt: birthtime,
@@ -229,10 +229,6 @@ function sourceOfFile(file: OpenFile, size: number, cut: AbortSignal | undefined
       return buffer.subarray(0, await file.read(buffer, offset))
     },
   }
-}
-
-function sameLook(a: Stats, b: Stats): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.ino === b.ino
 }
 
 function asPictureError(error: unknown): PictureFileError {

@@ -1,5 +1,5 @@
 import { STAMP_GRAIN } from '../local/disk.ts'
-import type { FileLook } from '../local/look.ts'
+import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
@@ -316,10 +316,6 @@ function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
 /** A file that was changed just before it was read may change again without a new timestamp. */
 function isFresh({ readAt, look }: OpenPicture): boolean {
   return readAt < look.ctime + STAMP_GRAIN
-}
-
-function isSameLook(a: Omit<FileLook, 'name'>, b: Omit<FileLook, 'name'>): boolean {
-  return a.size === b.size && a.mtime === b.mtime && a.ctime === b.ctime && a.ino === b.ino
 }
 
 const CHANGE_EVENT: Partial<Record<FileState, HistoryEvent>> = { hidden: 'left_out', kept: 'kept' }

@@ -11,13 +11,26 @@ export function keyOf(parent: Album, name: string): string {
   return `${parent?.remote_id ?? ''}/${name}`
 }
 
+/** The names from the host's root to an album. Empty for the root. */
+export function albumNames({ albums }: Pick<Synced, 'albums'>, album: number | null): string[] {
+  const names: string[] = []
+  for (let at = album; at !== null; ) {
+    const row = albums.byId(at)
+    if (row) names.unshift(row.name)
+    at = row?.parent ?? null
+  }
+  return names
+}
+
 /** An album's path on the host; '' is the root. */
-export function albumName({ albums }: Pick<Synced, 'albums'>, album: number | null): string {
-  const row = album === null ? undefined : albums.byId(album)
-  if (!row) return ''
-  const names = [row.name]
-  for (let at = row.parent; at !== null; at = albums.byId(at)!.parent) names.unshift(albums.byId(at)!.name)
-  return names.join('/')
+export function albumName(synced: Pick<Synced, 'albums'>, album: number | null): string {
+  return albumNames(synced, album).join('/')
+}
+
+/** The recorded album for each name of a path, and undefined from the first name on for which none is recorded. */
+export function recordedAlbums({ albums }: Synced, path: readonly string[]): (AlbumRow | undefined)[] {
+  let above: Album | undefined = null
+  return path.map(name => (above = above === undefined ? above : albums.named(above?.id ?? null, name)))
 }
 
 /** Whether an intent is open for one of these albums, so that an image may be on its way into it. */

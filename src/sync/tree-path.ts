@@ -1,3 +1,6 @@
+import type { Synced } from '../synced/synced.ts'
+import type { FileRow } from '../synced/tables/files.ts'
+
 /** Paths below a mirror's root: with slashes, '' is the root itself. */
 
 export function pathOf(folder: string, name: string): string {
@@ -31,4 +34,10 @@ export function* foldersAbove(path: string): Generator<string> {
   if (path !== '') yield ''
   for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1))
     yield path.slice(0, slash)
+}
+
+/** The record of the file at `path` in a mirror, if there is one. */
+export function fileAt({ folders, files }: Synced, mirror: number, path: string): FileRow | undefined {
+  const folder = path === '' ? undefined : folders.at(mirror, folderAbove(path))
+  return folder && files.at({ folder: folder.id, name: nameOf(path) })
 }

@@ -189,10 +189,7 @@ export function openEngine(
         await state.synced.commit(tx => tx.meta.clear('restored'))
       return report
     },
-    async close() {
-      const sent = await host.close()
-      return sent
-    },
+    close: () => host.close(),
   }
 }
 

@@ -1,8 +1,8 @@
-import { albumName } from '../../sync/album.ts'
-import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
 import { orNull } from '../or-null.ts'
+import { recordedAt } from '../report/mirrored-pictures.ts'
 import { runCommand } from './run-command.ts'
 
 type Note = (failed: Extract<DaemonEvent, { event: 'upload_command_failed' }>) => void
@@ -93,13 +93,12 @@ export class UploadCommand {
  */
 function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
   // An error of the records needs no report here, because the pass fails with the same error and reports it.
-  const image = orNull(() => {
-    const row = synced.mirrors.of(mirror)
-    const folder = row && synced.folders.at(row.id, folderAbove(path))
-    const file = folder && synced.files.at({ folder: folder.id, name: nameOf(path) })
-    const image = file?.image == null ? undefined : synced.images.byId(file.image)
-    return image && { ALBUMD_ALBUM: albumName(synced, image.album), ALBUMD_ID: image.remote_id }
-  })
-  const known = image ?? { ALBUMD_ALBUM: '', ALBUMD_ID: '' }
-  return { ALBUMD_PATH: fullPath(mirror, path), ALBUMD_URL: url ?? '', ...known }
+  const at = orNull(() => recordedAt(synced, { mirror: { folder: mirror }, path }))
+  const picture = at?.kind === 'picture' ? at.picture : null
+  return {
+    ALBUMD_PATH: fullPath(mirror, path),
+    ALBUMD_URL: url ?? '',
+    ALBUMD_ALBUM: picture?.album ?? '',
+    ALBUMD_ID: picture?.image.remote_id ?? '',
+  }
 }

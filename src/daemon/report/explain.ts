@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
-import { albumName, albumPathOf } from '../../sync/album.ts'
+import { albumName, albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import {
   contentStep,
   type LeftOutWhy,
@@ -162,7 +162,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
     mirror: mirror.folder,
     state,
     reason: inWords(reason),
-    album: { path: album.join('/'), id: albumIdOf(synced, album) },
+    album: { path: album.join('/'), id: recordedAlbums(synced, album).at(-1)?.remote_id ?? null },
     file:
       onDisk.kind === 'picture'
         ? { size: onDisk.look.size, modified_at: isoTime(onDisk.look.mtime / 1000) }
@@ -215,16 +215,6 @@ function showImage(synced: Synced, image: ImageRow): PathImage {
     recorded_at: isoTime(recorded_at),
     proof,
   }
-}
-
-/** The host's id of an album, or null when the album is not recorded. */
-function albumIdOf({ albums }: Synced, path: readonly string[]): string | null {
-  let at: { id: number; remote_id: string } | undefined
-  for (const name of path) {
-    at = albums.named(at?.id ?? null, name)
-    if (!at) return null
-  }
-  return at?.remote_id ?? null
 }
 
 const STORED: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged'])

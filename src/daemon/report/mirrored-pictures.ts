@@ -5,7 +5,15 @@ import { type DiskEntry, realDisk } from '../../local/disk.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { type MirrorLocation, wasFolder } from '../../sync/outlook/index.ts'
-import { folderAbove, foldersAbove, fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
+import {
+  fileAt,
+  folderAbove,
+  foldersAbove,
+  fullPath,
+  isAtOrBelow,
+  nameOf,
+  pathOf,
+} from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -68,17 +76,19 @@ function namesMeant({ mirror, path }: MirrorLocation): MirrorLocation[] {
   return []
 }
 
+/** A location of which only the mirror's folder matters. */
+type Location = { mirror: { folder: string }; path: string }
+
 /** Whether anything is on the disk at a location. */
-function isOnDisk({ mirror, path }: MirrorLocation): boolean {
+function isOnDisk({ mirror, path }: Location): boolean {
   return orNull(() => realDisk.lstat(fullPath(mirror.folder, path))) !== null
 }
 
 function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return false
-  const above = synced.folders.at(row.id, folderAbove(path))
   return (
-    (above !== undefined && synced.files.at({ folder: above.id, name: nameOf(path) }) !== undefined) ||
+    fileAt(synced, row.id, path) !== undefined ||
     synced.folders.at(row.id, path) !== undefined ||
     wasFolder(synced, row.id, path) ||
     synced.history.last({ mirror: row.id, path }) !== undefined
@@ -136,13 +146,12 @@ export type Recorded =
   | { kind: 'nothing' }
 
 /** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
-export function recordedAt(synced: Synced, location: MirrorLocation): Recorded {
+export function recordedAt(synced: Synced, location: Location): Recorded {
   const { mirror, path } = location
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(location)
   const pictureOf = mirroredPictures(synced)
-  const above = path === '' ? undefined : synced.folders.at(row.id, folderAbove(path))
-  const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
+  const file = fileAt(synced, row.id, path)
   const isFolder = path === '' || synced.folders.at(row.id, path) !== undefined
   function* below() {
     for (const file of synced.files.below(row!.id, path)) {
@@ -165,7 +174,7 @@ export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
   return recorded.kind === 'picture' && recorded.picture ? [recorded.picture] : []
 }
 
-function nothingAt(location: MirrorLocation): Recorded {
+function nothingAt(location: Location): Recorded {
   return { kind: isOnDisk(location) ? 'unseen' : 'nothing' }
 }
 

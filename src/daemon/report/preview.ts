@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { held, takenBack } from '../../records/escrow.ts'
-import { albumPathOf } from '../../sync/album.ts'
+import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { systemClock } from '../../sync/clock.ts'
 import {
   endsDeletion,
@@ -173,12 +173,7 @@ function uploadOf(image: number | null, why: Reason, { deletions }: MirrorPolicy
 
 /** The albums of a path that have no record yet. */
 function newAlbums(synced: Synced, path: string[]): string[] {
-  let parent: number | null | undefined = null
-  return path.flatMap((name, depth) => {
-    const known = parent === undefined ? undefined : synced.albums.named(parent, name)
-    parent = known?.id
-    return known ? [] : [path.slice(0, depth + 1).join('/')]
-  })
+  return recordedAlbums(synced, path).flatMap((known, at) => (known ? [] : path.slice(0, at + 1).join('/')))
 }
 
 /** What would become of the images in escrow. As in a pass, deletions are decided after the uploads. */

@@ -4,7 +4,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { isMount, isSameRoot, type ScannedMirror, whetherThere } from '../scan/index.ts'
-import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
+import { fileAt, foldersAbove, fullPath, pathOf } from '../tree-path.ts'
 
 /** Looks at the disk once more just before a deletion, because a deletion can't be undone. */
 export class LastCheck {
@@ -56,10 +56,8 @@ export class LastCheck {
 
   /** Why the location of an image that no file uses can't count as empty, or null. */
   whyThere({ policy, row }: ScannedMirror, path: string): Reason | null {
-    const folder = this.#synced.folders.at(row.id, folderAbove(path))
-    const file = folder && this.#synced.files.at({ folder: folder.id, name: nameOf(path) })
     // The file at this location has another image, so the image to be deleted shows an older version.
-    if (file?.state === 'synced') return null
+    if (fileAt(this.#synced, row.id, path)?.state === 'synced') return null
     return this.#isThere({ policy }, path) ? because('file_there_again', { path }) : null
   }
 

@@ -4,7 +4,7 @@ import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { albumName, albumPathOf, isUnderWay } from '../album.ts'
+import { albumName, albumNames, albumPathOf, isUnderWay } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
@@ -190,16 +190,6 @@ export class FolderlessAlbums {
     }))
   }
 
-  pathOf(album: AlbumRow): string[] {
-    const path = [album.name]
-    for (let at = album.parent; at !== null; ) {
-      const above = this.#synced.albums.byId(at)!
-      path.unshift(above.name)
-      at = above.parent
-    }
-    return path
-  }
-
   /**
    * Whether no folder needs the album at this path. When `mirror` is given, the answer is false for albums of other mirrors.
    */
@@ -230,7 +220,7 @@ export function unusedAlbumsOf(synced: Synced, policies: readonly MirrorPolicy[]
   if (unused.length === 0) return []
   const folderless = new FolderlessAlbums(synced, policies)
   const candidates = unused
-    .map(album => ({ album, path: folderless.pathOf(album) }))
+    .map(album => ({ album, path: albumNames(synced, album.id) }))
     .filter(({ path }) => folderless.has(path))
     .sort((a, b) => b.path.length - a.path.length)
   const found = new Set<number>()

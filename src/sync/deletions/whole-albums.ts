@@ -8,7 +8,7 @@ import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { albumName, isUnderWay } from '../album.ts'
+import { albumName, albumNames, isUnderWay } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
@@ -78,7 +78,7 @@ function folderlessAlbums(synced: Synced, policies: readonly MirrorPolicy[], mir
   return synced.albums
     .all()
     .filter(({ ours, confirmed }) => ours === 1 && confirmed === 1)
-    .map(album => ({ album, path: folderless.pathOf(album) }))
+    .map(album => ({ album, path: albumNames(synced, album.id) }))
     .filter(({ path }) => folderless.has(path, mirror))
     .sort((a, b) => a.path.length - b.path.length)
     .map(({ album }) => album)

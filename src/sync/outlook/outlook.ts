@@ -11,7 +11,7 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { planFolder } from '../plan.ts'
-import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
+import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on-disk.ts'
 import {
   deletionSteps,
@@ -102,7 +102,7 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
 
 function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
   const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
-  const file = above && synced.files.at({ folder: above.id, name: nameOf(path) })
+  const file = fileAt(synced, id, path)
   const image = file?.image == null ? undefined : synced.images.byId(file.image)
   return {
     file,

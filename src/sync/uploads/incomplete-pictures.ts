@@ -1,3 +1,4 @@
+import { isSameLook } from '../../local/look.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
 import type { FileKey, FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -149,8 +150,4 @@ export function waitForEnd(
 
 function keyOf({ folder, name }: FileKey): string {
   return `${folder} ${name}`
-}
-
-function isSameLook(a: Read['look'], b: Read['look']): boolean {
-  return a.size === b.size && a.mtime === b.mtime && a.ctime === b.ctime && a.ino === b.ino
 }
