@@ -24,7 +24,7 @@ export async function carryOut<N extends CommandName>(
   refuseClosed(config.state_dir)
   const output: CommandOutput = { tell() {}, say: sayAside, progress() {}, ...shown }
   const { control, database } = stateFiles(config.state_dir)
-  // Where there is no socket, no daemon runs, and what asks it need not be loaded.
+  // Without a socket no daemon runs, so the code that asks a daemon is not loaded.
   if (existsSync(control)) {
     const { askDaemon } = await import('../daemon/control/client.ts')
     const waiting = setTimeout(() => output.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
@@ -47,10 +47,10 @@ export async function carryOut<N extends CommandName>(
   return { result, byDaemon: false }
 }
 
-/** Bytes. The records of some ten thousand pictures. */
+/** The size in bytes of a database with about ten thousand pictures. */
 const LARGE = 4 * 2 ** 20
 
-/** Whether the records are of so many pictures that a scan needs threads. */
+/** Whether the records hold so many pictures that a scan needs threads. */
 function isLarge(database: string): boolean {
   return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > LARGE
 }

@@ -11,10 +11,10 @@ export async function main(args: readonly string[]): Promise<void> {
     const name = await run(wordsAsOptions(args), parsed => {
       showStacks = parsed['log-level'] === 'debug'
     })
-    // A stream emits an error only in the turn after the write.
+    // `unwritten` is asked one turn later, because a stream emits an error only in the turn after the write.
     await turn()
     const lost = unwritten()
-    // For `run` a lost line is no failure, because `run` writes only the log.
+    // A lost line is no failure of `run`, because `run` writes nothing but the log.
     if (lost && !process.exitCode && name !== 'run')
       throw new Problem(`what this command tells could not be written (${lost}); make room`, EXIT.unexpected)
   } catch (error) {

@@ -32,7 +32,7 @@ export async function onePass<N extends PassName>(
   const done = new Tally()
   const tell = (told: SpokenEvent) => {
     done.add(told)
-    // Why the pass stopped is told once, at the end.
+    // This event is not shown, because the report at the end tells why the uploads stopped.
     if (told.event !== 'uploads_stopped') tellPass(progress, told)
   }
   try {
@@ -85,7 +85,7 @@ export function sayStopped(stopped: readonly HostFailure[], plan: string): void 
     key: `; ${KEY_REMEDY}`,
     plan: `; ${plan}`,
   }
-  // When the host gives the same answer for two endpoints, the answer is told once.
+  // An answer that the host gave for two endpoints is told once.
   const lines = stopped.map(
     ({ code, message, remedy }) => `${inWords(message)} (${code})${remedies[remedy] ?? ''}`,
   )
@@ -135,7 +135,7 @@ export class Tally {
     if (!('path' in told)) return
     const picture = `${told.mirror}/${told.path}`
     if (event === 'picture_waits') this.#waiting.add(picture)
-    // After change_found the picture no longer waits, because the file is gone or has another version.
+    // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
     this.counts.waiting = this.#waiting.size
   }

@@ -4,12 +4,15 @@ import type { Config } from '../config/schema.ts'
 import { exitCodesInHelp, Problem } from './problem.ts'
 import { type OnInterrupts, withInterrupts } from './terminal/interrupts.ts'
 
-/** A switch. A switch that is not given is off. */
+/** A switch, which is off when it is not given. */
 export function flag(describe: string) {
   return { type: 'boolean', default: false, describe } as const
 }
 
-/** An option with a value. Numbers are read as texts, because yargs reads 1 given twice as 2. `usual`: for the help. */
+/**
+ * An option with a value. A number is read as text, because yargs reads `--page 1 --page 1` as 2. `usual`: the
+ * default, for the help.
+ */
 export function valued(describe: string, usual?: string) {
   const asDefault = usual === undefined ? {} : { defaultDescription: usual }
   return { type: 'string', requiresArg: true, describe, ...asDefault } as const

@@ -49,7 +49,7 @@ function defaultsOf(options: ByName): Record<string, unknown> {
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
-/** The option that a word names as it is declared: `--name`, or the letter of its alias. */
+/** The option that a word of the command line names: by `--name`, or by the letter of its alias. */
 function optionOf(word: string, options: ByName): string | undefined {
   return Object.keys(options).find(name => word === `--${name}` || word === `-${options[name]!.alias}`)
 }
@@ -58,7 +58,7 @@ function isPlain(value: string | undefined, { array, choices }: Declared): boole
   return !!value && !value.startsWith('-') && !array && (choices?.includes(value) ?? true)
 }
 
-/** What a command declares. Null: it has commands of its own. */
+/** The options and operands that a command declares. Null: the command has subcommands. */
 function declaredBy(builder: CommandCode['builder']): { options: ByName; operands: ByName } | null {
   const options: ByName = { ...logLevelOption }
   const operands: ByName = {}

@@ -41,7 +41,7 @@ export class Problem extends Error {
   }
 }
 
-/** The exit codes by the error's code, for errors that a person can correct. Other errors are unexpected. */
+/** The exit code for each error that a person can correct, by the error's code. All other errors are unexpected. */
 const EXIT_OF: Readonly<Record<string, number>> = {
   CONFIG: EXIT.usage,
   NOT_POSSIBLE: EXIT.usage,

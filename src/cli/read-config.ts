@@ -15,7 +15,7 @@ import { version } from '../daemon/package.ts'
 const ENVIRONMENT = ['HOME', 'STATE_DIRECTORY', 'XDG_STATE_HOME'] as const
 
 interface Known {
-  /** All that the config was made from: program, path, environment and text. */
+  /** Everything that the config was made from: program, path, environment and text. */
   from: string
   config: Config
 }
@@ -47,7 +47,10 @@ function withRealFolders(config: Config): Config {
   }
 }
 
-/** Null: nothing is kept, because the compiled code is not kept either, or the program runs from its sources. */
+/**
+ * The file that keeps the config. Null: no config is kept, because no compiled code is kept, or because the program runs
+ * from its sources.
+ */
 function place(): string | null {
   const folder = import.meta.filename.endsWith('.js') ? getCompileCacheDir() : undefined
   return folder === undefined ? null : join(folder, 'config')
@@ -62,7 +65,7 @@ function lastKnown(): Known | null {
   }
 }
 
-/** A config may name secrets, so only the owner can read what is kept. */
+/** Keeps the config for later commands. Only the owner can read the file, because a config may name secrets. */
 function keep(known: Known): void {
   const file = place()
   if (file === null) return
@@ -70,7 +73,7 @@ function keep(known: Known): void {
     writeFileSync(`${file}.${process.pid}`, serialize(known), { mode: 0o600 })
     renameSync(`${file}.${process.pid}`, file)
   } catch {
-    // The next command checks the config again.
+    // A config that could not be kept is checked again by the next command.
   }
 }
 

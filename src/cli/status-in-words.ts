@@ -41,7 +41,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   return `${lines.join('\n')}\n`
 }
 
-/** One line for a person. Null: no audit has ended or begun. */
+/** One line about the audits. Null: no audit has ended or begun. */
 export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
   const since = last === null ? 'none has ended yet' : `the last one ended at ${localTime(last)}`
   if (findings > 0)
@@ -70,7 +70,10 @@ function blocksInWords(blocks: Status['blocks']): string[] {
 
 const KEY_REFUSED: ReadonlySet<string> = new Set<ErrorCode>(['MISSING_API_KEY', 'INVALID_API_KEY'])
 
-/** `at`: when recovery must have found the upload. A time in the past says that recovery waits for the host. */
+/**
+ * When the upload is looked for again. `at`: when recovery must have found out about the upload, if the host answers. A
+ * time in the past is not told.
+ */
 function lookedForAgain(at: string | null, running: boolean): string {
   if (!running) return inWords(because('looked_for_by_sync'))
   const until = at === null ? null : Date.parse(at)

@@ -49,7 +49,7 @@ async function moduleOf(command: Command, args: readonly string[]): Promise<Comm
   return { command: command.command, describe: command.describe, handler() {} }
 }
 
-/** A character that no argument of a process can contain. */
+/** Begins a marked operand. No argument of a process can contain this character. */
 const MARK = '\0'
 
 /**

@@ -109,7 +109,7 @@ function configFor(
       requests_per_second: Object.fromEntries(ENDPOINTS.map(endpoint => [endpoint, 'unlimited'])),
     },
     mirrors: [mirror],
-    // Ten seconds, because a person who watches would not wait for the default of ten minutes.
+    // A person who watches a trial does not want to wait for the default grace of ten minutes.
     deletions: { grace: '10s' },
     status_page: { listen: `127.0.0.1:${pagePort}` },
     state_dir: join(home, 'state'),

@@ -9,9 +9,9 @@ export interface Problem {
   /** Both count from 1. */
   line: number | null
   column: number | null
-  /** Such as `mirrors[0].album`. Null when the whole file is meant. */
+  /** The key, such as `mirrors[0].album`. Null when the whole file is meant. */
   key: string | null
-  /** What is wrong and what would be right. Never a secret. */
+  /** What is wrong and what would be right. The message never holds a secret. */
   message: string
 }
 
@@ -27,7 +27,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `albumd.yaml:12:5: mirrors[0].album: is missing, …` */
+/** The problem in one line, such as `albumd.yaml:12:5: mirrors[0].album: is missing, …` */
 export function problemLine({ file, line, column, key, message }: Problem): string {
   const position = [file, line, column].filter(part => part !== null).join(':')
   return [position, key, message].filter(Boolean).join(': ')
@@ -58,12 +58,12 @@ export function visible(text: string): string {
 /** The known name that a person most likely meant, or null. For mistyped config keys, commands and options. */
 export function likelyKey(written: string, known: readonly string[]): string | null {
   const likely = known.flatMap(key => {
-    // The beginning of a key counts as near. An example: `api_key` for `api_key_file`.
+    // A word that is the beginning of a key is near the key, for example `api_key` and `api_key_file`.
     const isBegun = written.length > 2 && key.startsWith(written)
     const distance = isBegun ? 1 : editDistance(written, key)
-    // A third of the key's letters may be wrong. In a key of 4 or 5 letters 2 may be wrong, because two letters that
-    // changed places are a distance of 2. In a shorter key half of the letters must be right, else every short word
-    // would be likely.
+    // How many letters may be wrong: a third of the key's letters. In a key of 4 or 5 letters 2 may be wrong, because two
+    // letters that changed places are a distance of 2. In a shorter key half of the letters must be right, because
+    // otherwise every short word would be near it.
     return distance <= Math.max(key.length / 3, Math.min(key.length / 2, 2)) ? [{ key, distance }] : []
   })
   return likely.sort((one, other) => one.distance - other.distance)[0]?.key ?? null

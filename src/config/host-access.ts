@@ -5,7 +5,7 @@ import type { Config } from './schema.ts'
 
 export interface ApiKey {
   key: string
-  /** One line for a person, or null. */
+  /** What a person should know about the key's file, in one line, or null. */
   warning: string | null
 }
 
@@ -80,7 +80,7 @@ function refusal(key: string, message: string): ConfigError {
   return new ConfigError([unplaced(null, key, message)])
 }
 
-/** Bytes. The bundle of all authorities of a system is a fifth of this. */
+/** The most bytes of a bundle of authorities. All authorities of a system are a fifth of this. */
 const LARGEST_BUNDLE = 2 ** 20
 
 /** The part of a config that names the host's authorities. */

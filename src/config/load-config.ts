@@ -43,7 +43,7 @@ function byPosition(one: Problem, other: Problem): number {
 
 /** Fills in what depends on the surroundings or on other keys. */
 function complete(written: WrittenConfig, around: Surroundings): Config {
-  // The cross-checks have refused paths that can't be resolved.
+  // No path is null here: the cross-checks have refused every path that can't be resolved.
   const absolute = (path: string) => resolvePath(path, around) ?? path
   const { host, mirrors, state_dir } = written
   return {
@@ -74,7 +74,7 @@ function crossChecks(config: unknown, around: Surroundings): Mistake[] {
   ]
 }
 
-/** Rates above those of §8. A host on this machine may allow more. */
+/** The rates of requests that are above the limits of §8. A host on this machine may allow more. */
 function tooManyRequests(config: unknown): Mistake[] {
   const written = valueAt(config, ['host', 'base_url'])
   const address = typeof written === 'string' ? URL.parse(written) : null
@@ -89,7 +89,7 @@ function tooManyRequests(config: unknown): Mistake[] {
   })
 }
 
-/** The presign form (§4.3) knows no album. */
+/** Mirrors with an album, when pictures are uploaded by the presign form (§4.3), which can't name an album. */
 function albumWithPresign(config: unknown): Mistake[] {
   if (valueAt(config, ['host', 'upload_form']) !== 'presign') return []
   const [first] = albumsOf(config).filter(({ path }) => path !== '')

@@ -231,7 +231,7 @@ export const configSchema = value.section({
   log: log.prefault({}).meta({ description: 'What albumd writes about its work.' }),
 })
 
-/** As the schema leaves it: in the program's units, with paths still as in the file. */
+/** The configuration as the schema parses it: in the program's units, with paths as they stand in the file. */
 export type WrittenConfig = z.output<typeof configSchema>
 
 /**

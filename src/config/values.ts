@@ -120,7 +120,7 @@ export const scheduleOrOff = spelt('a cron expression such as "30 3 * * 0", or "
 /** Whether a cron expression names a day that exists. node-cron accepts the 30th of February, and fails at the next time. */
 function comes(written: string): boolean {
   if (!isCron(written)) return false
-  // Each month has a day with such a number.
+  // With `*` for the day of the month, a day exists in every month.
   if (written.trim().split(/\s+/).at(-3) === '*') return true
   const task = createTask(written, () => {})
   try {
@@ -195,7 +195,7 @@ export const albumPath = text(
     context.addIssue(`must have names of at most ${ALBUM_NAME_MAX} characters between its slashes`)
 })
 
-/** §9.1: {base_url}, without a slash at its end. */
+/** {base_url} (§9.1), without a slash at its end. */
 export const baseUrl = address(`an address such as https://images.example.com${VERSION_PATH}`)
   .refine(url => /\/api\/v1\/?$/.test(url.pathname), `must end in ${VERSION_PATH}`)
   .transform(url => url.origin + url.pathname.replace(/\/$/, ''))
@@ -205,7 +205,7 @@ export const siteUrl = address('an address such as https://images.example.com')
   .refine(url => url.pathname === '/', 'must have nothing after its host name and port')
   .transform(url => url.origin)
 
-/** An address of another service, which is called as written, with its query. */
+/** An address of another service. albumd requests it as it is written, with its query. */
 export const heartbeatUrl = address('an address such as https://hc-ping.com/your-check', true).transform(
   url => url.href,
 )

@@ -22,13 +22,13 @@ export interface Sources {
   document(): string
   /** The facts of the running daemon that `albumd status` shows. */
   now(): object
-  /** Null: there are too many already. */
+  /** A stream of events for one more viewer. Null: too many pages are open. */
   events(): ReadableStream<Uint8Array> | null
   /** `id`: of the picture's image, or of its upload. Null: there is none. */
   thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail | null>
   metrics(): Promise<{ type: string; text: string }>
   alerts(): Alert[]
-  /** False: the page has no such form. */
+  /** Queues the command that a form asks for. False: the page has no such form. */
   askFor(command: string, fields: Fields): boolean
   /** Called with an unexpected error. */
   failed(error: Error): void
@@ -144,7 +144,7 @@ function refused(
 
 /** The texts of the page's style sheet and script. */
 function readAssets(): { style: string; script: string } {
-  // In the package this code lies in another folder, which also lies beside page/.
+  // `../page` is right for this file in src/page, and for the built code in dist/cli beside dist/page.
   const read = (name: string) => readFileSync(new URL(`../page/assets/${name}`, import.meta.url), 'utf8')
   return { style: `${read('colours.css')}\n${read('style.css')}`, script: read('script.js') }
 }

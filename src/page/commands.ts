@@ -4,19 +4,19 @@ import type { CommandQueue } from '../daemon/commands/queue.ts'
 /** A command that a person gave on the page. */
 export interface PageCommand {
   id: number
-  /** For people: "Retrying a/b.png". */
+  /** What the command does, in words: "Retrying a/b.png". */
   what: string
   state: 'waits' | 'under way' | 'done' | 'refused'
   /** Why it was refused. */
   why: string | null
-  /** When it was done or refused, on the clock given to PageCommands. */
+  /** When the command was done or refused, by the clock of PageCommands. */
   ended: number | null
 }
 
 /** The fields of a form. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** How many commands are shown, and for how long after their end, in milliseconds. */
+/** How many commands the page shows, and for how many milliseconds after their end. */
 const SHOWN = 4
 const SHOWN_MS = 5 * 60_000
 

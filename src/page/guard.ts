@@ -83,7 +83,7 @@ export function readOrMakeKey(file: string): string {
     rmSync(file, { force: true })
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
   } catch {
-    // When the key can't be written, as on a full disk, only this process knows the key.
+    // A key that can't be written, for example on a full disk, is known to this process only.
   }
   return key
 }
@@ -105,7 +105,10 @@ export function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(hash(a), hash(b))
 }
 
-/** The user at the other end of each connection. Noted when a connection begins, because its port may be reused later. */
+/**
+ * The user at the other end of each connection. The user is looked up when a connection begins, because the port may be
+ * reused later.
+ */
 const users = new WeakMap<Socket, number | null>()
 
 export function noteOtherEnd(socket: Socket): void {
@@ -147,7 +150,7 @@ export function userIn(
   for (const line of table.split('\n').slice(1)) {
     // The table has a line for each end. In the other end's line, "local" means the other end.
     const [, there = '', here = '', state, , , , user, , inode] = line.trim().split(/\s+/)
-    // A socket that its process has closed seems to belong to root, but has no inode.
+    // A line without an inode is not used: its process has closed the socket, and then the user seems to be root.
     if (state !== ESTABLISHED || inode === '0') continue
     if (isEnd(there, remoteAddress, remotePort) && isEnd(here, localAddress, localPort)) return Number(user)
   }

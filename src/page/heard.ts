@@ -11,7 +11,7 @@ export interface LogLine {
 
 const LINES = 40
 
-/** Fields that the page leaves out, because every line has the field or the message repeats the field. */
+/** Fields that the page does not show, because every line has the field or the message says the same. */
 const SAID: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'event', 'cdn_url'])
 
 /** The last lines of the log. The lines hold no secrets. */
@@ -58,7 +58,10 @@ export interface UnderWay {
   sent: number
 }
 
-/** The rate is the mean over WINDOW_MS. Steps within MOMENT_MS of each other are counted as one, to keep the list short. */
+/**
+ * The upload rate is the mean over the last WINDOW_MS. Parts that are sent within MOMENT_MS of each other are counted as
+ * one, so that the list stays short.
+ */
 const WINDOW_MS = 10_000
 const MOMENT_MS = 100
 

@@ -3,7 +3,7 @@ import { type OpenFile, openInside } from '../local/picture-file.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import { readJpegThumbnail, readPicture } from '../protocol/picture/picture.ts'
 
-/** Bytes. For a larger file the page shows only the small picture that a camera has put into the file. */
+/** For a file with more bytes the page shows only the small picture that a camera has put into the file. */
 const LARGEST = 2 * 2 ** 20
 /** How many files are read at a time. */
 const AT_ONCE = 4

@@ -12,10 +12,11 @@ const MOST = 100
 const AHEAD = 64 * 1024
 /** Milliseconds after which a browser connects again when the connection is lost. */
 const RETRY = 1500
-/** Milliseconds from an event until the page is drawn, and between two drawings without events. */
+/** Milliseconds from an event until the page is drawn. */
 const SOON = 500
+/** Milliseconds between two drawings without an event. */
 const IDLE = 5000
-/** Drawing may take a twentieth of the time, because the daemon has other work. */
+/** Drawing takes at most one SHARE-th of the time, because the daemon has other work. */
 const SHARE = 20
 
 /**

@@ -20,7 +20,7 @@ interface Counts {
 }
 
 const WORDS = {
-  /** The words of the host, as they came. */
+  /** What the host said, in the host's own words. */
   said: '{words}',
 
   // What the scan found of a file.
@@ -344,7 +344,7 @@ const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.sli
 const sysctl = (key: string, value: number) =>
   `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
 
-/** `file`: null for a rule of the config. */
+/** Where an ignore rule stands. `file`: the ignore file; null: the config. */
 interface RuleAt {
   at: string | null
   pattern: string
@@ -381,7 +381,7 @@ function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 
   return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
 }
 
-/** The command that ends what a reason says, or goes on with it. */
+/** For a reason that a person can do something about: the command that does it. */
 const COMMANDS = {
   all_paused: 'albumd resume',
   run_sync: 'albumd sync',
@@ -397,9 +397,9 @@ const COMMANDS = {
   keep_folder: 'albumd deletions discard {path:shell}',
 } as const
 
-/** How a fact is shown, by the word behind its colon. Other facts are shown as they are. */
+/** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
 const KINDS = {
-  /** A reason inside another reason. */
+  /** A fact that is itself a reason. */
   reason: (why: Reason) => inWords(why),
   time: localTime,
   span: spanInWords,
@@ -445,12 +445,12 @@ export function because<C extends ReasonCode>(code: C, ...facts: Facts<C>): Reas
   return JSON.stringify([code, ...facts]) as unknown as Reason
 }
 
-/** What the host said, as it said it. */
+/** The reason that the host gave, in the host's own words. */
 export function said(words: string): Reason {
   return because('said', { words })
 }
 
-/** The words for the reason in an escrow entry. */
+/** Why an image is in escrow, for each reason that an escrow entry can record. */
 export const WHY_IN_ESCROW = {
   deleted: because('gone'),
   superseded: because('an_older_version'),
@@ -461,7 +461,10 @@ export function codeOf(why: Reason): ReasonCode {
   return parsed(why)[0]
 }
 
-/** The reason of this code: `why` itself, or the reason that `why` gives. Null when neither has the code. */
+/**
+ * The reason with this code: `why` itself, or else the reason that stands inside `why` as its fact `why`. Null when neither
+ * has the code.
+ */
 export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
   const [its, facts] = parsed(why)
   if (its === code) return why
@@ -469,10 +472,10 @@ export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
   return inner === undefined ? null : reasonIn(inner, code)
 }
 
-/** One sentence for a person. */
+/** The words of a reason, for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
-  // A newer albumd may have written a code that this albumd does not know.
+  // An unknown code is shown as it is. A newer albumd may have written it.
   const words: string | ((facts: never) => string) = WORDS[code] ?? code
   return typeof words === 'string' ? filled(words, facts) : words(facts as never)
 }

@@ -22,7 +22,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ETIMEDOUT: AWAY,
 }
 
-/** Why there was no connection or no answer, by the code of Node or undici. The message begins with the address. */
+/**
+ * Why there was no connection or no answer, by the code of Node or undici. The message puts the address before these words.
+ */
 export const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections; is the host running, and is its address right?',
   ENOTFOUND: 'is a name that does not exist; check the address of the host and the network',
@@ -44,7 +46,7 @@ export const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
 const UNTRUSTED =
   "is not trusted; if the host has a certificate authority of its own, name the authority's certificate in host.ca_file (albumd init: --ca-file)"
 
-/** What is wrong with a certificate, by Node's code. The message begins with the certificate. */
+/** What is wrong with a certificate, by Node's code. The message puts "the certificate" before these words. */
 export const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet; is the clock right?',

@@ -38,7 +38,7 @@ export const deletionsCommand = configCommand(
   },
 )
 
-/** What a person asked for. `approve_now`: a person approved, and the running daemon deletes the images by itself. */
+/** What a person asked for. `approve_now`: the person approved, and a daemon runs, which deletes the images by itself. */
 type Told = (typeof ACTIONS)[number] | 'approve_now'
 
 const BEFORE = {

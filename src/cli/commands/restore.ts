@@ -126,7 +126,7 @@ const NOTES: Record<Note, string> = {
   unproved: 'only size and dimensions are compared',
 }
 
-/** `asked`: the options that were given. */
+/** The report for a person. `asked`: the options that were given. */
 function inWords(
   report: RestoreReport,
   folder: string,

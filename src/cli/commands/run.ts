@@ -28,11 +28,11 @@ export const runCommand = command(
     const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
     const { StatusPage } = await import('../../page/status-page.ts')
     const { systemClock } = await import('../../sync/clock.ts')
-    // V8 would take 20 MB for a moment to optimize undici's parser of answers, which is WebAssembly, and save little time.
-    // V8 refuses code that was cached under other flags, so what is compiled by now is cached before.
+    // Keeps V8 from optimizing undici's parser of answers, which is WebAssembly: it would take 20 MB for a moment and save
+    // little time. V8 refuses code that was cached under other flags, so the code that is compiled by now is cached first.
     flushCompileCache()
     setFlagsFromString('--wasm-tiering-budget=1000000000')
-    // V8 looks every eight seconds whether garbage should be collected, also at rest. Newer versions wait 30 seconds.
+    // V8 checks every eight seconds whether to collect garbage, even at rest. Newer versions of V8 wait 30 seconds.
     setFlagsFromString('--gc-memory-reducer-start-delay-ms=30000')
     const secrets = new Set([access.apiKey])
     const known = (access: Access) => {

@@ -71,7 +71,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const { StatusPage } = await import('../../page/status-page.ts')
   const { systemClock } = await import('../../sync/clock.ts')
   const bus = new Bus()
-  // The log of a trial is shown on the page only.
+  // The log of a trial is written nowhere; only the page shows it.
   const log = openLog(config.log, {
     out: { write() {} },
     secrets: new Set([access.apiKey]),
@@ -135,7 +135,7 @@ function whatNext(
   ].join('\n')
 }
 
-/** Commands to try. A command whose change is made already is left out. */
+/** Commands to try. A command is not shown when its change was made already. */
 function samplesNext(folder: string): string[] {
   const [kite, another, sun] = ['Icons/Kite.svg', 'Another kite.svg', 'Icons/Sun.ico'].map(name =>
     join(folder, name),

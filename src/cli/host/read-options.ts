@@ -59,7 +59,7 @@ function readListen(written: string): HostOptions['listen'] {
   return { host: (listen.six ?? listen.host)!, port: Number(listen.port) }
 }
 
-/** {site_url}: an origin. */
+/** Reads {site_url}, which must be an origin: an address without a path. */
 function readSite(written: string): URL {
   // The URL parser drops line breaks without an error.
   const url = /\s/.test(written) ? null : URL.parse(written)
@@ -114,7 +114,7 @@ function checked<T>(option: string, written: string, kind: ZodType<T>): T {
   throw wrong(option, `"${written}" ${read.error.issues[0]!.message}`)
 }
 
-/** Null: images without an album lie at the root. */
+/** The album of images that name no album. Null: the root. */
 function readDefaultAlbum(
   written: string,
   { depthMax = AMOUNTS.depthMax[2] }: Partial<Readings>,

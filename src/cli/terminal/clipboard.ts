@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { childEnvironment } from '../../daemon/notify/run-command.ts'
 
-/** Milliseconds after which a clipboard tool that has not taken the text is ended. */
+/** Milliseconds after which a clipboard tool that has not taken the text is killed. */
 const PATIENCE_MS = 5000
 
 /** The tools that may put text into this desktop's clipboard, the best first. */

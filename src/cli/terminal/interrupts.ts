@@ -2,13 +2,16 @@ import { once } from 'node:events'
 import { isatty } from 'node:tty'
 import type { Interruption } from '../../sync/pass-request.ts'
 
-/** Milliseconds until work is cut off. albumd ends within five seconds: two seconds remain to record what was cut off. */
+/**
+ * Milliseconds after a signal until the work under way is aborted. albumd must end within five seconds, so two seconds
+ * remain to record the aborted work.
+ */
 const CUT_AFTER_MS = 3000
 
 /**
- * Handles Ctrl-C, SIGTERM and SIGHUP from here on. The first signal calls `tell`, nothing new is begun, and after three
- * seconds the work under way is cut off. A second signal cuts off the work at once. `hangUp`: what SIGHUP does instead.
- * When the terminal was closed, SIGHUP is a signal like the others, even with `hangUp`.
+ * Handles Ctrl-C, SIGTERM and SIGHUP from now on. The first signal calls `tell`, and nothing new is begun. After three more
+ * seconds, or at a second signal, the work under way is aborted. `hangUp`: what SIGHUP does instead. When the terminal was
+ * closed, SIGHUP is a signal like the others, even with `hangUp`.
  */
 export type OnInterrupts = (tell?: () => void, hangUp?: () => void) => Interruption
 
@@ -27,7 +30,7 @@ export async function withInterrupts<T>(work: (onInterrupts: OnInterrupts) => Pr
         tell?.()
       }
       const onTerminal = isatty(1)
-      // When the terminal was closed, standard output is no terminal any more.
+      // A terminal that was closed shows in this way: standard output was a terminal, and is none now.
       const hangup = () => (!hangUp || (onTerminal && !isatty(1)) ? interrupt() : hangUp())
       listeners.push(['SIGINT', interrupt], ['SIGTERM', interrupt], ['SIGHUP', hangup])
       for (const [signal, listener] of listeners) process.on(signal, listener)

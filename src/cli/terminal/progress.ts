@@ -3,12 +3,14 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { count, inDigits, printable, sizeInWords, spanInWords } from '../../words/text.ts'
 
-/** Widths in columns of the terminal. */
+/** The widest and the narrowest bar, in columns of the terminal. */
 const WIDEST = 30
 const NARROWEST = 10
-/** Columns for ora's sign before the text, and one free column, because some terminals break a full line. */
+/** Columns beside the text: two for ora's sign, and one that stays free, because some terminals break a full line. */
 const AROUND = 3
-/** Without a bar, the lines of so many milliseconds are written at once: to write a line takes longer than to make it. */
+/**
+ * Without a bar, all lines of so many milliseconds are written at once, because a write takes longer than to make a line.
+ */
 const LINES_MS = 50
 
 /** How far the work is. */

@@ -34,8 +34,9 @@ function escaped(text: string): string {
   return printable(text.replace(/[&<>"'`]/g, char => `&#${char.charCodeAt(0)};`))
 }
 
-/** How many rows are seen at first, and how many after unfolding. Further rows are only counted. */
+/** How many rows of a list the page shows at first. */
 const SEEN = 8
+/** How many rows it shows after a person has unfolded the list. Of further rows it tells only the number. */
 export const SHOWN = 50
 
 /** A long list. `all`: how many rows the records have. `others`: the command that shows all rows. */
