@@ -20,6 +20,11 @@ export interface ConfigSection {
   keys: ConfigKey[]
 }
 
+/** How values and keys are written. */
+export const SPELLING =
+  'Durations are written as `90s`, `10m` or `1h30m`, sizes as `20MB`, percentages as `25%`. Keys that are not here are ' +
+  'errors that name the likely key. `[]` stands for the entries of a list.'
+
 export function configSections(): ConfigSection[] {
   const loose: ConfigSection = { name: '', describe: 'Keys that stand alone.', keys: [] }
   const sections = (keysOf(configSchema) ?? []).flatMap(([name, field]) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { EXIT_MEANINGS } from '../../src/cli/problem.ts'
 import { LOG_EVENTS } from '../../src/daemon/report/log.ts'
 import { Metrics } from '../../src/page/metrics.ts'
-import { configSections } from './config-keys.ts'
+import { configSections, SPELLING } from './config-keys.ts'
 import { type Declared, type DeclaredCommand, declaredCommands, optionUsage, usualValue } from './declared.ts'
 
 const MADE = '<!-- Written by "npm run docs" from the code. -->'
@@ -105,9 +105,7 @@ function configPage(): string {
   ])
   return page(
     'Config',
-    'The config is YAML. [How to write it, and where it lies](../how-to/config.md). Durations are written as `90s`, `10m` or ' +
-      '`1h30m`, sizes as `20MB`, percentages as `25%`. Keys that are not here are errors that name the likely key. `[]` ' +
-      'stands for the entries of a list.',
+    `The config is YAML. [How to write it, and where it lies](../how-to/config.md). ${SPELLING}`,
     ...parts,
   )
 }

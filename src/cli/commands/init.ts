@@ -34,7 +34,7 @@ const OPTIONS = {
     describe: "The folders' albums, in their order; else named as the folders are",
   },
   deletions: { choices: ['propagate', 'keep'], describe: 'propagate: a mirror; keep: a backup' },
-  check: { type: 'boolean', default: true, describe: 'Ask the host; off: --no-check' },
+  check: { type: 'boolean', default: true, describe: 'Whether the host is asked; --no-check: it is not' },
 } as const
 
 export const initCommand = command(
