@@ -41,7 +41,12 @@ describe('the package', () => {
     expect(installed.files).toContain('dist/cli/scan-worker.js')
     const read = ['cli/try/pictures', 'page/assets'].flatMap(folder => filesOf(`src/${folder}`))
     const inDist = read.map(path => join('dist', relative('src', path)))
-    const beside = [...BESIDE_THE_PROGRAM, 'dist/package.json', ...inDist, ...['docs', 'man'].flatMap(filesOf)]
+    const beside = [
+      ...BESIDE_THE_PROGRAM,
+      'dist/package.json',
+      ...inDist,
+      ...['docs', 'man'].flatMap(filesOf),
+    ]
     expect(installed.files.filter(path => !isProgram(path))).toEqual(beside.sort())
   })
 

@@ -22,7 +22,11 @@ export const OPTIONS = {
     'Where other machines reach it, such as https://images.lan:8443; its certificate is good for that',
     'what it listens on',
   ),
-  tls: { type: 'boolean', default: true, describe: 'Whether it speaks TLS; --no-tls: plain HTTP, on loopback addresses alone' },
+  tls: {
+    type: 'boolean',
+    default: true,
+    describe: 'Whether it speaks TLS; --no-tls: plain HTTP, on loopback addresses alone',
+  },
   insecure: flag('With --no-tls: serve other machines too, who send their keys readable to all between'),
   plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
   'plans-from': {
