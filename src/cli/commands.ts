@@ -18,6 +18,7 @@ const LOAD = {
   resume: async () => (await import('./commands/pause.ts')).resumeCommand,
   adopt: async () => (await import('./commands/adopt.ts')).adoptCommand,
   restore: async () => (await import('./commands/restore.ts')).restoreCommand,
+  backup: async () => (await import('./commands/backup.ts')).backupCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
   service: async () => (await import('./commands/service.ts')).serviceCommand,
   host: async () => (await import('./commands/host.ts')).hostCommand,
@@ -78,6 +79,7 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
     'Fetch mirrored pictures back into an empty folder, each proved by its hash',
     MIRRORING,
   ],
+  ['backup <file>', 'Copy the state into a file, while the daemon works', LOOKING],
   [
     'doctor',
     'What is wrong or will be, each with its remedy: config, folders, clock, database, key, plan',

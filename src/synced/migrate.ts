@@ -79,10 +79,19 @@ function anyBrokenReference(db: Db): boolean {
   return (db.pragma('foreign_key_check') as unknown[]).length > 0
 }
 
-/** Makes a complete copy beside the database, readable by its owner alone. After a failure there is no copy. */
+/** Keeps a copy of the database from before a migration. */
 function keepBackup(db: Db, file: string, version: number): void {
   const backup = freeName(`${file}.before-v${version}`)
-  const unfinished = `${file}.before-tmp`
+  writeCopy(db, `${file}.before-tmp`, backup)
+  dropOldBackups(file, backup)
+}
+
+/**
+ * Writes a complete copy of a database, as it is at this moment, to `copy`, readable by its owner alone. `unfinished`: the
+ * path of the copy until it is complete, in the same folder. After a failure neither file is there. Throws SQLite's and
+ * Node's errors.
+ */
+export function writeCopy(db: Db, unfinished: string, copy: string): void {
   rmSync(unfinished, { force: true })
   try {
     // SQLite would make the file readable for everybody, so an empty file is made first.
@@ -91,12 +100,11 @@ function keepBackup(db: Db, file: string, version: number): void {
     const written = openSync(unfinished, 'r+')
     fsyncSync(written)
     closeSync(written)
-    renameSync(unfinished, backup)
+    renameSync(unfinished, copy)
   } catch (error) {
     rmSync(unfinished, { force: true })
     throw error
   }
-  dropOldBackups(file, backup)
 }
 
 function dropOldBackups(file: string, newest: string): void {
