@@ -7,7 +7,7 @@ import type { FindingKind } from '../synced/tables/audit.ts'
 export type DaemonEvent =
   /** A difference that the scheduled audit found. `album`: its path on the host, '' is the root. */
   | { event: 'audit_found'; kind: FindingKind; album: string; name: string; detail: string }
-  /** `skipped`: albums that could not be compared. */
+  /** `skipped`: how many albums could not be compared. */
   | { event: 'audit_finished'; albums: number; findings: number; skipped: number }
   /** The scheduled audit stopped, because the host refused a request. */
   | { event: 'audit_waits'; code: string; message: string }
@@ -48,7 +48,7 @@ export interface Topics {
   daemon: DaemonEvent
   /** One line for a person. */
   say: string
-  /** A pass has ended that tried all of its uploads. */
+  /** A pass has ended, and has tried all of its uploads. */
   passEnded: Synced
   /** The daemon has taken a step. Published at least once a minute while the loop rests, and often while it works. */
   alive: undefined

@@ -13,7 +13,7 @@ import { deletionsCommand } from './deletions.ts'
 import { adoptCommand, retryCommand, syncCommand } from './sync.ts'
 import { trustCommand } from './trust.ts'
 
-/** `forMs`: null is until `resume`. */
+/** `forMs`: how many milliseconds the pause lasts. Null: until `resume`. */
 export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
   request: z.strictObject({ forMs: z.int().min(0).nullable() }),
   atOnce: true,

@@ -67,7 +67,7 @@ export interface AuditFinding {
   name: string
   image_id: string
   detail: string
-  /** Whether the records know the image's id. An audit deletes no other images. */
+  /** Whether the records know the image's id. An audit never deletes an image that the records do not know. */
   ours: boolean
   repaired: boolean
 }

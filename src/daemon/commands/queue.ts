@@ -13,7 +13,7 @@ export interface Session {
   synced: Synced
   engine: Engine
   interruption: Interruption
-  /** What the loop does for a command. */
+  /** What a command may ask of the loop. */
   loop: Pick<CommandContext, 'pass' | 'othersWait' | 'giveWay'>
   /** Turns an error of the state into a StateError; see `State.failed`. */
   failed(error: unknown): unknown

@@ -31,7 +31,10 @@ export function openHostToAsk(host: RemoteSettings, access: Access, earlier: Ear
   })
 }
 
-/** The endpoints that can be asked. Sending a picture (§4.2) can't, because it needs a credential. */
+/**
+ * The endpoints that the doctor can ask. The endpoint that takes a picture's bytes (§4.2) can't be asked, because it needs
+ * a credential.
+ */
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
 interface Question {
@@ -188,7 +191,7 @@ export async function checkAccount(
       return { ...warn('key', said, remedy), code }
     })
   } catch (error) {
-    // `checkDatabase` reports errors of the state.
+    // An error of the state is no finding of this check, because `checkDatabase` reports it.
     if (error instanceof StateError) return null
     throw error
   }

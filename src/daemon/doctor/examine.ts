@@ -88,7 +88,7 @@ async function* checkHost(
 ): AsyncGenerator<Finding> {
   if (ca !== undefined) {
     const tls = await checkTls(config.host.base_url, ca, config.host.timeout, signal)
-    // An interrupted check says nothing about the host.
+    // When a person interrupted the check, its result says nothing about the host.
     if (signal.aborted) return
     yield tls
   }
@@ -174,9 +174,9 @@ export function* checkConfigFile(file: string, { notify }: Pick<Config, 'notify'
 }
 
 /**
- * The API key as albumd finds it. Where neither config nor environment has a key, this is the file `api-key` beside the
- * config: the service's unit has systemd hand that file to albumd. `file`: the config file. `key` null: only the service
- * may read the key. Throws ConfigError.
+ * The API key as albumd finds it. Where neither config nor environment has a key, the key comes from the file `api-key`
+ * beside the config, which systemd hands to the service. `file`: the config file. `key` null: only the service may read the
+ * key. Throws ConfigError.
  */
 export function findKey(
   config: Config,
@@ -189,7 +189,8 @@ export function findKey(
     !env.ALBUMD_API_KEY &&
     !env.CREDENTIALS_DIRECTORY &&
     existsSync(beside)
-  // The file is opened, because access(2) asks for the real user, and sudo may have changed the effective one alone.
+  // The file is opened as a test. access(2) would check the permissions of the real user, and sudo may have changed the
+  // effective user alone.
   if (isHandedIn && orNull(() => closeSync(openSync(beside, 'r'))) === null)
     return {
       key: null,

@@ -49,7 +49,7 @@ const REMEDIES = {
 
 /** A mirror's folder as this user finds it. */
 interface Survey {
-  /** Includes the root itself. */
+  /** How many folders there are, the root included. */
   folders: number
   pictures: number
   /** The pictures in folders below the root. */
@@ -73,7 +73,7 @@ export async function surveyFolder(
   const { unreadable, deep } = survey
   const open: FolderToLookAt[] = [{ path: '', rules: [{ base: '', text: ignore.join('\n') }], digest: null }]
   for (let folder = open.pop(); folder !== undefined && !signal.aborted; folder = open.pop()) {
-    // Lets an interrupt be noticed in a large tree.
+    // Waits for a turn of the event loop, so that an interrupt is noticed in a large tree.
     await turn()
     const { path } = folder
     const found = lookAtFolder(realDisk, root, folder)
@@ -124,7 +124,7 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
   )
 }
 
-/** The presign form (§4.3) knows no album, so pictures in folders below the root can't be sent. */
+/** In the presign form (§4.3) an upload can't name an album, so pictures in folders below the root can't be sent. */
 function presignFinding(folder: string, { pictures, first }: Survey['deep']): Finding {
   return fail(
     'folder',
@@ -133,7 +133,10 @@ function presignFinding(folder: string, { pictures, first }: Survey['deep']): Fi
   )
 }
 
-/** Whether the folders lie on disks of this machine that are mounted. `fstab`: the text of /etc/fstab, '' where there is none. */
+/**
+ * Whether the disks that the folders need are mounted, and whether they are disks of this machine. `fstab`: the text of
+ * /etc/fstab, '' where there is none.
+ */
 export function checkMounts(
   { mirrors, state_dir }: Pick<Config, 'mirrors' | 'state_dir'>,
   mounts: readonly Mount[],
@@ -172,7 +175,7 @@ export function checkMounts(
   return findings.length > 0 ? findings : [pass('mounts', 'all on disks of this machine that are mounted')]
 }
 
-/** A line of fstab: device, mount point, type, options, … */
+/** The mount points in fstab. One line of fstab: device, mount point, type, options, … */
 function mountPointsOf(fstab: string): string[] {
   return fstab.split('\n').flatMap(line => {
     const [device = '', path = ''] = line.trim().split(/\s+/)
@@ -193,7 +196,7 @@ export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced
     const root = checkRoot(disk, synced, row)
     if (!root.trusted)
       return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
-    // A scan that ended early is the only doubt that the next scan ends by itself.
+    // `SCAN_ENDED`, a scan that ended early, is no finding, because the next scan ends this doubt by itself.
     if (row.guard === null || row.guard_code === 'SCAN_ENDED') return []
     return [fail('folder', `${folder}: guarded since the last scan: ${inWords(row.guard)}`, SCAN_REMEDY)]
   })

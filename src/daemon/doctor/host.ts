@@ -13,9 +13,12 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 const DAY_MS = 86_400_000
 /** A certificate that ends within this time is warned about. Certificates that are renewed automatically are renewed earlier. */
 const SOON_MS = 14 * DAY_MS
-/** A smaller difference may come from the Date header, which has whole seconds, and from the answer's time on the way. */
+/**
+ * A smaller difference of the clocks may come from the Date header, which has whole seconds, or from the time that the
+ * answer needs.
+ */
 const CLOCK_WARN_MS = 60_000
-/** From this difference of the clocks on the check fails. An upload's credential is valid for no longer (§3). */
+/** From this difference of the clocks on the check fails. It is as long as a credential is valid (§3). */
 const CLOCK_FAIL_MS = 10 * 60_000
 
 /**

@@ -25,7 +25,7 @@ import type { State } from '../state/state.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {
-  /** How often and how long a pass waits during an outage before it gives up. */
+  /** How many failures of the host a pass waits out, and for how long at most: see `Patience`. */
   patience: { attempts: number; maxDelayMs: number }
   /** How long a picture must be gone before its image is deleted. */
   graceMs: number
@@ -51,7 +51,7 @@ export interface Engine {
     scopeOf?: (mirror: MirrorPolicy) => Scope,
     options?: PassOptions,
   ): Promise<PassReport>
-  /** Links what is pending to images that the host holds already; sends nothing. */
+  /** Links pending files to images that the host holds already. Sends no picture. */
   adopt(interruption: Interruption): Promise<PassReport>
   /** Closes the host. Answers the requests that the next process must count, for `State.close`. */
   close(): Promise<EarlierRequests>
@@ -169,7 +169,7 @@ export function openEngine(
         .map(mirror => ({ ...mirror, pruneIgnored }))
       return await runPass(context, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
     } catch (error) {
-      // Other uploads or requests of the pass may still be under way. They end too.
+      // Ends the other uploads and requests of the pass, which may still be under way.
       broken.abort()
       throw state.failed(error)
     } finally {
@@ -219,11 +219,11 @@ async function noticeBandwidth(
 type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
 
 /**
- * How often fetching a picture counts as a sign of life, because a large picture on a slow line takes long. Where no
- * byte comes, the client itself ends the request after `host.timeout`.
+ * So often `alive` is published while a picture is fetched, because a large picture on a slow line takes long. When no byte
+ * comes, the client itself ends the request after `host.timeout`.
  */
 const FETCHING_MS = 30_000
-/** A picture in memory is counted in pieces of so many bytes. */
+/** A picture in memory is sent in pieces of so many bytes, so that `sending` can tell how far it is. */
 const PIECE = 64 * 1024
 
 /**
@@ -242,7 +242,7 @@ function observed({ disk, host, openPicture }: World, bus: Bus): World {
       locations.set(chunks, { mirror, path })
       return { ...picture, chunks }
     },
-    // For other requests the gate has `alive` published.
+    // All other requests need no wrapper, because `onRequest` publishes `alive` for each request through the gate.
     host: hostWith(host, {
       async send(credential, picture, signal) {
         const location = locations.get(picture.chunks)
@@ -269,7 +269,10 @@ function observed({ disk, host, openPicture }: World, bus: Bus): World {
   }
 }
 
-/** Calls `told` with the sum of the bytes so far. A chunk counts when the next one is asked for. */
+/**
+ * Passes the chunks on, and calls `told` with the sum of their bytes. A chunk is added when the next one is asked for,
+ * because the chunk has been used by then.
+ */
 async function* counted(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   told: (bytes: number) => void,

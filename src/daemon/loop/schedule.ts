@@ -233,8 +233,8 @@ export function dueMs(
     // From this time on no upload can arrive in the unused album, so the album may be deleted.
     { at: unused === null ? null : unused + longAgo, now: clock.monotonic() },
   ]
-  // The last pass could not do work that has been due for longer than `freshMs`. It is tried again after RETRY_MS, because
-  // at once the loop would never rest.
+  // Work that has been due for longer than `freshMs` could not be done by the last pass. It is tried again after RETRY_MS.
+  // With a retry at once the loop would never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
   return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
 }

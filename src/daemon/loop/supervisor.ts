@@ -45,9 +45,9 @@ export interface Display {
 export interface Surroundings {
   /** Where the daemon gets other settings from while it runs. Null: the settings never change. */
   renewable?: Renewable | null
-  /** The service manager that started it. */
+  /** The service manager that started the daemon. */
   manager?: ServiceManager | null
-  /** Shows people what it does. */
+  /** Shows people what the daemon does. */
   display?: Display | null
 }
 
@@ -140,7 +140,10 @@ interface Services {
   manager: ServiceManager | null
 }
 
-/** The daemon waits out an outage. */
+/**
+ * During an outage the daemon runs on. After four failures in a row it probes the host, with pauses of at most five
+ * minutes.
+ */
 const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
 
 /**
@@ -179,7 +182,7 @@ async function runSession(
       running,
       credentialLifetimeMs: config.host.credential_lifetime,
       regroupEveryMs: whyFlatStays(engine.context, 'propagate') === null ? config.quota.probe_every : null,
-      // The next time is kept in memory alone, because a daemon scans everything when it starts.
+      // The next time is not recorded, because a daemon scans everything when it starts.
       rescan: cronSchedule(config.watch.rescan),
       audit: auditBySchedule(config, engine, bus.note),
       queue,
@@ -203,7 +206,10 @@ async function runSession(
   }
 }
 
-/** Errors that may pass while albumd waits. A damaged state is set aside when it is opened again. */
+/**
+ * Errors that may pass while albumd waits. STATE_DAMAGED passes, because a damaged state is set aside when it is opened
+ * again.
+ */
 const PASSING: ReadonlySet<string> = new Set([
   'STATE_FULL',
   'STATE_BUSY',

@@ -62,8 +62,8 @@ function killGroup(child: ChildProcess): void {
 }
 
 /**
- * Variables that desktop messages and the clipboard need are included. The API key and systemd's folder of credentials
- * are not.
+ * The variables that a command gets: enough for desktop messages and the clipboard. The API key and systemd's folder of
+ * credentials are left out.
  */
 const KEPT = [
   'PATH',
@@ -78,7 +78,7 @@ const KEPT = [
   'XAUTHORITY',
 ] as const
 
-/** The variables of albumd's environment that a command of the user may see. */
+/** The part of albumd's environment that a command of the user may see. */
 export function childEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])))
 }

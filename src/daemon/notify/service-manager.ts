@@ -54,14 +54,14 @@ export class ServiceManager {
     this.#tell({ WATCHDOG: '1' })
   }
 
-  /** The daemon works with its config: it has started, or has read its config again. */
+  /** Tells that the daemon works with its config: it has started, or has read its config again. */
   ready(): void {
     if (this.#state === 'ready' || this.#state === 'stopping') return
     this.#state = 'ready'
     this.#tell({ READY: '1' })
   }
 
-  /** The daemon reads its config again, until `ready`. */
+  /** Tells that the daemon reads its config again. `ready` tells that it has read it. */
   reloading(): void {
     if (this.#state !== 'ready') return
     this.#state = 'reloading'

@@ -88,8 +88,8 @@ export class UploadCommand {
 }
 
 /**
- * The upload was recorded before its event. The id is '' when the file has changed again since, and the address is '' when the
- * host has not told it.
+ * What the command is told about a picture. The upload was recorded before its event. The id is '' when the file has
+ * changed again since, and the address is '' when the host has not told it.
  */
 function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
   // An error of the records needs no report here, because the pass fails with the same error and reports it.

@@ -147,7 +147,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   upload_command_failed: ['warn', 'the command notify.on_upload failed'],
 }
 
-/** The keys and credentials that no line of the log may hold. When the API key is read again, it is added. */
+/** The keys and credentials that no line of the log may hold. When albumd reads another API key, the key is added. */
 export type Secrets = ReadonlySet<string>
 
 /**
@@ -174,7 +174,7 @@ function base64(text: string): string {
 /** Delivery addresses are public, so they stay in the log. */
 const PUBLIC = new Set(['cdn_url'])
 
-/** The fields of an event. In all texts but delivery addresses, addresses are shortened by `withoutAddresses`. */
+/** The fields of an event for the log. `withoutAddresses` shortens the addresses in every field that is not in PUBLIC. */
 export function withoutAddressesIn(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [

@@ -122,7 +122,7 @@ export function mirroredPictures(
   synced: Synced,
 ): (mirror: string, file: FileAtPath) => MirroredPicture | null {
   const addressOf = deliveryAddresses(synced)
-  // The album of the last file, because most files of a folder are in the same album.
+  // The album that was looked up last. It is kept, because the next file is mostly in the same album.
   let album: { id: number | null; name: string } | null = null
   return (mirror, { image: id, path, name, state, flat, hash }) => {
     const image = id === null ? undefined : synced.images.byId(id)
@@ -224,5 +224,5 @@ export function locationOf(
   return null
 }
 
-/** In the other states the picture is gone or hidden. */
+/** The states of a file that was there at the last scan. In the other states the picture is gone or hidden. */
 const IS_THERE: ReadonlySet<string> = new Set(['synced', 'pending', 'linked', 'uncertain', 'failed'])

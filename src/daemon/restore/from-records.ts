@@ -49,7 +49,7 @@ export function restoreMirrors(
 function foldersFor(mirrors: readonly string[]): Map<string, string> {
   if (mirrors.length === 1) return new Map([[mirrors[0]!, '']])
   const short = mirrors.map(folder => basename(folder))
-  // Some disks treat capital and small letters alike.
+  // Names that differ only in capital and small letters count as equal, because on some disks they are.
   const differ = new Set(short.map(name => name.normalize('NFC').toLowerCase())).size === short.length
   const isNamed = short.every(name => name !== '')
   return new Map(
@@ -57,7 +57,9 @@ function foldersFor(mirrors: readonly string[]): Map<string, string> {
   )
 }
 
-/** The states of files that need no image, so the restore does not miss an image. */
+/**
+ * A file in one of these states needs no image on the host. When it has none, the restore does not report it as missing.
+ */
 const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 
 /** The recorded files of these mirrors. `folders`: for each mirror, the folder for its pictures. */

@@ -20,7 +20,7 @@ export interface TargetFolder {
   keepPaths(paths: ReadonlyMap<string, string>): Promise<void>
   /**
    * `complete`: nothing is left to restore, so the folder `own` is removed. Otherwise `own` stays, so that a later run can
-   * go on. It is removed also when no picture lies in the folder.
+   * go on. When no picture lies in the folder, `own` is removed in any case.
    */
   close(complete: boolean): Promise<void>
 }

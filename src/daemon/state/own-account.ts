@@ -20,8 +20,8 @@ type Doubt = Omit<HostFailure, 'endpoint'> | null
 
 /**
  * Checks the account of a new key before the first request: its albums must show recorded images. Another account has other
- * images, perhaps with the same ids. With its key albumd would think that its own images are gone, and delete another
- * person's images.
+ * images, perhaps with the same ids. In such an account albumd would miss its own images, and delete another person's
+ * images.
  */
 export function hostOfOwnAccount(
   host: ImageHost,
@@ -109,7 +109,7 @@ export async function judgeAccount(
     const shown = await showsRecordedImages(host, synced, album, signal)
     // When the plan does not allow listings, the account can't be checked, so albumd accepts it.
     if (shown.ok ? shown.value : shown.failure.remedy === 'plan') return null
-    // An album that can't be listed does not end the check.
+    // When an album can't be listed, the check goes on with the next album.
     if (!shown.ok) unseen ??= shown.failure
     if (signal.aborted) break
   }

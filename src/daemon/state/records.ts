@@ -31,8 +31,8 @@ export interface Records {
   /** Whether, in addition, requests of the last process may still take effect. */
   lostWork: boolean
   /**
-   * `clean`: the records are complete. `cut_off`: they may not be. `damaged`: the database is damaged, so the next opening
-   * sets it aside.
+   * `clean`: the records are complete. `cut_off`: they may be incomplete. `damaged`: the database is damaged, so the next
+   * opening sets it aside.
    */
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
@@ -84,9 +84,8 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
       const verdict = judge(known, found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
-      // After a crash a person may have put back an older copy of the database that was made since the last start, which
-      // can't be told from the database itself. Images may have been uploaded since the copy was made, so what albums hold
-      // is counted anew.
+      // After a crash a person may have put back a copy of the database that was made since the last start. albumd can't
+      // recognize such a copy. Images may have been uploaded since the copy was made, so what albums hold is counted anew.
       if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)

@@ -17,8 +17,8 @@ import type { WatchState } from './watching.ts'
  */
 export interface MirrorWatcher {
   /**
-   * Soon watches the root and the folders that the last scan found, and no others. A folder below the root becomes stale
-   * when its watch begins. A folder that can't be watched is polled.
+   * Soon watches the root and the folders that the last scan found, and no others. When the watch of a folder below the
+   * root begins, the folder is scanned again. A folder that can't be watched is polled.
    */
   follow(): void
   /** Ends all watches, also those that are being opened. */
@@ -86,7 +86,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
       if (due.length > 0) {
         scanned.heard()
         stale.add(mirror, due)
-        // A root in doubt is not scanned, so `scanned` may never ring.
+        // Waits for the scan, but not for ever, because a root in doubt is not scanned and `scanned` never rings.
         await scanned.sleep(Math.max(POLL_MS, pollMs ?? 0), clock, end)
       }
       pauseMs = pollMs ?? Math.max(POLL_MS, (clock.monotonic() - began) / POLL_SHARE)

@@ -56,7 +56,7 @@ export class StaleFolders {
     )
   }
 
-  /** A picture was uploaded, so a scan was worth its time. */
+  /** Allows one more scan after an EAGER wait, because a scan has found a picture to upload. */
   uploaded(): void {
     this.#eagerLooks++
   }
