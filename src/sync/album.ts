@@ -6,7 +6,10 @@ import type { AlbumRow } from '../synced/tables/albums.ts'
 /** Where an image goes: an album, or null for the host's root. */
 export type Album = AlbumRow | null
 
-/** A key for an album's name in its parent. Keys never clash, because a name holds no slash. */
+/**
+ * The key of an album in a map: the host's id of its parent, a slash, and the album's name. An album's name holds no slash,
+ * so two albums never get the same key.
+ */
 export function keyOf(parent: Album, name: string): string {
   return `${parent?.remote_id ?? ''}/${name}`
 }
@@ -33,7 +36,7 @@ export function recordedAlbums({ albums }: Synced, path: readonly string[]): (Al
   return path.map(name => (above = above === undefined ? above : albums.named(above?.id ?? null, name)))
 }
 
-/** Whether an intent is open for one of these albums, so that an image may be on its way into it. */
+/** Whether the journal holds an open intent for one of these albums. Then an image may be on its way into this album. */
 export function isUnderWay({ journal }: Pick<Synced, 'journal'>, albums: readonly AlbumRow[]): boolean {
   const ids = new Set(albums.map(({ id }) => id))
   return journal.open().some(({ album }) => album !== null && ids.has(album))
@@ -50,7 +53,7 @@ export function albumNameOf(folder: string): string {
   if (folder.length <= ALBUM_NAME_MAX && !SHORTENED.test(folder)) return folder
   const hash = createHash('sha256').update(folder).digest('hex').slice(0, HASH_DIGITS)
   let prefix = folder.slice(0, ALBUM_NAME_MAX - HASH_DIGITS - 1)
-  // The cut may have split a character of two UTF-16 units.
+  // The cut may have split a character that takes two UTF-16 units.
   if (/[\uD800-\uDBFF]$/.test(prefix)) prefix = prefix.slice(0, -1)
   return `${prefix}~${hash}`
 }
@@ -66,8 +69,9 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
 }
 
 /**
- * Whether a picture in `album` lies flat. `path`: the names of the picture's own album, which could not be had. A picture
- * with an empty `path` has no own album, so it never lies flat.
+ * Whether a picture lies flat when its image is in `album`: `album` is not the album of the picture's folder. `path`: the
+ * names from the host's root to the folder's album. An empty `path` means that the folder is mirrored to the host's root
+ * itself, where nothing lies flat.
  */
 export function liesFlat({ albums }: Pick<Synced, 'albums'>, path: readonly string[], album: Album): boolean {
   let at = album
@@ -79,8 +83,8 @@ export function liesFlat({ albums }: Pick<Synced, 'albums'>, path: readonly stri
 }
 
 /**
- * Whether a DELETE of the album, or of an album above it, may still be served by the host. An image that is sent there now
- * would be deleted with the album.
+ * Whether the host may still carry out a DELETE of the album, or of an album above it. An image that is sent into the album
+ * now would be deleted with the album.
  */
 export function isLeaving({ albums, unusedAlbums }: Synced, album: AlbumRow): boolean {
   for (let at: AlbumRow | undefined = album; at; at = at.parent === null ? undefined : albums.byId(at.parent))

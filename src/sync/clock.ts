@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => undefined),
 }
 
-/** The moment at which something is recorded. */
+/** The time of an event, as the functions of `src/records` take it. */
 export function momentOf({
   clock,
   running,
@@ -29,14 +29,17 @@ export function momentOf({
   return { now: clock.wall(), running: running(), graceMs }
 }
 
-/** By how many milliseconds the clocks' difference may change before the wall clock counts as set. */
+/**
+ * The difference between the wall clock and the monotonic clock may change by so many milliseconds. When the difference
+ * changes by more, somebody has set the wall clock.
+ */
 const DRIFT_MS = 250
 
-/** Tells how long files have been left alone. After the clock was set forward, a young file must not seem old. */
+/** Tells how long files have been left alone. After somebody has set the clock forward, a young file must not seem old. */
 export class FileAges {
   /**
-   * The clocks' difference when it was last read. At first this is the difference that the previous process recorded. Null:
-   * it was never read.
+   * The wall clock minus the monotonic clock, when the two were last read. At first this is the difference that the
+   * previous process recorded. Null: no difference is recorded.
    */
   #offset: number | null
   #setAt: number | null = null
@@ -46,8 +49,8 @@ export class FileAges {
   }
 
   /**
-   * Milliseconds since `ctime` (microseconds since 1970), but at most the time since albumd noticed that the wall clock was
-   * set.
+   * Milliseconds since `ctime` (microseconds since 1970). When the wall clock was set, the answer is at most the time since
+   * albumd noticed this.
    */
   since(ctime: number, clock: Clock): number {
     const now = clock.monotonic()
@@ -55,9 +58,9 @@ export class FileAges {
     if (this.#offset === null || Math.abs(offset - this.#offset) > DRIFT_MS) this.#setAt = now
     this.#offset = offset
     const trusted = this.#setAt === null ? Number.POSITIVE_INFINITY : now - this.#setAt
-    // When the clock was set back, a file's last change may lie in the future. On a file system whose timestamps are whole
-    // seconds, the change may be up to a second younger than its timestamp.
+    // On a file system whose timestamps are whole seconds, a file may have changed up to a second after its timestamp.
     const grain = ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0
+    // After the clock was set back, a file's last change may lie in the future. The file then counts as changed just now.
     return Math.max(0, Math.min(clock.wall() - (ctime + grain) / 1000, trusted))
   }
 }
@@ -76,8 +79,8 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
 }
 
 /**
- * Records that the state was lost, or replaced by an older copy. Requests that were sent before may still arrive at the host,
- * and no record tells what they sent. So nothing is uploaded until none of them can arrive any more. `monotonic`:
+ * Records that the state was lost, or replaced by an older copy. Requests from before the loss may still arrive at the
+ * host, and no record tells what they sent. So nothing is uploaded until no such request can arrive any more. `monotonic`:
  * milliseconds of this boot.
  */
 export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
@@ -85,16 +88,16 @@ export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
 }
 
 /**
- * When the state was lost, in monotonic milliseconds. Null: the state was not lost, or no earlier request can arrive any
- * more.
+ * When the state was lost, in monotonic milliseconds. Null: the state was not lost, or no request from before the loss can
+ * arrive any more.
  */
 export function lostAt({ meta }: Pick<Synced, 'meta'>): number | null {
   return meta.get('lost_at')
 }
 
 /**
- * Ends the wait after a state loss, once no earlier request can arrive any more. Then albums are walked again, because images
- * may have arrived since the last walk.
+ * Ends the wait after a state loss, once no request from before the loss can arrive any more. Then albums are walked again,
+ * because images may have arrived since the last walk.
  */
 export async function endLoss(context: EngineContext): Promise<void> {
   const { synced, clock, credentialLifetimeMs, contents } = context
@@ -105,10 +108,11 @@ export async function endLoss(context: EngineContext): Promise<void> {
 }
 
 /**
- * Monotonic times in the records count from one boot. After another boot nobody knows how much time has passed. So the time
- * between the boots counts as zero, and every measurement begins again. `bootId`: names this boot. A system without names for
- * its boots gives a constant. On such a system, a monotonic clock that is behind the records shows that the machine was
- * booted again. `monotonic`: milliseconds of this boot. May be called again in the same boot.
+ * The monotonic clock begins anew with every boot of the machine, and the records hold times of this clock. After another
+ * boot nobody knows how much time has passed since a recorded time. So albumd takes the recorded times as if they were now,
+ * and waits in full once more. `bootId`: the name of this boot. A system that does not name its boots gives the same text
+ * each time. On such a system, a monotonic clock that is behind the recorded time shows that the machine was booted again.
+ * `monotonic`: milliseconds of this boot. May be called again in the same boot.
  */
 export function noteBoot(
   { meta, journal, albums, unusedAlbums }: Tx,
@@ -117,7 +121,7 @@ export function noteBoot(
 ): void {
   const [known, at] = (meta.get('boot') ?? '').split(' ')
   if (known !== bootId || monotonic < Number(at)) {
-    // The columns take whole milliseconds.
+    // The columns hold whole milliseconds.
     for (const table of [journal, albums, unusedAlbums]) table.restartClocks(Math.round(monotonic))
     meta.clear('clock_offset')
     if (lostAt({ meta }) !== null) noteLost({ meta }, monotonic)

@@ -13,22 +13,25 @@ import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
 
 /**
  * What the engine works with. One context is made for the life of the process. A function that needs only parts of the
- * context takes `Pick<EngineContext, 'synced' | 'clock'>`.
+ * context takes, for example, `Pick<EngineContext, 'synced' | 'clock'>`.
  */
 export interface EngineContext extends EngineSettings, ProcessMemory {
   synced: Synced
   host: ImageHost
   disk: Disk
   clock: Clock
-  /** Milliseconds that albumd has run, over all its starts. A grace counts in this time. */
+  /** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
   running: () => number
   tell: Tell
   openPicture: OpenPictureAt
-  /** Looks at the folders of one root, whose path is given. What the looks need, such as threads, goes when `ended` is aborted. */
+  /**
+   * Answers the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
+   * threads end.
+   */
   lookAt: (root: string, ended: AbortSignal) => LookAtFolders
 }
 
-/** What the config says. */
+/** The settings of the engine, from the config. */
 export interface EngineSettings {
   /** How long a picture must be missing, or replaced, before its image is deleted. */
   graceMs: number
@@ -37,32 +40,36 @@ export interface EngineSettings {
   /** How long a credential may be used (§8). */
   credentialLifetimeMs: number
   concurrency: number
-  /** How credentials are asked for: by §4.1, or by §4.3, which knows no album. */
+  /** The form in which credentials are asked for: that of §4.1, or that of §4.3, in which no album can be named. */
   uploadForm: 'credential' | 'presign'
   /**
-   * Which dimensions are declared of a picture that EXIF turns (§4.1). learn: the dimensions that the host has taken before.
+   * Which dimensions are declared of a picture (§4.1).
+   * stored: as they are stored in the file.
+   * turned: as EXIF turns the picture.
+   * skip: none.
+   * learn: as the host has taken such pictures before.
    */
   dimensions: 'learn' | 'stored' | 'turned' | 'skip'
   order: 'newest' | 'oldest'
   /** Whether pictures that lie flat are sent into their own albums once the host creates these albums. */
   regroup: 'auto' | 'never'
   hold: HoldPolicy
-  /** When a folder is gone: its images are deleted one by one, or its album with one request. */
+  /** How the images of a folder that is gone are deleted: one by one, or with their album by one request. */
   albumDeletions: 'one_by_one' | 'recursive'
   allowance: Allowance
 }
 
-/** What this process has seen. Nothing of this is recorded, because the next process finds it out again. */
+/** What this process has seen. None of it is recorded, because the next process finds it out again. */
 export interface ProcessMemory {
-  /** The images in albums. */
+  /** The unrecorded images of the albums that were looked at. */
   contents: AlbumContents
   /** How long files have been left alone. */
   ages: FileAges
   /** Pictures whose end is missing. */
   incomplete: IncompletePictures
-  /** When uploads in doubt were looked for. */
+  /** When each upload in doubt is looked for again. */
   pace: RecoveryPace
-  /** Ignore files that were found gone. */
+  /** Ignore files that a scan found gone a short time ago. */
   vanishedRules: VanishedRules
 }
 

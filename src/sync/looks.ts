@@ -1,8 +1,8 @@
 import type { EngineContext, LookAtFolders } from './context.ts'
 
 /**
- * The looks of a pass at the folders of its roots. What they need, such as threads, stays for the next scan of the pass until
- * it is ended.
+ * Keeps, for one pass, the functions that look at the folders of a root. Their threads serve each further scan of the pass,
+ * until `end` is called.
  */
 export class Looks {
   readonly #lookAt: EngineContext['lookAt']
@@ -19,7 +19,7 @@ export class Looks {
     return look
   }
 
-  /** A later look begins anew. */
+  /** Ends the threads. A scan that follows starts new threads. */
   end(): void {
     this.#ended.abort()
     this.#ended = new AbortController()

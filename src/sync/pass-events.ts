@@ -18,7 +18,9 @@ export type PassEvent =
   | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
   /** `cdn_url`: null when the host has not told where it delivers the image. */
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }
-  /** `compared`: no record proved that the bytes are on the host, so the image was fetched and compared. */
+  /**
+   * `compared`: no record proved that the bytes are on the host, so the image was fetched and compared with the picture.
+   */
   | { event: 'picture_unchanged'; mirror: string; path: string; size: number; compared?: true }
   /** An image on the host can be this picture. The picture is not uploaded, and its bytes are not compared yet. */
   | { event: 'picture_linked'; mirror: string; path: string }
@@ -32,7 +34,7 @@ export type PassEvent =
   | { event: 'album_deleted'; album: string }
   /** The host deleted more with an album than was recorded in it. */
   | ({ event: 'deleted_more' } & Excess)
-  /** The album that pictures land in when they are uploaded without an album (§4.1). */
+  /** The account's default album was found. Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: Reason }
   | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }

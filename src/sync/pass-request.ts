@@ -12,7 +12,7 @@ export interface MirrorPolicy {
   pruneIgnored?: boolean
 }
 
-/** The folders below a mirror's root that need a scan, or all of them. */
+/** The folders of a mirror that are scanned, by their paths below its root. */
 export type Scope = 'everything' | readonly string[]
 
 /**
@@ -25,29 +25,34 @@ export type PassTask = 'mirror' | 'adopt' | 'look'
 export interface PassRequest {
   mirrors: readonly MirrorPolicy[]
   interruption: Interruption
-  /** Left out: everything. */
+  /** Without this function, everything is scanned. */
   scopeOf?: ((mirror: MirrorPolicy) => Scope) | undefined
-  /** Left out: mirror. */
+  /** Without this field, the task is `mirror`. */
   task?: PassTask | undefined
 }
 
-/** A pass under way: its request, and what its steps tell later steps. */
+/** A pass under way: its request, and what its steps leave for later steps. */
 export interface Pass extends PassRequest {
   scopeOf: (mirror: MirrorPolicy) => Scope
   task: PassTask
-  /** What ended uploads or deletions early. */
+  /** The failures of the host that ended uploads or deletions early. */
   stopped: HostFailure[]
-  /** Why the uploads in doubt could not be looked for, or null. */
+  /** The failure that kept albumd from looking for uploads in doubt, or null. */
   notRecovered: HostFailure | null
   looks: Looks
 }
 
 export interface PassReport {
-  /** What ended uploads or deletions early, or kept recovery from looking. */
+  /**
+   * The failures of the host that ended uploads or deletions early, or that kept albumd from looking for uploads in doubt.
+   */
   stopped: HostFailure[]
 }
 
-/** How work is ended: first nothing new is begun, then what is under way is cut off. */
+/**
+ * How a person or a signal ends work. When `stop` is aborted, nothing new is begun. When `cut` is aborted, requests under
+ * way are broken off too.
+ */
 export interface Interruption {
   stop: AbortSignal
   cut: AbortSignal
@@ -59,13 +64,14 @@ export interface Interruption {
   makeWay?: AbortSignal
 }
 
-/** The interruption for steps that also end when a person waits for something else. */
+/** The interruption for steps that also end when a person waits for something else (`makeWay`). */
 export function endingForOthers({ stop, makeWay, ...rest }: Interruption): Interruption {
   return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }
 }
 
 /**
- * The interruption for deletions. Deletions may take hours at the host's rate, so they also end when there are new pictures.
+ * The interruption for deletions. Deletions may take hours at the host's rate, so they also end when there are new pictures
+ * (`pauseDeletions`).
  */
 export function endingForNews({ pauseDeletions, ...rest }: Interruption): Interruption {
   const ending = endingForOthers(rest)

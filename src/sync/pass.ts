@@ -40,15 +40,26 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
 }
 
 const HOUR_MS = 3_600_000
-/** How long history and the ids of deleted images are kept. No host lists a deleted image for so long. */
+/**
+ * How long history and the ids of deleted images are kept. A host may list a deleted image for a while, but no host lists
+ * it for so long.
+ */
 const KEPT_MS = 90 * 24 * HOUR_MS
-/** Rows and pages of one commit. They are few, because uploads wait for the commit. */
+/**
+ * How many rows one commit deletes, and how many pages of the database it gives back. Few, because uploads wait for the
+ * commit.
+ */
 const ROWS = 500
 const PAGES = 256
-/** How many commits one pass spends on forgetting old rows. New pictures wait meanwhile, so the rest is done an hour later. */
+/**
+ * How many commits one pass spends on forgetting old rows. New pictures wait meanwhile, so a later pass forgets the rest.
+ */
 const COMMITS = 20
 
-/** The end of a pass: records what the host refuses, for `status` and the next process, and once an hour forgets old rows. */
+/**
+ * The end of a pass. Records what the host refuses, for `status` and for the next process. Once an hour, old rows are
+ * forgotten too.
+ */
 async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
   const { synced, clock } = context
   const { task, stopped, notRecovered, interruption } = pass
@@ -67,8 +78,8 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   const now = clock.wall()
   const saidAt = (block: Block) => ({ ...block, said_at: now - (clock.monotonic() - block.since) })
   const said = stopped.filter(({ remedy, repeated }) => remedy !== 'cancelled' && !repeated)
-  // All blocks of the host are recorded, because a block that ended nothing in this pass also holds. A block that is open for
-  // a try holds until a request is answered.
+  // All blocks of the host are recorded, because a block holds although it has ended nothing in this pass. A block that was
+  // lifted for a try (`untried`) is recorded too, because it holds until the host has answered the try.
   const all = [
     ...host.blocks('untried').map(saidAt),
     ...said.map(failure => ({ ...failure, said_at: now })),
@@ -77,7 +88,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   recordTime(tx, context)
   forgetOldDeletions(tx, running())
   const told = all.filter(({ remedy }) => remedy !== 'quota')
-  // When an endpoint has several blocks, the last block in the list counts.
+  // When an endpoint has several blocks in the list, only the last of them is recorded.
   const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
   tx.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
@@ -90,7 +101,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
     })
 }
 
-/** Records what the next process needs to know about the clocks. */
+/** Records what the next process needs to know about running time and clocks. */
 function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'running'>): void {
   tx.mirrors.endPhases()
   recordRunning(tx, running())
@@ -100,7 +111,7 @@ function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'r
 /** Whether old rows may be forgotten: once an hour, because all rows must be counted to find them. */
 export function isPruningDue({ meta }: Tx, now: number): boolean {
   const before = meta.get('pruned_at') ?? Number.NaN
-  // After a clock was set back, the recorded time may lie in the future.
+  // After a clock was set back, the recorded time may lie in the future. Then old rows may be forgotten now.
   if (before <= now && now - before < HOUR_MS) return false
   meta.set('pruned_at', now)
   return true

@@ -62,7 +62,7 @@ export function missingReasonIn({
 }: Pick<FolderLook, 'aside' | 'ignored' | 'problems'>): (name: string) => MissingReason {
   const hidden = new Set(ignored)
   const left = new Set(aside)
-  // When some name in the folder is not valid UTF-8, the missing file may still be there under that name.
+  // When a name in the folder is not valid UTF-8, the missing file may have been renamed to this name.
   const renamed = problems.some(({ code }) => code === 'NAME_NOT_UTF8')
   const otherwise = renamed ? 'renamed' : 'gone'
   return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'left_out' : otherwise)
@@ -90,13 +90,16 @@ function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null 
 }
 
 function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook, now: number): FileRow {
-  // The version that was sent stays uncertain, because recovery still looks for its image.
+  // When the file is still the version whose upload is in doubt, it stays uncertain, because recovery still looks for its
+  // image.
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now
-  // An image that is kept for good is not replaced. When the same bytes come back, they are linked to it again.
+  // An image that is kept for good is not replaced, so the new version of the file has no image. When the kept bytes come
+  // back, the file is linked to the kept image again.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
-  // Without a hash the file may be any picture of its size, so no image of that size is deleted meanwhile.
+  // The hash is null until the file was read. Until then the file may be any picture of its size, moved here. So no image
+  // of this size is deleted.
   return { ...seen, folder, state, since, image, hash: null, flat: record?.flat ?? 0 }
 }
 
@@ -108,7 +111,8 @@ function planMissing(
 ): FileChange | null {
   // The image is kept for good, whatever becomes of the file.
   if (file.state === 'kept') return null
-  // A file without an image keeps its record, because recovery may find an upload of it that is in doubt.
+  // A file without an image keeps its record, because an upload of the file may be in doubt, and recovery may still find
+  // its image.
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
   if (why !== 'gone' && !pruned) {

@@ -1,7 +1,7 @@
 import type { Synced } from '../synced/synced.ts'
 import type { FileRow } from '../synced/tables/files.ts'
 
-/** Paths below a mirror's root: with slashes, '' is the root itself. */
+/** Paths below a mirror's root. Names are separated by slashes, and '' is the root itself. */
 
 export function pathOf(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`

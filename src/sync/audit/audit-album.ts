@@ -8,19 +8,19 @@ import { canBe, dimensionsFit, plainName, sizeFits } from '../listing/index.ts'
 
 /** The records that one album's listing is compared with. */
 export interface AuditRecords {
-  /** The album; null is the root. */
+  /** The row of the album; null is the root. */
   album: number | null
   /** The images that are recorded in the album. */
   images: readonly ImageRow[]
   /** The recorded image with this id, in whatever album. */
   byId(remoteId: string): ImageRow | undefined
-  /** Whether an image is compared: it was recorded before the audit began, and it is not to be deleted. */
+  /** Whether the audit compares this image: it was recorded before the audit began, and is not to be deleted. */
   isSettled(image: ImageRow): boolean
   /** Whether a file that is not gone uses the image, or the image is kept for good. */
   isNeeded(image: ImageRow): boolean
-  /** Whether albumd deleted this image and the host lists it still. */
+  /** Whether albumd deleted this image, and the host still lists it. */
   wasDeleted(listed: ListedImage): boolean
-  /** Whether albumd deleted the image since the audit began, or the image may be an upload in doubt. */
+  /** Whether albumd deleted the image after the audit began, or the image may come from an upload in doubt. */
   isUnderWay(listed: ListedImage): boolean
   /** An album's path on the host; '' is the root. */
   nameOf(album: number | null): string
@@ -29,15 +29,15 @@ export interface AuditRecords {
 /** How one complete walk of an album compares with the records. */
 export interface AlbumComparison {
   findings: Finding[]
-  /** Images that are listed in the album that they are recorded in. */
+  /** Images that the album's listing shows, and that are recorded in this album. */
   inPlace: ImageRow[]
-  /** Images that are recorded in this album and not listed. Another album may list them. */
+  /** Images that are recorded in this album, and that its listing does not show. Another album may list them. */
   missing: ImageRow[]
-  /** Images that are recorded in another album and listed in this album. */
+  /** Findings about images that this album's listing shows, and that are recorded in another album. */
   elsewhere: Finding[]
 }
 
-/** Compares the whole listing of an album with the records. Pure. */
+/** Compares the whole listing of an album with the records. */
 export function compareAlbum(listed: readonly ListedImage[], records: AuditRecords): AlbumComparison {
   const shown = new Map(listed.map(image => [image.id, image]))
   const ours = new Set(records.images.map(({ remote_id }) => remote_id))
@@ -69,7 +69,7 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   return { findings, inPlace, missing, elsewhere }
 }
 
-/** Findings about unrecorded images. */
+/** The findings about unrecorded images. */
 function judgeUnrecorded(
   unrecorded: readonly ListedImage[],
   settled: readonly ImageRow[],
@@ -102,7 +102,10 @@ function sameName({ name }: ImageRow, listed: ListedImage): boolean {
   return listed.name === undefined || plainName(listed.name) === plainName(name)
 }
 
-/** How a listing differs from the record. A property that the listing leaves out, or rounds, is no difference. */
+/**
+ * How a listing differs from the record of an image. When the listing does not show a property, or rounds it, this is no
+ * difference.
+ */
 function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Reason[] {
   const differences: Reason[] = []
   if (names && !sameName(image, listed))
@@ -126,9 +129,9 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
 /**
- * Whether an image that no file needs has a twin: an image of the same name and bytes, in the same album, that a file needs.
- * Without a twin, an image that no file needs is no finding, because a mirror that keeps images, or a person who discards a
- * deletion, leaves such images.
+ * Whether an image that no file needs has a twin: an image of the same name and bytes, in the same album, that a file
+ * needs. Only an image with a twin is a finding. Without a twin it may be there on purpose: a mirror keeps images, or a
+ * person has discarded its deletion.
  */
 function isTwin(
   image: ImageRow,
@@ -158,7 +161,7 @@ export interface AuditStart {
   newest: number
 }
 
-/** A start that makes an audit compare all recorded images. */
+/** With this start, an audit compares all recorded images, however new they are. */
 export const NOW: AuditStart = { at: Number.POSITIVE_INFINITY, newest: Number.POSITIVE_INFINITY }
 
 /** The records that an album is compared with, as they are at this moment. `now`: milliseconds since 1970. */
@@ -169,11 +172,11 @@ export function recordsOf(
   now: number,
 ): AuditRecords {
   const { audit, deleted, images, journal, files } = synced
-  // When a clock was ahead, images may be recorded with dates in the future. For these images, the number of the row tells
-  // whether the image is older than the audit.
+  // When a clock was ahead, images may be recorded with dates in the future. Of such an image, the row's number tells
+  // whether it is older than the audit.
   const isOlder = ({ id, recorded_at }: ImageRow) =>
     recorded_at <= began || (recorded_at > now && id <= newest)
-  // An upload without an album may have landed in any album (§4.1).
+  // An upload without an album may have arrived in any album (§4.1).
   const uploads = journal.openUploads().filter(intent => intent.album === album || intent.album === null)
   return {
     album,

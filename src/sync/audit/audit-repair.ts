@@ -20,7 +20,10 @@ import {
 } from './audit.ts'
 import { compareAlbum, isLeftOver, NOW, recordsOf } from './audit-album.ts'
 
-/** `repaired`: findings that are settled. `withheld`: how many deletions were not done, because they were too many. */
+/**
+ * `repaired`: the findings that are settled. `withheld`: how many images were not deleted, because there were too many to
+ * delete without asking a person.
+ */
 export interface Repairs {
   repaired: Finding[]
   withheld: number
@@ -29,8 +32,8 @@ export interface Repairs {
 }
 
 /**
- * Forgets the images of findings of the kind `gone`, after their albums were walked again. Their files become pending, and
- * the next pass uploads them. Nothing is changed on the host.
+ * Records that the images of `gone` findings are lost, after their albums were walked again. The files of these images
+ * become pending, and the next pass uploads them. Nothing is changed on the host.
  */
 export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
   const { synced } = context
@@ -54,16 +57,16 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
     const gone = new Map(
       missing.filter(({ remote_id }) => !listed?.has(remote_id)).map(image => [image.remote_id, image]),
     )
-    // The host may be late to list a young image. Only a request to the image's address could tell, and the host has named no
-    // address.
+    // The host may be late to list a young image. Only its delivery address could tell whether the image is there, and the
+    // host has named no address. So such a finding stays open.
     const unsure = new Set(
       missing
         .filter(image => image.cdn_url === null && isYoung(context, image))
         .map(({ remote_id }) => remote_id),
     )
     await synced.commit(tx => {
-      // The next upload looks at the album again, because a person may have put another image in the place of the image that
-      // is gone.
+      // The next upload into the album looks at the album again, because a person may have put another image in the place
+      // of the image that is gone.
       tx.contents.forgetAlbum(album)
       for (const finding of findings) {
         if (unsure.has(finding.remote_id)) continue
@@ -77,12 +80,12 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
   return repairs
 }
 
-/** How often an album is looked at to have two complete looks in a row. */
+/** How often an album is looked at, at most, until two looks in a row are complete. */
 const LOOKS = 4
 
 /**
- * The images that are recorded in an album and that two complete looks in a row did not show. One look is not enough, because
- * the host may have several machines, and the machine that answers may not know an image yet.
+ * The images that are recorded in an album and that two complete looks in a row did not show. One look is not enough,
+ * because the host may have several machines, and one of them may not know an image yet.
  */
 async function lookForMissing(
   context: AuditContext,
@@ -143,7 +146,8 @@ async function deleteOne(
   mayGo: () => boolean,
 ): Promise<HostFailure | 'kept' | null> {
   const { synced } = context
-  // A host may give a deleted id again, and an upload in doubt may have got this id.
+  // A host may give the id of a deleted image to a new image. The new image may come from an upload in doubt, so nothing is
+  // deleted while an upload is in doubt.
   if (stop.aborted || !mayGo() || synced.journal.openUploads().length > 0) return 'kept'
   const compared = compareAlbum(listed, recordsOf(synced, finding.album, NOW, context.clock.wall()))
   const still = compared.findings.some(
@@ -182,7 +186,7 @@ function deleteImage(
   const deletion: Deletion = {
     target: { image: remote_id },
     intend: tx => void (isOpened && tx.journal.openImageDeletion(image.id, clock.wall())),
-    // An image that albumd has deleted before has no record, so there is nothing to ask about it.
+    // An image that albumd has deleted before has no record, so there is no question to ask.
     whyNot: () => (mayGo() ? (image ? whyImageStays(synced, image, null) : null) : because('paused')),
     done(tx) {
       if (image) deleted(tx, image, clock.wall())

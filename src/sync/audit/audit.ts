@@ -25,11 +25,13 @@ export interface AuditRun extends AuditContext {
 }
 
 export interface AuditReport {
-  /** How many albums were compared, by this run and by an earlier run that this run continued. */
+  /**
+   * How many albums were compared. When this run continued an earlier run, the albums of the earlier run are counted too.
+   */
   albums: number
   /** The albums that could not be compared, by their paths. */
   skipped: { album: string; reason: Reason }[]
-  /** Whether all albums were looked at. Otherwise the next run continues this run. */
+  /** Whether all albums were looked at. When it is false, the next run continues with the rest. */
   finished: boolean
   /** The host's failure that ended the run early, or null. */
   stopped: HostFailure | null
@@ -40,7 +42,7 @@ const STALE_MS = 7 * 24 * 3_600_000
 
 /**
  * Walks every album that recorded images are in, or that albumd created, and records the differences as findings. Changes
- * nothing on the host. The caller sees to it that no upload and no deletion is under way.
+ * nothing on the host. The caller must not upload or delete at the same time.
  */
 export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
   const { synced, clock } = run
@@ -110,7 +112,10 @@ function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: nu
   meta.set('audit_found', audit.count())
 }
 
-/** A host that is asked for listings at most once in `gapMs`. The gate alone would let an audit use the whole rate. */
+/**
+ * Wraps a host, so that it is asked for a listing at most once in `gapMs`. The gate alone would let an audit use the whole
+ * rate.
+ */
 function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   let next = Number.NEGATIVE_INFINITY
   return hostWith(host, {
@@ -123,7 +128,7 @@ function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   })
 }
 
-/** The images of `gone` findings that the host delivers. The host is only late to list them. */
+/** The images of `gone` findings that the host delivers. They are not gone: the host is only late to list them. */
 async function listedLate(context: AuditContext, signal: AbortSignal): Promise<ImageRow[]> {
   const { audit, images } = context.synced
   const missing = audit
@@ -134,7 +139,8 @@ async function listedLate(context: AuditContext, signal: AbortSignal): Promise<I
 }
 
 /**
- * The images that the host does not deliver. Only young images are asked for, and every other image counts as not delivered.
+ * Those of the images that the host does not deliver. Only young images are fetched, because a host may be late to list
+ * them. Every other image is answered without a request.
  */
 export async function notDelivered(
   context: Omit<AuditContext, 'synced'>,
@@ -167,7 +173,10 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
       audit.put({ kind: 'gone', remote_id, album, name, detail: because('not_listed') })
   for (const finding of compared.elsewhere) recordMoved(finding)
 
-  /** An image that two albums list is no finding when one of them is the album in its record. */
+  /**
+   * Records that an album lists an image whose record names another album. When the other album lists the image too, there
+   * is nothing to record.
+   */
   function recordMoved(finding: Finding): void {
     const home = images.byRemoteId(finding.remote_id)!.album
     if (audit.isDone(home) && !audit.has('gone', finding.remote_id)) return
@@ -180,17 +189,17 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
  * What the host shows of an album.
  * whole: all of its images.
  * unknown: the listing proves nothing, for the reason given.
- * failed: the host refuses further requests.
+ * failed: the host can't be asked about further albums either.
  */
 export type AlbumLook =
-  /** atOnce: the first walk was complete, so no incomplete walk lies between this look and the look before. */
+  /** atOnce: the first walk was complete. So no incomplete walk lies between the previous look and this look. */
   | { kind: 'whole'; images: Walk['images']; atOnce: boolean }
   | { kind: 'unknown'; reason: Reason }
   | { kind: 'failed'; failure: HostFailure }
 
 /**
- * Walks an album. Null is the root, and with it every album that may be the account's default album. An album that is gone
- * from the host holds nothing.
+ * Walks an album. `album`: its row. Null is the root, and when the account's default album is not known, all albums are
+ * walked for it. An album that is gone from the host has no images.
  */
 export async function lookAtAlbum(
   context: AuditContext,
@@ -206,8 +215,9 @@ export async function lookAtAlbum(
 }
 
 /**
- * The images of the root, and those images of other albums that are recorded in the root. An upload without an album lands
- * in the account's default album (§4.1). While the default album is not known, its images are recorded in the root.
+ * The images of the root, and those images of other albums that are recorded in the root. The reason: an upload without an
+ * album lands in the account's default album (§4.1), and while this album is not known, its images are recorded in the
+ * root.
  */
 async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSignal): Promise<AlbumLook> {
   const recorded = synced.images.inAlbum(null)
@@ -219,8 +229,8 @@ async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSigna
 }
 
 /**
- * `recorded`: the images that the listing is compared with. A listing that shows all of them is whole enough, also when the
- * host always counts more images than it lists.
+ * What walks of an album show. `recorded`: the images that the listing is compared with. When the listing shows all of
+ * them, the look is `whole`, although the host may count more images than it lists.
  */
 export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] | null = null): AlbumLook {
   if (!walk.ok) {
@@ -251,7 +261,7 @@ async function lookForAlbum(
 ): Promise<AlbumLook> {
   const { synced, host, clock, credentialLifetimeMs } = context
   const unknown = { kind: 'unknown', reason: because('listed_not_known') } as const
-  // A host may be late to know an album that was created a moment ago.
+  // A host may be late to list an album that was created a moment ago.
   if (made_at !== null && clock.monotonic() - made_at < mayArriveFor(credentialLifetimeMs)) return unknown
   const above = parent === null ? null : synced.albums.byId(parent)!
   const walk = await walkWhole(host, above?.remote_id ?? null, signal)

@@ -20,12 +20,12 @@ type ListingContext = Pick<EngineContext, 'synced' | 'host'>
  * walked.
  */
 export class AlbumContents {
-  /** The look at each album, by the album's row; 0 is the root. */
+  /** For each album, the look at it, or the look that is under way. The keys are rows of albums; 0 is the root. */
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
 
-  /** Looks at an album, once. Answers the failure that kept the album from being looked at. */
+  /** Looks at an album, only once. Answers the failure that kept the album from being looked at. */
   lookAt(context: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     const key = album?.id ?? 0
     const look = this.#looks.get(key) ?? this.#look(context, album, signal)
@@ -41,7 +41,7 @@ export class AlbumContents {
     return this.#unrecorded.get(album?.id ?? 0)?.get(plainName(name)) ?? []
   }
 
-  /** Takes an unrecorded image for a file. Answers false when another file took the image before. */
+  /** Gives an unrecorded image to a file. Answers false when another file was given the image before. */
   claim(album: Album, image: UnrecordedImage): boolean {
     const named = this.#unrecorded.get(album?.id ?? 0)
     const name = keyOf(image)
@@ -53,7 +53,7 @@ export class AlbumContents {
     return true
   }
 
-  /** An album that was created just now holds nothing and need not be looked at. */
+  /** Notes that an album was created just now. It holds nothing, so it need not be looked at. */
   expectEmpty(album: AlbumRow): void {
     this.#looks.set(album.id, Promise.resolve({ ok: true, value: undefined }))
     this.#unrecorded.delete(album.id)
@@ -105,8 +105,9 @@ export class AlbumContents {
 
 /**
  * Whether an album holds as many images as are recorded, and its first and last page show no unrecorded image. The count
- * alone is not enough: when a disk is rolled back to a snapshot, the albums may hold as many images as the old records
- * name, but other images. Hosts list by time, so images that came since the snapshot are on the first or the last page.
+ * alone is not enough. An example: a disk is rolled back to a snapshot. Then the album may hold as many images as the old
+ * records name, but other images. Hosts list by time, so images that came after the snapshot are on the first or the last
+ * page.
  */
 async function looksAsRecorded(
   synced: Synced,
@@ -126,7 +127,7 @@ async function looksAsRecorded(
   return last.ok ? { ok: true, value: isKnown(last.value) } : last
 }
 
-/** Leaves out the images of albums that mirror a folder, because such an image can only be a picture of that folder. */
+/** Removes the images of albums that mirror a folder, because such an image can only be a picture of that folder. */
 function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
   const mirrored = new Set(
     mirrors
@@ -142,21 +143,24 @@ function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
   return { ...walk, images: walk.images.filter(({ album }) => !isMirrored(album)) }
 }
 
-/** The key '' is of images that are listed without a name. */
+/** The name under which images are grouped. Images that are listed without a name have the name ''. */
 function keyOf({ name }: ListedImage): string {
   return name === undefined ? '' : plainName(name)
 }
 
 /**
- * The result of a look when the host gives no listing. When the account's plan has no listings, uploads go on without a look,
- * unless the records are known to be old.
+ * The result of a look when the host gives no listing. When the reason is that the account's plan has no listings, uploads
+ * go on without a look, unless the records are known to be old.
  */
 function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   if (failure.remedy !== 'plan' || synced.meta.get('restored') !== null) return { ok: false, failure }
   return { ok: true, value: undefined }
 }
 
-/** The listed images that no record names. Images that albumd deleted are left out: hosts may list them for a while. */
+/**
+ * The listed images that no record names, without images that albumd deleted, because hosts may list such images for a
+ * while.
+ */
 export function unrecordedIn<Image extends ListedImage>(
   { images, deleted }: Synced,
   listed: readonly Image[],
@@ -164,7 +168,10 @@ export function unrecordedIn<Image extends ListedImage>(
   return listed.filter(({ id }) => !images.byRemoteId(id) && deleted.at(id) === undefined)
 }
 
-/** Whether the host lists images under the names that they were uploaded with, as far as the recorded images show. */
+/**
+ * Whether the host lists images under the names that they were uploaded with, judged by the listed images that are
+ * recorded.
+ */
 export function namesAreKept({ images }: Synced, listed: readonly ListedImage[]): boolean {
   return listed.every(({ id, name }) => {
     const ours = name === undefined ? undefined : images.byRemoteId(id)

@@ -25,7 +25,7 @@ export function belowBase(base: string, id: string): string {
   return `${base.replace(/\/+$/, '')}${DELIVERY_PATH}${encodeURIComponent(id)}`
 }
 
-/** The same host, which also records its delivery base whenever a listing names a new base. */
+/** Wraps a host, so that its delivery base is recorded whenever a listing names a new one. */
 export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost {
   return hostWith(host, {
     async list(album, page, signal) {
@@ -47,8 +47,8 @@ export interface DeliveryPattern {
 }
 
 /**
- * How many of the latest acknowledged uploads are read. Older uploads may have addresses of a pattern that the host no longer
- * uses.
+ * How many of the latest acknowledged uploads are read. The addresses of older uploads may follow a pattern that the host
+ * no longer uses.
  */
 const SAMPLE = 50
 
@@ -102,10 +102,13 @@ export interface Bytes {
 export type Comparison =
   | { verdict: 'equal'; cdnUrl: string }
   | { verdict: 'other' }
-  /** `why`: what kept the bytes from being compared. */
+  /** `why`: what kept albumd from comparing the bytes. */
   | { verdict: 'unknown'; why: Reason }
 
-/** Whether a delivery address gives these bytes now. Other bytes or a 404 prove nothing, because a cache may have sent them. */
+/**
+ * Whether a delivery address gives these bytes now. False proves nothing, because a cache may have sent other bytes or a
+ * 404.
+ */
 export async function delivers(
   host: ImageHost,
   cdnUrl: string,

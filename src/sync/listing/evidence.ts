@@ -9,9 +9,9 @@ import { plainName } from './listed-name.ts'
 /**
  * What a listing shows of one open upload.
  * exact: the listing holds the image whose id the credential named.
- * alike: exactly one listed image can be the upload, and that image can be no other open upload.
- * unclear: several images can be the upload, or one image can be several uploads.
- * nothing: no listed image can be the upload.
+ * alike: exactly one listed image can be the upload's image, and it can't be the image of another open upload.
+ * unclear: several listed images can be the upload's image, or one listed image can be the image of several uploads.
+ * nothing: no listed image can be the upload's image.
  */
 export type Evidence<Image extends ListedImage> =
   | { kind: 'exact'; image: Image }
@@ -22,7 +22,7 @@ export type Evidence<Image extends ListedImage> =
 export interface Listing<Image extends ListedImage> {
   /** The listed images that no record names. */
   unrecorded: readonly Image[]
-  /** How delivery addresses are built from ids, or null when that is not known. */
+  /** How delivery addresses are built from ids; null when no upload has shown this. */
   pattern: DeliveryPattern | null
   /** Whether the address that a credential names is the address where its image is delivered. */
   promisesKept: boolean
@@ -44,7 +44,7 @@ export function weighEvidence<Image extends ListedImage>(
     evidence.set(intent, { kind: 'exact', image })
     taken.add(image)
   }
-  // When the upload's id is known, an image with another id can't be the upload.
+  // Whether the id of the upload's image is known. Then an image with another id can't be the upload's image.
   const exactOnly = ({ remote_id, cdn_url }: OpenUpload) =>
     remote_id !== null || (promisesKept && cdn_url !== null && (pattern?.idOf(cdn_url) ?? null) !== null)
   const open = intents.filter(intent => !evidence.has(intent))
@@ -77,13 +77,13 @@ export interface Features {
   height: number | null
   /** The MIME type of its bytes. */
   mime: string
-  /** Whether EXIF turns it on its side; undefined when that is not known. */
+  /** Whether EXIF turns it by 90°, so that width and height change places; undefined when that is not known. */
   turned?: boolean | undefined
 }
 
 /**
- * Whether a listed image can be this picture. A property that the listing leaves out excludes nothing. `names`: false when
- * the host is known to change names.
+ * Whether a listed image can be this picture. A property that the listing does not show rules nothing out. `names`: false
+ * when the host is known to change names.
  */
 export function canBe(listed: ListedImage, picture: Features, names = true): boolean {
   if (names && listed.name !== undefined && plainName(listed.name) !== plainName(picture.name)) return false
@@ -97,8 +97,8 @@ interface Dimensions {
 }
 
 /**
- * Whether these can be the dimensions of a picture. Dimensions that either side does not know exclude nothing. A host may list
- * a picture as it is stored, or as EXIF turns it, which swaps width and height.
+ * Whether these can be the dimensions of a picture. An unknown width or height rules nothing out. A host may list a picture
+ * as it is stored, or as EXIF turns it, with width and height exchanged.
  */
 export function dimensionsFit(listed: Dimensions, picture: Omit<Features, 'name' | 'size'>): boolean {
   const near = (a: number | null | undefined, b: number | null | undefined) =>
@@ -117,7 +117,7 @@ function mayBeTurned({ mime, turned }: Pick<Features, 'mime' | 'turned'>): boole
   return turned ?? WITH_EXIF.has(mime)
 }
 
-/** What a picture's own bytes tell. Only of JPEGs albumd reads whether EXIF turns them. */
+/** What a picture's own bytes tell. Whether EXIF turns the picture is read of JPEGs alone. */
 export function featuresOf({ width, height, mime, turned }: Picture): Omit<Features, 'name' | 'size'> {
   return { width, height, mime, turned: mime === FORMATS.jpeg.mime ? turned === true : undefined }
 }
@@ -138,8 +138,8 @@ export function mostBytes(printed: string): number | null {
 }
 
 /**
- * The least and most bytes that a listed size can mean. §2 shows sizes such as "1.2 MB", and says neither whether a KB has
- * 1000 or 1024 bytes nor how sizes are rounded. So there are two ranges. Null: the size is not understood.
+ * The least and the most bytes that a listed size can mean, for each of its possible meanings. §2 shows sizes such as "1.2
+ * MB", and says neither whether a KB has 1000 or 1024 bytes nor how sizes are rounded. Null: the size is not understood.
  */
 function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)

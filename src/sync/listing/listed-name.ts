@@ -1,4 +1,4 @@
-/** A name without what hosts may change of it when they list it: its Unicode form, and blanks around it. */
+/** The name without what hosts may change when they list it: its Unicode form, and blanks around it. */
 export function plainName(name: string): string {
   return name.normalize().trim()
 }

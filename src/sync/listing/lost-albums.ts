@@ -4,15 +4,15 @@ import type { Clock } from '../clock.ts'
 import { walkWhole } from './walk.ts'
 
 /**
- * For so many milliseconds a listed album is not looked for again. A host that refuses an album although it lists the album
- * refuses it for each of its pictures.
+ * A host may refuse an album although it lists this album, and then it refuses each picture of the album. So after the
+ * album was seen in a listing, albumd does not look for it again for so many milliseconds.
  */
 const BELIEVED = 3_600_000
 
 /**
- * The same host, which also finds out whether a refused album is gone. §4 names no code for an album that is gone, so any
- * refused request may mean that its album is gone. When the album above does not list the album, the failure is told as
- * `gone`, like NOT_FOUND. An example: another person deletes an album, and the host answers the next upload into it with
+ * Wraps a host, so that a request that was refused because its album is gone fails with the remedy `gone`, as after
+ * NOT_FOUND. §4 names no code for an album that is gone, so after a refusal albumd looks whether the album above still
+ * lists the album. An example: another person deletes an album, and the host answers the next upload into it with
  * FORBIDDEN.
  */
 export function tellingLostAlbums(
@@ -20,7 +20,10 @@ export function tellingLostAlbums(
   { albums }: Synced,
   clock: Pick<Clock, 'monotonic'>,
 ): ImageHost {
-  /** By the album's id on the host: until when the album counts as listed, although it was refused. */
+  /**
+   * By the album's id on the host: until when a refusal of this album is not checked, because the album was seen in a
+   * listing.
+   */
   const listed = new Map<string, number>()
 
   async function isLost(id: string, signal: AbortSignal): Promise<boolean> {

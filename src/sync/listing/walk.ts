@@ -7,19 +7,25 @@ import { plainName } from './listed-name.ts'
 export interface Walk {
   albums: (ListedAlbum & { parent: string | null })[]
   images: (ListedImage & { album: string | null })[]
-  /** Whether these are all images of the album. False: the album may hold further images. */
+  /** Whether these are all images of the album. False: the album may hold more. */
   complete: boolean
-  /** Whether a page showed an image of an earlier page again. Then the order has changed, and another image was skipped. */
+  /**
+   * Whether a page showed an image that an earlier page had shown. Then the order of the images has changed during the
+   * walk, and the walk has missed other images.
+   */
   repeats: boolean
 }
 
-/** More entries than anybody has in one album. A listing without end would fill the memory. */
+/**
+ * A walk that finds more entries than this fails. Nobody has so many in one album, and a listing without end would fill the
+ * memory.
+ */
 const ENTRIES_MOST = 1_000_000
 /** How often an album is walked while other people change it. */
 const TRIES = 3
 /**
- * For hosts that list in no fixed order. One walk misses images, and several walks together show all. When so many walks in a
- * row show no new image, albumd assumes that no image is missing.
+ * Some hosts list in no fixed order. One walk then misses images, but several walks together show all. When so many walks
+ * in a row show no new image, albumd assumes that no image is missing.
  */
 const QUIET_WALKS = 5
 const WALKS_MOST = 20
@@ -44,7 +50,8 @@ export async function walkAlbum(
   })
   for (let page = 1; ; page++) {
     const listed = await host.list(album, page, signal)
-    // When images were deleted meanwhile, a host may say NOT_FOUND of a page that is no more, although the album is there.
+    // When images were deleted during the walk, there are fewer pages, and a host may answer NOT_FOUND for a page. This
+    // does not mean that the album is gone.
     if (!listed.ok && page > 1 && listed.failure.remedy === 'gone') return walked(false)
     if (!listed.ok) return listed
     const { total_pages, total_images } = listed.value.pagination
@@ -56,8 +63,8 @@ export async function walkAlbum(
     if (albums.size + images.size > ENTRIES_MOST) return { ok: false, failure: withoutEnd }
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
-    // When other people add or delete images during the walk, images move from page to page, and the walk may skip some of
-    // them.
+    // The walk is complete when the count of images fits and has not changed. Otherwise other people have added or deleted
+    // images during the walk, and images have moved from page to page.
     return walked(images.size === total_images && atFirst === total_images)
   }
 }
@@ -66,9 +73,14 @@ const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as c
 const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
 export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
 
-/** What several walks of an album have shown, each begun because the walk before was not complete. */
+/**
+ * What several walks of an album have shown together. Each further walk is made because the walk before was not complete.
+ */
 export interface WholeWalk extends Walk {
-  /** Whether no image was missed: a walk was complete, or further walks showed the same although the host's count differs. */
+  /**
+   * Whether no image was missed: the last walk was complete, or further walks showed nothing new although the host counts
+   * more images.
+   */
   settled: boolean
   /** Whether the first walk was complete. */
   atOnce: boolean
@@ -98,7 +110,7 @@ function isQuiet(walks: readonly Walk[]): boolean {
   return before.length > 0 && showTheSame(together(before), together(walks))
 }
 
-/** All that any of the walks showed, because each walk may have missed something. */
+/** Everything that any of the walks showed, because each walk may have missed something. */
 function together(walks: readonly Walk[]): Walk {
   const albums = new Map(walks.flatMap(walk => walk.albums.map(album => [album.id, album])))
   const images = new Map(walks.flatMap(walk => walk.images.map(image => [image.id, image])))
@@ -125,13 +137,16 @@ export async function walkEverything(
     settled: true,
     atOnce: true,
   }
-  /** By id. A host may list an image in the albums above its own too; the deepest is its own. */
+  /**
+   * The images by their ids. A host may list an image also in the albums above its own album. Albums above are walked
+   * first, so the last entry names the image's own album.
+   */
   const images = new Map<string, Walk['images'][number]>()
   const parents: (string | null)[] = [null]
   const seen = new Set<string>()
   for (const parent of parents) {
     const walk = await walkWhole(host, parent, signal)
-    // Somebody has deleted the album since its parent was listed.
+    // Somebody has deleted the album since the walk of its parent.
     if (!walk.ok && walk.failure.remedy === 'gone' && parent !== null) continue
     if (!walk.ok) return walk
     everything.complete &&= walk.value.complete
@@ -149,7 +164,10 @@ export async function walkEverything(
   return { ok: true, value: { ...everything, images: [...images.values()] } }
 }
 
-/** Tells which images the host lists. Each album is walked once in one round of deletions. A null album is the root. */
+/**
+ * Tells which images the host lists. One object serves one round of deletions, and walks each album once. A null album is
+ * the root.
+ */
 export class ListedIds {
   readonly #host: Pick<ImageHost, 'list'>
   readonly #walks = new Map<string | null, Promise<Outcome<WholeWalk>>>()
@@ -171,8 +189,8 @@ export class ListedIds {
 type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
 
 /**
- * Tells which albums the host lists in a parent (§4.4). Each parent is walked once in a pass. Parents are the host's ids;
- * null is the root.
+ * Tells which albums the host lists in a parent (§4.4). One object serves one pass, and walks each parent once. Parents are
+ * the host's ids; null is the root.
  */
 export class AlbumListings {
   readonly #host: ImageHost
@@ -183,8 +201,8 @@ export class AlbumListings {
   }
 
   /**
-   * The albums of this name in `parent`, or else those whose names differ only in what hosts change: the Unicode form, and
-   * blanks around the name. After a walk that failed, the next question walks again.
+   * The albums of this name in `parent`. When there is none, the albums whose names differ only in what hosts change: the
+   * Unicode form, and blanks around the name. After a walk that failed, the next call walks again.
    */
   async named(
     parent: string | null,
@@ -205,12 +223,12 @@ export class AlbumListings {
     return [...walked.value.values()].some(twins => twins.some(album => album.id === id))
   }
 
-  /** An album that was created just now holds nothing and need not be walked. */
+  /** Notes that an album was created just now. It holds nothing, so it need not be walked. */
   expectEmpty(album: string): void {
     this.#walks.set(album, Promise.resolve({ ok: true, value: new Map() }))
   }
 
-  /** Makes the next question about `parent` walk it again. */
+  /** Makes the next call for `parent` walk it again. */
   forget(parent: string | null): void {
     this.#walks.delete(parent)
   }

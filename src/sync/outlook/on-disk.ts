@@ -13,7 +13,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
 import { folderAbove, foldersAbove, fullPath, nameOf, pathOf } from '../tree-path.ts'
 
-/** A path below a mirror's folder. '' is the folder itself. */
+/** A place in a mirror. `path` is below the mirror's folder; '' is this folder itself. */
 export interface MirrorLocation {
   mirror: MirrorPolicy
   path: string
@@ -29,7 +29,10 @@ export interface RuleInFile {
   line: number
 }
 
-/** `at`: what is left out, either the path in question or a folder above it. `rule`: null unless a rule hides `at`. */
+/**
+ * A path that is not mirrored. `at`: what is left out, either this path or a folder above it. `rule`: null unless an ignore
+ * rule hides `at`.
+ */
 export interface LeftOut {
   kind: 'left_out'
   why: LeftOutWhy
@@ -38,7 +41,7 @@ export interface LeftOut {
   reason: Reason
 }
 
-/** What lies at a location at this moment. It is looked at again, with the rules of a scan. */
+/** What lies at a location now. The disk is asked anew, and the rules of a scan decide. */
 export type OnDisk =
   | { kind: 'picture'; look: FileLook }
   | { kind: 'folder' }
@@ -85,7 +88,7 @@ export function perhapsRenamedTo(disk: Disk, { mirror, path }: MirrorLocation): 
   return null
 }
 
-/** Null: the folder does not exist, or can't be read. */
+/** The names in a folder that are not valid UTF-8. Null: the folder does not exist, or can't be read. */
 function namesNotUtf8(disk: Disk, folder: string): string[] | null {
   try {
     return disk.readFolder(folder).flatMap(({ name, validUtf8 }) => (validUtf8 ? [] : [name]))
@@ -96,11 +99,11 @@ function namesNotUtf8(disk: Disk, folder: string): string[] | null {
 
 interface Entry {
   kind: DiskEntry['kind']
-  /** Null: lstat can't be asked about a name that is not valid UTF-8. */
+  /** Null: the name is not valid UTF-8, and lstat can't be asked about such a name. */
   stat: DiskStat | null
 }
 
-/** Null: nothing lies there. In a name that is not valid UTF-8, each invalid byte is written as `\xNN`. */
+/** What lies at a path, or null. In a name that is not valid UTF-8, each invalid byte is written as `\xNN`. */
 function entryAt(disk: Disk, root: string, path: string): Entry | null {
   try {
     const stat = disk.lstat(fullPath(root, path))
@@ -122,8 +125,8 @@ function entryAt(disk: Disk, root: string, path: string): Entry | null {
 const KNOWN = Object.values(FORMATS).flatMap(({ extensions }) => extensions)
 
 /**
- * Asks the questions of a scan, in a scan's order, about `at`: the path in question or a folder above it. `last`: the entry
- * at the path in question, null for a folder above it.
+ * Decides about `at` as a scan does: the same questions in the same order. `at`: the path in question, or a folder above
+ * it. `last`: what lies at the path in question; null when `at` is a folder above it.
  */
 function leftOut(
   disk: Disk,
@@ -161,7 +164,7 @@ function leftOut(
   return is === 'file' && stat?.size === 0 ? left('empty', because('empty_file', above)) : null
 }
 
-/** Link 0 of the chain of rules is the config. */
+/** In a chain of rules, link 0 holds the config's rules. Every other link holds the rules of an ignore file. */
 function ruleInFile(root: string, { link, base, line, written }: HidingRule): RuleInFile {
   return { pattern: written, file: link === 0 ? null : `${fullPath(root, base)}/${IGNORE_FILE}`, line }
 }

@@ -30,7 +30,7 @@ import {
  * absent: it does not lie on the disk, and has no record.
  * left_out: it lies on the disk, and is not mirrored.
  * unknown: it can't be looked at, or it is in doubt.
- * folder: a folder that is mirrored.
+ * folder: it is a folder that is mirrored.
  */
 export type PathState = FileState | 'unseen' | 'absent' | 'left_out' | 'unknown' | 'folder'
 
@@ -40,9 +40,9 @@ export interface Recorded {
   isFolder: boolean
   /** The image that the file uses. */
   image: ImageRow | undefined
-  /** The path of the album that this image lies in; '' is the root. */
+  /** The path of the album that `image` lies in; '' is the root. */
   album: string
-  /** Images of this path that are in escrow. */
+  /** The images of this path that are in escrow. */
   escrow: EscrowRow[]
   failure: FailureRow | undefined
   history: HistoryRow[]
@@ -115,7 +115,7 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
   }
 }
 
-/** What is known of a path that is a folder, or was a folder before it went missing. */
+/** What is recorded below a path that is a folder, or was a folder before it went missing. */
 function folderOf(
   synced: Synced,
   { id }: MirrorRow,
@@ -127,7 +127,7 @@ function folderOf(
   if (onDisk.kind !== 'folder' && !isGone) return { counts: null, gone: null }
   const counts = synced.summaries.below(id, path)
   const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
-  // Until a scan has found the folder gone, the records still show its pictures.
+  // Until a scan has found the folder gone, some of its pictures are recorded in other states than these three.
   const isFound = Object.keys(others).length === 0
   return { counts, gone: isGone && isFound ? synced.summaries.goneBelow({ mirror: id, path }) : null }
 }
@@ -144,7 +144,10 @@ function doubtOf(synced: Synced, row: MirrorRow, path: string): Reason | null {
   return folder ? because('at_path', { path: fullPath(row.folder, folder.path), why: folder.unknown }) : null
 }
 
-/** What an outlook is about. `isRenamed`: the path is missing, and may have got a name that is not valid UTF-8. */
+/**
+ * What `outlook` has found out about a path. `isRenamed`: the path is missing, and may have got a name that is not valid
+ * UTF-8.
+ */
 interface Subject {
   location: MirrorLocation
   onDisk: OnDisk
@@ -191,12 +194,13 @@ function whatBecame({ event, detail }: HistoryRow): Reason {
     : because('last_known', { why: detail })
 }
 
-/** Why a file is in its state, and what has changed since the last scan. */
+/** Why a file is in its state. When the file has changed since the last scan, the answer says this too. */
 function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Subject): Reason {
   const seen = onDisk.kind === 'picture' ? [onDisk.look] : []
   const problem = { name: '', code: 'NAME_NOT_UTF8', message: because('name_not_utf8') } as const
   const look = { files: seen, aside: [], ignored: [], problems: isRenamed ? [problem] : [] }
-  // The ctime 0 in a record only makes the next scan read the picture's bytes. It does not mean that the file has changed.
+  // A record has the ctime 0 when the next scan is to read the picture's bytes. This does not mean that the file has
+  // changed.
   const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
   const { deletions } = location.mirror
   const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false }, 0)
@@ -227,7 +231,7 @@ function whyInState(file: FileRow, { history, failure, album }: Recorded): Reaso
   }
 }
 
-/** After one of these events, an earlier change needs no upload any more. */
+/** When one of these events follows a change in the history, the change needs no upload any more. */
 const DONE: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
 
 /** Why a file is to be uploaded or compared. */
@@ -245,7 +249,7 @@ function stepsOf(
   reason: Reason,
   path: string,
 ): Step[] {
-  // Null: a failed upload is not tried again before the file changes.
+  // When the upload is tried again. Null: not before the file changes.
   const again = recorded.failure?.next_attempt_at ?? null
   const halt = everythingWaits(context)
   const waits = halt ? [halt] : []
@@ -283,7 +287,7 @@ function leftOutStep(onDisk: OnDisk, { image }: Recorded): Step {
   return step(because(onDisk.why === 'ignored' ? 'prune_ignored' : 'hidden_image_stays'))
 }
 
-/** What a mirror does, and why it does nothing. A block counts only for a mirror that waits for something. */
+/** What a mirror does, or why it does nothing. A block is shown only when the mirror waits for something. */
 export function mirrorOutlook(
   { paused, running, blocks }: Pick<OutlookContext, 'paused' | 'running'> & { blocks: readonly BlockRow[] },
   row: MirrorRow | undefined,

@@ -27,14 +27,14 @@ export interface OutlookContext {
   settleMs: number
   incomplete: IncompletePolicy
   paused: { until: number | null } | null
-  /** When uploads may go on (`uploads.hours`); null: they may go now. */
+  /** Until when no upload begins (`uploads.hours`); null: uploads may begin now. */
   uploadsWaitUntil: number | null
 }
 
-/** Something that will happen, or that a person can do (`commandOf` answers how). */
+/** Something that will happen, or that a person can do. For a person, `commandOf` tells the command. */
 export interface Step {
   why: Reason
-  /** When, at the earliest, in milliseconds since 1970; null: nobody can tell. */
+  /** The earliest time at which it happens, in milliseconds since 1970; null: nobody can tell. */
   at: number | null
 }
 
@@ -49,8 +49,8 @@ export function step(why: Reason, at: number | null = null): Step {
 }
 
 /**
- * What keeps all pictures of a mirror from being sent and all images from being deleted, or null. Without a daemon, nothing
- * goes on by itself.
+ * Why no picture of a mirror is sent and no image is deleted now, or null. One reason is that no daemon runs, so a person
+ * must type a command first.
  */
 export function everythingWaits(context: MirrorContext): Step | null {
   return everythingHalted(context) ?? (context.running ? null : step(because('run_sync')))
@@ -84,7 +84,7 @@ export function uploadSteps(
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]
 }
 
-/** What happens with a picture that lies flat. No step when it does not. */
+/** What happens with a picture that lies flat. No steps for other pictures. */
 export function flatSteps(context: MirrorContext, flat: FileRow['flat'], deletions: Deletions): Step[] {
   if (flat === 0) return []
   const why = whyFlatStays(context, deletions)
@@ -94,7 +94,7 @@ export function flatSteps(context: MirrorContext, flat: FileRow['flat'], deletio
   return [step(because('flat_goes')), ...(waits ? [waits] : [])]
 }
 
-/** What only the daemon waits for. `albumd sync` does not wait, because a person who types it wants pictures sent now. */
+/** Waits that only a daemon keeps. `albumd sync` does not wait, because a person who types it wants pictures sent now. */
 function daemonWaits({ settleMs, now, uploadsWaitUntil }: OutlookContext, changed: number | null): Step[] {
   const isYoung = changed !== null && changed <= now && changed + settleMs > now
   return [
@@ -109,7 +109,7 @@ function quotaWaits({ synced, allowance, now }: OutlookContext, since: number | 
     const { resumes, ask } = quota.exhausted
     return [step(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)]
   }
-  // A picture that was found today may use the reserve.
+  // A picture that was found today does not wait, because it may use the reserve.
   const waits = since !== null && since < quota.began && onlyReserveLeft(allowance, quota)
   return waits ? [step(because('reserve_kept'), quota.ends)] : []
 }
@@ -118,14 +118,14 @@ const BLOCKED = { upload: 'uploads_blocked', send: 'node_blocked', list: 'listin
 
 function blockWaits(context: OutlookContext): Step[] {
   return context.synced.account.blocks().flatMap(block => {
-    // `quotaWaits` answers the step for quota.
+    // `quotaWaits` has answered the step for a used-up quota already.
     if (remedyOfCode(block.code) === 'quota') return []
     const code = BLOCKED[block.endpoint as Endpoint & keyof typeof BLOCKED]
     return code ? [blockStep(context, code, block)] : []
   })
 }
 
-/** A running albumd tries a blocked endpoint again by itself, so the step says when. */
+/** A daemon tries a blocked endpoint again by itself, so the step tells the time of this try. */
 function blockStep(
   { running, allowance }: OutlookContext,
   words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'deletions_blocked',
@@ -180,13 +180,13 @@ export function deletionSteps(
   if (blocked) steps.push(blockStep(context, 'deletions_blocked', blocked))
   if (stays) steps.push(step(because('but_stays', { why: stays })))
   if (!waits) return steps
-  // `albumd sync` ends no grace that a daemon began, because the grace passes only while albumd runs.
+  // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
   const isInGrace = !isGraceOver(entry, runningTime(synced)) && entry.postponed === 0
   const isStopped = !context.rootInDoubt && !context.paused
   return [...steps, isInGrace && isStopped ? step(because('run_daemon')) : waits]
 }
 
-/** The image waits for the end of its grace, or for another try after the host refused the deletion. */
+/** The step of an image that waits for the end of its grace, or for another try after the host refused its deletion. */
 function graceSteps(
   { synced, now }: OutlookContext,
   entry: EscrowRow,
@@ -205,7 +205,7 @@ function graceSteps(
   return [step(because('host_refused', { of, minutes, why }), at), ...retry]
 }
 
-/** Milliseconds that albumd has run, over all its starts. A grace counts in this time. */
+/** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
 function runningTime({ meta }: Synced): number {
   return meta.get('running_ms') ?? 0
 }

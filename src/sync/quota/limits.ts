@@ -7,10 +7,10 @@ import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
 import type { Allowance } from './quota-state.ts'
 
-/** A refused key is tried again after this time. */
+/** After a refusal of the key, requests are tried again after this time. */
 const HOUR_MS = 3_600_000
 
-/** At the start of a pass: lets requests be tried again that the host refused long enough ago. */
+/** At the start of a pass: lets requests be tried again when the host's refusal is old enough. */
 export async function reviewAccount(context: EngineContext, { task }: Pass): Promise<void> {
   await noticePlan(context)
   if (task === 'look') return
@@ -19,22 +19,22 @@ export async function reviewAccount(context: EngineContext, { task }: Pass): Pro
 }
 
 /**
- * Unblocks endpoints that were refused long enough ago, but not uploads that wait for quota: the upload queue probes a
- * used-up quota.
+ * Unblocks endpoints whose last refusal is old enough. Uploads that wait for quota stay blocked, because the upload queue
+ * asks about a used-up quota.
  */
 function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
   const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
   for (const { endpoint, remedy, since } of host.blocks()) {
     const every = tryAgainAfterMs(remedy, allowance)
-    // A block whose record is gone is tried at once, because a person has typed "albumd retry".
     if (every === null) continue
+    // `albumd retry` deletes the record of a block. Then the endpoint is unblocked at once.
     if (clock.monotonic() - since >= every || !recorded.has(endpoint)) host.unblock(endpoint)
   }
 }
 
 /**
- * How many milliseconds after its refusal an endpoint is tried again. Null: another rule decides. The upload queue probes a
- * used-up quota, and the gate waits out an outage.
+ * How many milliseconds after a refusal an endpoint is tried again. Null: something else decides. The upload queue asks
+ * about a used-up quota, and the gate waits for the end of an outage.
  */
 export function tryAgainAfterMs(
   remedy: Remedy,
@@ -45,8 +45,8 @@ export function tryAgainAfterMs(
 }
 
 /**
- * When the config names another plan, forgets what the host said before, because that plan has another quota and other
- * limits.
+ * When the config names another plan, forgets what the host said under the old plan, because the new plan has another quota
+ * and other limits.
  */
 async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
   const before = synced.meta.get('plan')
@@ -63,7 +63,10 @@ async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promi
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
-/** The code of a file that is larger than the plan allows. §8 does not name the limit, so albumd learns it from answers. */
+/**
+ * The code of a file that is larger than the plan allows. §8 does not tell the largest size, so albumd learns it from
+ * answers.
+ */
 export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a refused picture is sent again, to ask whether the limit has grown. */
 const ASK_EVERY_MS = 86_400_000
@@ -75,14 +78,20 @@ export function whyTooLarge(context: Context, size: number): Reason | null {
   return because('too_large', { refused: limit.refused, plan: context.allowance.plan })
 }
 
-/** The host refused a file of this size. When it took larger files before, the refusal concerns this file alone. */
+/**
+ * Notes that the host refused a file of this size. When the host took a larger file before, the refusal concerns this file
+ * alone, and nothing is noted.
+ */
 export function noteTooLarge(tx: Tx, clock: Clock, size: number): void {
   if (size <= (tx.meta.get('largest_taken') ?? 0)) return
   const refused = Math.min(size, tx.meta.get('size_limit')?.refused ?? size)
   tx.meta.set('size_limit', { refused, askedAt: clock.wall() })
 }
 
-/** The host took a file of this size. When it refused smaller files before, its limit has grown, so they are retried. */
+/**
+ * Notes that the host took a file of this size. When the host refused a file of at most this size before, its limit has
+ * grown, and the refused files are tried again.
+ */
 export function noteTaken(tx: Tx, size: number): void {
   if (size > (tx.meta.get('largest_taken') ?? 0)) tx.meta.set('largest_taken', size)
   const limit = tx.meta.get('size_limit')
@@ -91,7 +100,7 @@ export function noteTaken(tx: Tx, size: number): void {
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
-/** Once a day the smallest refused file is sent again, to learn whether the limit has grown. */
+/** Once a day, lets the smallest refused file be sent again, to learn whether the limit has grown. */
 async function askAboutSize(context: Context): Promise<void> {
   const { synced } = context
   const limit = synced.meta.get('size_limit')
@@ -100,14 +109,14 @@ async function askAboutSize(context: Context): Promise<void> {
   if (smallest) await synced.commit(tx => retried(tx, [smallest]))
 }
 
-/** Another plan has another limit, so refused files are tried again. */
+/** Forgets the limit of the old plan, and lets the files that it refused be sent again. */
 function forgetSizeLimit(tx: Tx): void {
   tx.meta.clear('size_limit')
   tx.meta.clear('largest_taken')
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
-/** Whether the host may be asked again. The difference has no sign, so that a clock that was set back does not delay this. */
+/** Whether the host may be asked again. After the clock was set back, `askedAt` may lie far in the future; it may then too. */
 function isDue({ askedAt }: { askedAt: number }, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

@@ -8,10 +8,10 @@ export interface QuotaReset {
 export type DayBeginning = (wall: number) => number
 
 export const DAY_MS = 86_400_000
-/** The longest day: 24 hours, and two hours by which clocks may be put back. */
+/** The longest day: 24 hours, and two hours because the zone's clocks may be put back. */
 const LONGEST_MS = 26 * 3_600_000
 
-/** Days that begin at this time of day in the zone, also on days when the zone's clocks change. */
+/** The days of a zone, each from this time of day to the next, also when the zone's clocks change. */
 export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
   // The locale en-CA writes dates as YYYY-MM-DD.
   const day = new Intl.DateTimeFormat('en-CA', {
@@ -38,7 +38,7 @@ export function daysFrom(moment: number): DayBeginning {
   return wall => Math.floor((wall - moment) / DAY_MS) * DAY_MS + moment
 }
 
-/** When the next day begins after a moment. */
+/** When the first day after a moment begins. */
 export function beginningAfter(days: DayBeginning, wall: number): number {
   let next = days(wall + LONGEST_MS)
   for (let earlier = days(next - 1); earlier > wall; earlier = days(next - 1)) next = earlier
@@ -47,7 +47,7 @@ export function beginningAfter(days: DayBeginning, wall: number): number {
 
 /**
  * When the host's day begins, learned from answers, because §8 does not tell: after `from`, and at `to` at the latest. Both
- * are milliseconds after UTC's midnight. `to` may lie in the next UTC day. `days`: how many days have shown this.
+ * are milliseconds after midnight UTC. `to` may lie in the next UTC day. `days`: how many days have confirmed this.
  */
 export interface LearnedReset {
   from: number
@@ -55,21 +55,24 @@ export interface LearnedReset {
   days: number
 }
 
-/** The time between `from` and `to` is called the bracket. A bracket that is wider than this is not kept. */
+/**
+ * The time between `from` and `to` is called the bracket. A bracket that is wider than this is forgotten, because it tells
+ * too little.
+ */
 const WIDEST_MS = DAY_MS / 2
-/** A bracket as narrow as this is good enough. */
+/** A bracket that is as narrow as this is not narrowed further: the host is asked at its end. */
 const CLOSE_MS = 60_000
-/** The host is asked so many milliseconds after a day should begin, because the host's clock may differ. */
+/** The host is asked so many milliseconds after the time at which its day should begin, because its clock may differ. */
 export const MARGIN_MS = 3000
 const HOUR_MS = 3_600_000
-/** A host's day begins at midnight somewhere, and time zones differ by quarters of an hour. */
+/** A host's day begins at midnight of some time zone, so at a full, half or quarter hour of UTC. */
 const ROUND_MS = [HOUR_MS, HOUR_MS / 2, HOUR_MS / 4]
 
 /**
- * Learns from two answers that follow each other: a credential was refused for the quota at `refusedAt`, and a credential was
- * granted at `acceptedAt`. The host's day began between these two times. An example: a refusal at 23:50 and a grant at 00:05,
- * and on the next day a refusal at 23:58 and a grant at 00:20, give the bracket from 23:58 to 00:05. When the brackets of two
- * days do not overlap, the known bracket was wrong.
+ * Learns from two answers that follow each other: at `refusedAt` a credential was refused because the quota was used up,
+ * and at `acceptedAt` a credential was granted. The host's day began between these two times. An example: a refusal at
+ * 23:50 and a grant at 00:05, and on the next day a refusal at 23:58 and a grant at 00:20, give the bracket from 23:58 to
+ * 00:05. When the brackets of two days do not overlap, the older bracket was wrong, and the newer bracket replaces it.
  */
 export function learnReset(
   known: LearnedReset | null,
@@ -88,9 +91,10 @@ export function learnReset(
 }
 
 /**
- * `ask`: when to ask the host again. `resumes`: when the next day has begun at the latest. `exhausted`: when the host first
- * said that the quota is used up. `said`: when the host last said this. Null: the host said this after the learned beginning
- * of the day, so what was learned is wrong.
+ * When a used-up quota ends, by the learned beginning of the day. `exhausted`: when the host first said that the quota is
+ * used up. `said`: when the host last said this. Answers when to ask the host again (`ask`), and when the next day has
+ * begun at the latest (`resumes`). Null: the host said this after the learned beginning of the day, so what was learned is
+ * wrong.
  */
 export function afterReset(
   { from, to }: LearnedReset,
@@ -104,8 +108,9 @@ export function afterReset(
 }
 
 /**
- * When to ask: a full hour within the bracket, or else a half hour or a quarter hour, or else the middle of the bracket. An
- * example: in the bracket from 23:40 to 00:20 the host is asked at 00:00. A grant and a refusal both narrow the bracket.
+ * When to ask: at a full hour within the bracket, or else at a half or quarter hour, or else in the middle of the bracket.
+ * An example: in the bracket from 23:40 to 00:20 the host is asked at 00:00. Whether the host grants or refuses, the
+ * bracket becomes narrower.
  */
 function worthAsking(from: number, to: number): number {
   if (to - from <= CLOSE_MS) return to

@@ -8,16 +8,17 @@ import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-stat
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
 /**
- * When the difference of the clocks has changed by more milliseconds than this, the wall clock was set, or the machine slept.
+ * When the difference between the wall clock and the monotonic clock has changed by more milliseconds than this, the wall
+ * clock was set, or the machine slept.
  */
 const DRIFT_MS = 60_000
 /**
- * The host may name a time when there is quota again. The time counts as right when the host grants at most so many
- * milliseconds later.
+ * The host may name a time when there is quota again. When the host grants a credential at most so many milliseconds after
+ * this time, the host has told the truth.
  */
 const LATE_MS = 600_000
 const LONGEST_PROMISE_MS = 25 * 3_600_000
-/** How many days are kept in the records. */
+/** For how many days the records tell how many credentials were used. */
 const DAYS_KEPT = 100
 
 /** The day's quota during one run of uploads. Uploads stop only when the host says that the quota is used up. */
@@ -36,19 +37,25 @@ export class QuotaLedger {
     return readQuota(synced, allowance, clock.wall())
   }
 
-  /** Whether pictures may be sent. `probe`: one picture may be sent, to ask whether the host grants again. */
+  /**
+   * Whether pictures may be sent.
+   * probe: one picture may be sent, to ask whether the host grants credentials again.
+   */
   state(): 'open' | 'probe' | 'exhausted' {
     const { exhausted } = this.read()
     if (exhausted === null) return 'open'
     return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
   }
 
-  /** Begins a probe. During a probe only one request is under way, so its answer is newer than the host's last answer. */
+  /**
+   * Begins a probe: a single request that asks whether there is quota again. No other request is under way, so no older
+   * answer can be mistaken for the answer to the probe.
+   */
   probe(): void {
     this.#probing = true
   }
 
-  /** How many pictures the limit still allows today. Other users of the account are not counted. */
+  /** How many pictures may still be sent today by the limit. What others upload with the account is not known. */
   left(): number {
     const { used, exhausted } = this.read()
     return exhausted === null ? Math.max(0, this.#context.allowance.limit - used) : 0
@@ -59,26 +66,26 @@ export class QuotaLedger {
     return onlyReserveLeft(this.#context.allowance, this.read())
   }
 
-  /** How many pictures may be sent today that can also wait: what is left of the limit, without the reserve. */
+  /** How many pictures may be sent today without touching the reserve. */
   spare(): number {
     const { limit, reserve } = this.#context.allowance
     return Math.max(0, Math.ceil(this.left() - limit * reserve))
   }
 
-  /** The host issued a credential. */
+  /** Notes that the host issued a credential. */
   grant(tx: Tx): void {
     const { account, meta } = tx
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
-    // Only the first grant ends the refusal. When the host refuses again, a later grant may answer a request that was sent
-    // before, and must not end the new refusal.
+    // Only the first grant after the probe ends the refusal. When the host refuses again, a later grant may answer an older
+    // request, and must not end the new refusal.
     this.#probing = false
     meta.set('quota_day', day)
     account.useQuota(day)
   }
 
-  /** The host said that the day's quota is used up. */
+  /** Notes that the host said that the day's quota is used up. */
   refuse({ account, meta }: Tx, { retryAfterMs }: HostFailure): void {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
@@ -90,10 +97,11 @@ export class QuotaLedger {
     meta.set('quota_day', day)
     account.exhaustQuota({
       day,
-      // When the clock was set back, the recorded time lies in the future.
+      // When the clock was set back, the recorded time lies in the future, so the present time is recorded.
       exhausted: Math.min(exhausted?.since ?? now, now),
       said_at: now,
-      // When the host refuses after the time that it named, no time that it names is believed again on that day.
+      // When the host still refuses after the time that it named, albumd does not believe the times that it names on the
+      // same day.
       resumes_at: !exhausted || isAhead(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
       clock_offset: clockOffset(clock),
     })
@@ -101,8 +109,8 @@ export class QuotaLedger {
   }
 
   /**
-   * The host grants again after a refusal. From both times albumd learns when the host's day begins. Answers the name of the
-   * new day.
+   * Notes that the host grants credentials again after a refusal. From the times of the refusal and of the grant, albumd
+   * learns when the host's day begins. Answers the name of the new day.
    */
   #newDay(tx: Tx): string {
     const { clock, allowance } = this.#context

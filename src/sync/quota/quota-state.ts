@@ -22,7 +22,7 @@ export interface Allowance {
   reserve: number
   /** When the host's days begin. Null: albumd learns this from the host's answers. */
   days: DayBeginning | null
-  /** After how many milliseconds the host is asked again, while nobody knows when a used-up quota ends. */
+  /** While nobody knows when a used-up quota ends, the host is asked again after so many milliseconds. */
   probeEveryMs: number
 }
 
@@ -33,7 +33,10 @@ export interface QuotaState {
   ends: number
   /** Credentials that the host issued on that day. */
   used: number
-  /** `ask`: when to ask next. `resumes`: when there is quota again at the latest, or null when this is not known. */
+  /**
+   * Set while the quota is used up. `since`: when the host first said so. `ask`: when to ask next. `resumes`: when there is
+   * quota again at the latest; null: this is not known.
+   */
   exhausted: { since: number; ask: number; resumes: number | null } | null
   learned: LearnedReset | null
 }
@@ -43,12 +46,18 @@ export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: Pick<Qu
   return reserve > 0 && limit - used <= limit * reserve
 }
 
-/** When albumd itself has used less than this share of the limit, something else uses the account, or the limit is wrong. */
+/**
+ * When albumd has used less than this share of the limit and the host refuses, something else uses the account too, or the
+ * limit is wrong.
+ */
 const OWN_SHARE = 0.9
-/** A learned beginning of the day is tested on its second day, and then once in so many days. */
+/** A learned beginning of the day is tested on its second day, and then on every 8th day, by asking the host earlier. */
 const DOUBTED_EVERY = 8
 
-/** The quota at this moment. Until the host has refused for the quota, days have 24 hours and begin at midnight UTC. */
+/**
+ * The quota now. Until the host has once refused because the quota was used up, a day has 24 hours and begins at midnight
+ * UTC.
+ */
 export function readQuota(
   synced: Pick<Synced, 'account' | 'meta'>,
   allowance: Allowance,
@@ -70,7 +79,7 @@ export function readQuota(
       began,
       ends: resumes ?? beginningAfter(days, now),
       used: row.used,
-      // When the clock was set back, the recorded time to ask lies too far ahead.
+      // When the clock was set back, the recorded time to ask lies too far ahead, so the host is asked now.
       exhausted: { since: row.exhausted, ask: isSetBack ? now : ask, resumes },
       learned,
     }
@@ -91,7 +100,8 @@ export function isUsedUpEarly(
   { used, exhausted, learned }: QuotaState,
 ): boolean {
   if (exhausted === null) return false
-  // While nobody knows when the host's day begins, the uploads of the last two days may all count.
+  // While nobody knows when the host's day begins, the host may count uploads of two days together. So the uploads of the
+  // last two days are counted.
   const isWholeDay = days !== null || learned !== null
   const sent = isWholeDay ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OWN_SHARE
@@ -121,7 +131,7 @@ function end(
   if (resumes_at !== null) return { ask: resumes_at + MARGIN_MS, resumes: resumes_at }
   const known = learned && afterReset(learned, exhausted, said_at)
   if (!known) return soon
-  // Now and then the host is asked before the learned time, because the day may begin earlier than was learned.
+  // In these cases the host is asked before the learned time, because its day may begin earlier than was learned.
   const isDoubtful = used < limit * OWN_SHARE || learned.days % DOUBTED_EVERY === 1
   const doubt = said_at + probeEveryMs * 2 ** Math.max(0, refused - 1)
   return isDoubtful ? { ...known, ask: Math.min(known.ask, doubt) } : known
@@ -165,7 +175,8 @@ export function forecast({ pictures, now, left, perDay, nextDay, rate }: Backlog
 const UPLOADS_NEEDED = 20
 
 /**
- * The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. Null when the pictures are too few to tell.
+ * The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. `before`: the pace that was measured
+ * before, which weighs as much as the new one. Null: too few pictures were uploaded to measure the pace.
  */
 export function rateOf(uploaded: number, ms: number, before: number | null): number | null {
   if (uploaded < UPLOADS_NEEDED || ms <= 0) return null
