@@ -27,7 +27,7 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
   for (const { endpoint, remedy, since } of host.blocks()) {
     const every = tryAgainAfterMs(remedy, allowance)
     if (every === null) continue
-    // `albumd retry` deletes the record of a block. Then the endpoint is unblocked at once.
+    // After a change of the plan, `noticePlan` has deleted the records of blocks. Then the endpoints are tried at once.
     if (clock.monotonic() - since >= every || !recorded.has(endpoint)) host.unblock(endpoint)
   }
 }

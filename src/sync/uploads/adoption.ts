@@ -23,9 +23,9 @@ import { flatness, type UploadJob, type UploadResult } from './upload-job.ts'
 const HOUR_MS = 3_600_000
 
 /**
- * Before a picture is sent: asks whether an unrecorded image in its album is this picture already. Each image is given to one
- * file at most. When several images can be the picture and nothing tells them apart, the file fails with a message that says
- * so. Answers null when the picture must be sent.
+ * Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to
+ * one file at most. When several images can be the picture and nothing tells them apart, the file fails with a message that
+ * says so. Answers null when the picture must be sent.
  */
 export async function adopt(
   context: EngineContext,
@@ -38,7 +38,7 @@ export async function adopt(
   const { synced, contents, clock } = context
   const { name, image: used } = job.file
   const features = { name, size: open.look.size, ...featuresOf(picture) }
-  // Recovery may have recorded an upload since the album was walked, so the images are checked again.
+  // Recovery may have recorded some of these images since the album was walked, so recorded images are taken out once more.
   const alike = unrecordedIn(synced, contents.unrecorded(album, name)).filter(
     image => canBe(image, features) && !synced.refuted.has(image.id, open.hash),
   )
@@ -49,15 +49,15 @@ export async function adopt(
   if (inDoubt.some(({ sent_at }) => clock.monotonic() - sent_at <= mayArrive))
     return { kind: 'waits', message: because('older_version_open') }
   if (inDoubt.length > 0) return ambiguous(context, open, because('older_version_alike'))
-  // The picture may be linked only in its own album. When this album can't be created, an album above it holds pictures of
-  // several folders, and pictures of equal names may differ. And a file that uses an image keeps this image until another
-  // image is proved.
+  // The picture may be linked to an image only in its own album. When its own album can't be created, the album above holds
+  // pictures of several folders, and pictures of one name may differ. A file that uses an image already is not linked,
+  // because it keeps its image until another image is proved.
   const flat = flatness(context, job.albumPath, album)
   const mayLink = alike.length === 1 && flat === 0 && used === null
   const unknown: Reason[] = []
   for (const image of alike) {
-    // An image that can be linked is fetched only when an upload has shown how addresses are built. Otherwise, after a state
-    // loss, albumd would fetch everything that the host holds.
+    // When an image can be linked, it is fetched only if an upload has shown how addresses are built. Otherwise, after a
+    // state loss, albumd would fetch everything that the host holds.
     const isShown = confirmedPattern(synced)?.addressOf(image.id, name) != null
     const compared: Comparison =
       mayLink && !isShown
@@ -71,7 +71,8 @@ export async function adopt(
     if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, open.hash))
   }
   if (unknown.length === 0) return null
-  // The image is linked although its name is no proof, because sending the picture could make a second image of it.
+  // An equal name proves nothing. The image is linked all the same, because sending the picture could make a second image
+  // of it.
   if (mayLink && contents.claim(album, only)) {
     await record(context, job, open, picture, only, { cdn_url: null, proof: 'none', flat })
     return { kind: 'linked' }
@@ -81,8 +82,8 @@ export async function adopt(
 }
 
 /**
- * For a changed file whose image is only linked: asks whether the image has the file's new bytes. The image was linked by its
- * name, so the host may have had the new version all along. Answers null when the picture must be sent.
+ * Asks, for a changed file whose image was only linked, whether the image has the file's new bytes. The image was linked by
+ * its name, so it may have had the new bytes all along. Answers null when the picture must be sent.
  */
 export async function adoptLinked(
   context: EngineContext,
@@ -130,16 +131,16 @@ function bytesOf(open: OpenPicture) {
 export interface Verified {
   /** How many images have the same bytes as their file. */
   equal: number
-  /** How many images have other bytes than their file. These files are uploaded. */
+  /** How many images have other bytes than their file. The files of these images are uploaded. */
   other: number
   unknown: number
-  /** Why the first of the unknown images can't be compared; null when there is none. */
+  /** Why the first of the images counted in `unknown` can't be compared; null when there is no such image. */
   why: Reason | null
 }
 
 /**
- * Fetches every linked image and compares its bytes with its file's bytes. `between`: called before each image, so that other
- * work gets its turn.
+ * Fetches every linked image and compares its bytes with the bytes of its file. `between`: called before each image, so
+ * that other work gets its turn.
  */
 export async function verifyLinks(
   context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
@@ -160,7 +161,10 @@ export async function verifyLinks(
   return verified
 }
 
-/** Fetches one linked image and compares its bytes. When they differ, the image is forgotten, and its file is uploaded. */
+/**
+ * Fetches one linked image and compares its bytes with the bytes of its file. When the bytes differ, the record of the
+ * image is deleted, and the file is uploaded.
+ */
 export async function verifyLink(
   context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
   image: ImageRow,

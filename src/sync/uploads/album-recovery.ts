@@ -23,41 +23,49 @@ import type { PassEvent } from '../pass-events.ts'
 import { pathOf } from '../tree-path.ts'
 import { afterNodeMs } from './node-refusals.ts'
 
-/** `propagating`: the rows of the mirrors whose images may be deleted. */
+/** `propagating`: the rows of the mirrors that do not keep images of pictures that are gone. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 
 /**
- * How long after it was sent an upload is looked for in its album. After this time the next look comes when the upload can't
- * arrive any more.
+ * For so many milliseconds after an upload was sent, it is often looked for in its album. Afterwards it is looked for once
+ * it can't arrive any more.
  */
 export const EARLY_MS = 60_000
 
 type Placed = ListedImage & { album: number | null }
 
 /**
- * What one walk, and the look at the delivery address, show besides the evidence. conclusive: the walk was complete, and the
- * upload can't arrive any more. delivered: the promised address gives the upload's bytes, so the upload has arrived.
+ * What is known of an upload besides the evidence.
+ * conclusive: the walk was complete, and the upload can't arrive any more.
+ * delivered: the promised address gives the upload's bytes, so the upload has arrived.
  */
 interface Looked extends WalkBefore {
   conclusive: boolean
   delivered: boolean
 }
 
-/** What the previous walk showed, by the row of the intent. Two walks are compared, because one walk may miss an image. */
+/** What the previous walk showed. Two walks are compared, because one walk may miss an image. */
 interface WalkBefore {
-  /** The id of the only image that can be the upload. */
+  /** By the intent's row: the id of the only image that can be the upload's. */
   alike: Map<number, string>
-  /** The intents whose image the previous walk did not show, although it was complete and they can't arrive any more. */
+  /**
+   * The rows of intents whose image the previous walk did not show, although the walk was complete and the upload can't
+   * arrive any more.
+   */
   missed: Set<number>
 }
 
 /**
- * A day after it was sent, an upload counts as missing also when the host counts more images than its pages show, and several
- * walks show the same. Either this host always counts wrongly, or an image that it lists late would be listed by now.
+ * So many milliseconds after an upload was sent, the count of the host is not believed any more: when several walks show
+ * the same images and not this upload's, the upload has not arrived, although the host counts more images. A host may
+ * always count wrongly. And an image that the host lists late would be listed by now.
  */
 const COUNTED_MS = 86_400_000
 
-/** How many walks of an album are tried to get two complete walks in a row. */
+/**
+ * The rows of open uploads whose bytes the host delivers. These uploads have arrived, but the ids of their images are not
+ * known.
+ */
 const LOOKS = 4
 
 export async function lookAtAlbum(
@@ -71,7 +79,7 @@ export async function lookAtAlbum(
   const ofAlbum = () => synced.journal.openUploads().filter(intent => intent.album === album)
   const before: WalkBefore = { alike: new Map(), missed: new Set() }
   for (let looks = 0; looks < LOOKS; looks++) {
-    // The time is taken before the walk, because an image that arrives during the walk may be missing in it.
+    // The time is taken before the walk, because the walk may miss an image that arrives while it is under way.
     const now = clock.monotonic()
     const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
     if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
@@ -79,7 +87,8 @@ export async function lookAtAlbum(
     if (!listed.ok) return listed.failure
     const { images, complete, settled, atOnce } = listed.value
     const isWhole = ({ sent_at }: OpenUpload) => complete || (settled && now - sent_at > COUNTED_MS)
-    // Walks that do not fit the host's count are settled when the last two of them showed the same.
+    // The previous look is used only when no incomplete walk lies between it and this look. When no walk of this look was
+    // complete, a settled look is taken too, because its last two walks showed the same.
     const follows = atOnce || (settled && !complete)
     if (!follows) forget(before)
     const listing = {
@@ -103,9 +112,9 @@ export async function lookAtAlbum(
 }
 
 /**
- * Two walks prove that an image is missing only when they follow each other directly. An example: while others change the
- * album, images move from page to page, and a walk that reads page 2 too late misses one of them. When an incomplete walk
- * lies between two complete walks, both may have missed the same image.
+ * Forgets the previous walk. Two walks prove that an image is missing only when no incomplete walk lies between them. An
+ * example: while others change the album, images move from page to page, and a walk that reads page 2 too late misses one
+ * of them. When an incomplete walk lies between two complete walks, both may have missed the same image.
  */
 function forget({ alike, missed }: WalkBefore): void {
   alike.clear()
@@ -139,14 +148,15 @@ async function act(
   const told = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
   await synced.commit(tx => neverArrived(tx, intent, now, refusalOf(synced, intent, now)))
-  // The album is walked again before the next upload. If the image has arrived after all, that walk shows it.
+  // The next upload walks the album again. If the image has arrived after all, this walk shows it.
   recovery.contents.forget(intent.album)
   recovery.tell(told)
 }
 
 /**
- * The refusal of an upload that has not arrived, and which a proxy in front of the upload node has answered with a page of its
- * own. The proxy would refuse the picture again, so the picture waits as after a refusal by the node. Null in all other cases.
+ * The failure of an upload that has not arrived, when a proxy in front of the upload node answered it with a page of its
+ * own. The proxy would refuse the picture again, so the picture waits as if the node had refused it. Null in all other
+ * cases.
  */
 function refusalOf({ failures }: EngineContext['synced'], intent: OpenUpload, now: number): Failed | null {
   const { folder, name, hash } = intent
@@ -157,7 +167,10 @@ function refusalOf({ failures }: EngineContext['synced'], intent: OpenUpload, no
   return { code: 'HOST_ANSWER', message, retryAt, hash }
 }
 
-/** Exactly one listed image can be the upload. Answers false when this image proved to have other bytes. */
+/**
+ * Decides about an upload when exactly one listed image can be the upload's. Answers false when this image proved to have
+ * other bytes.
+ */
 async function actOnAlike(
   recovery: Recovery,
   intent: OpenUpload,
@@ -169,8 +182,8 @@ async function actOnAlike(
   const isSeenAgain = alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
   if (delivered && conclusive && !named && !isSeenAgain) return true
-  // The upload has arrived. And either its address holds this image's id, or two walks showed no other image that can be the
-  // upload.
+  // The upload has arrived, and this image is the upload's: the promised address holds the image's id, or two walks showed
+  // no other image that can be the upload's.
   if (delivered && (conclusive || named)) {
     await record(recovery, intent, { remote_id: id, cdn_url: intent.cdn_url, album, proof: 'uploaded' })
     return true
@@ -179,21 +192,21 @@ async function actOnAlike(
   if (compared.verdict === 'other') return false
   if (compared.verdict === 'equal')
     await record(recovery, intent, { remote_id: id, cdn_url: compared.cdnUrl, album, proof: 'compared' })
-  // The image is linked only after a conclusive walk, because before, the upload may still arrive beside this image. And it
-  // is linked only to a file without an image, because a file that uses an image keeps it until another image is proved.
+  // Until a walk is conclusive, the upload may still arrive as another image, so this image is not linked. Nor is it linked
+  // to a file that uses an image already, because the file keeps its image until another image is proved.
   else if (conclusive && (recovery.synced.files.at(intent)?.image ?? null) === null)
     await record(recovery, intent, { remote_id: id, cdn_url: null, album, proof: 'none' })
   return true
 }
 
-/** Whether an address holds an id that is too long to be there by chance. */
+/** Whether an address holds an id. For a short id the answer is no, because an address may hold it by chance. */
 function namesId(address: string | null, id: string): boolean {
   return id.length >= 8 && (address?.includes(id) ?? false)
 }
 
 /**
- * The event that tells what became of an upload. It is made before the outcome is recorded, because recording may remove the
- * folder's row.
+ * The event that tells what became of an upload. Called before the outcome is recorded, because recording may delete the
+ * folder's row, and the event needs this row.
  */
 function foundOut(
   { folders, mirrors }: EngineContext['synced'],
@@ -218,7 +231,8 @@ export async function record(
   const { synced } = recovery
   const told = foundOut(synced, intent, true)
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
-  // A picture that was sent into its own album does not lie flat, also when the host put it into another album.
+  // The picture lies flat only when both albums are not its own: the album that it was sent into, and the album in which
+  // the host shows it.
   const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
   await synced.commit(tx => {
     const before = tx.images.byRemoteId(at.remote_id)
@@ -239,8 +253,8 @@ function isFlatIn(
 }
 
 /**
- * The images among which the upload may be. An upload without an album may be in the root, in the account's default album, or
- * anywhere while the default album is not known (§4.1).
+ * The images among which the upload's image may be. An upload without an album may be in the root, in the account's default
+ * album, or in any album while the default album is not known (§4.1).
  */
 async function listedIn(
   { synced, host }: Recovery,
@@ -259,7 +273,7 @@ async function listedIn(
     return { ok: true, value: { images, complete, settled, atOnce } }
   }
   const walk = await walkWhole(host, synced.albums.byId(album)!.remote_id, signal)
-  // When the album was deleted, all that was in it is gone too.
+  // The album was deleted, and all images in it with it.
   if (!walk.ok && walk.failure.remedy === 'gone')
     return { ok: true, value: { images: [], complete: true, settled: true, atOnce: true } }
   if (!walk.ok) return walk

@@ -10,14 +10,15 @@ import { DeclaredDimensions, type DimensionsContext } from './dimensions.ts'
 /**
  * How one picture is declared, try after try (§4.1): its MIME type and its dimensions.
  *
- * The MIME type is what the bytes are. A host may take a name only with the type that the name's extension stands for: a PNG
- * that is called x.jpg must then be declared as a JPEG, because the image is to keep the file's name. §4 says neither which
- * type such a host wants, nor with which code it refuses the other type. The first picture with such a name shows it.
+ * The first try declares the MIME type of the bytes. A host may take a name only together with the type that its extension
+ * stands for. An example: a PNG that is called x.jpg must then be declared as a JPEG, because the image is to keep the
+ * file's name. §4 says neither which type a host wants, nor with which code it refuses the other type. So albumd learns
+ * this from the first picture whose name and bytes differ.
  */
 export class Declaration {
   readonly #context: DimensionsContext
   readonly #picture: Picture
-  /** The MIME types that the picture may have: of its bytes, and of its name. */
+  /** The two MIME types that can be declared: that of the bytes, and that of the name. */
   readonly #types: Readonly<Record<TypeReading, string>>
   #reading: TypeReading
   #isRefused = false
@@ -32,7 +33,6 @@ export class Declaration {
     this.#dimensions = this.#newDimensions()
   }
 
-  /** The declared MIME type. */
   get mime(): string {
     return this.#types[this.#reading]
   }
@@ -43,20 +43,20 @@ export class Declaration {
   }
 
   /**
-   * Null when it is known how such pictures are declared. Otherwise the answer to this picture decides it, and pictures with
-   * the same answer here are sent one after the other, so that only the first of them is refused.
+   * Null when albumd knows how such pictures are declared. Otherwise a name for what is not known yet. Pictures with the
+   * same name here are sent one after the other, so that the host refuses only the first of them.
    */
   decides(): string | null {
     if (this.#hasTwoTypes && this.#context.synced.meta.get('declared_type') === null) return 'declared type'
     return this.#dimensions.decides() ? this.#dimensions.kind : null
   }
 
-  /** Whether another type may still be declared. */
+  /** Whether the other of the two types may still be declared. */
   get isOpen(): boolean {
     return this.#hasTwoTypes && !this.#isRefused
   }
 
-  /** The host refused. Answers whether something else can be declared. */
+  /** Notes that the host refused the declaration. Answers whether something else can be declared. */
   refused(failure: HostFailure): boolean {
     if (this.#dimensions.refused(failure)) return true
     if (!this.isOpen || !mayBeAboutType(failure)) return false
@@ -66,7 +66,7 @@ export class Declaration {
     return true
   }
 
-  /** Records what the acknowledged upload teaches. */
+  /** Records what albumd learns from an acknowledged upload. */
   acknowledged(tx: Tx, now: number): void {
     if (this.#hasTwoTypes && tx.meta.get('declared_type') !== this.#reading)
       tx.meta.set('declared_type', this.#reading)
@@ -89,7 +89,10 @@ const OF_REQUEST: ReadonlySet<Remedy> = new Set<Remedy>([
   'gone',
 ])
 
-/** Whether step 1 may have been refused for the declared type. An answer of the host has a status of 400 or more. */
+/**
+ * Whether step 1 may have been refused because of the declared type. Only an answer with a status of 400 or more is a
+ * refusal by the host.
+ */
 function mayBeAboutType({ endpoint, remedy, code, status = 0, issued }: HostFailure): boolean {
   return endpoint === 'upload' && status >= 400 && !issued && code !== TOO_LARGE && OF_REQUEST.has(remedy)
 }

@@ -10,27 +10,33 @@ import type { EngineContext } from '../context.ts'
 export type DimensionsContext = Pick<EngineContext, 'synced' | 'clock' | 'dimensions' | 'uploadForm'>
 
 /**
- * How many pictures in a row must contradict what albumd has learned about the dimensions of their kind, before albumd learns
- * something else.
+ * So many pictures in a row must contradict what albumd has learned about the dimensions of their kind, before albumd
+ * learns something else.
  */
 const ENOUGH = 3
 
 /**
- * How long a learned `skip` is used without doubt. The host never refuses `skip`, so only a try with dimensions can show that
- * the host takes dimensions.
+ * How long a learned `skip` is used without a test. The host never refuses `skip`, so only a try with dimensions can show
+ * that the host takes dimensions now.
  */
 const SKIP_FOR_MS = 86_400_000
 
 /**
  * How the dimensions of one picture are declared, try after try (§4.1, §4.2). The first try follows what albumd has learned
- * of the picture's kind. When nothing is learned, it follows the specification: dimensions as stored, and none for an SVG or
- * a TIFF. When the host refuses a declaration, the next try uses another reading that declares this picture differently. The
- * last try is `skip`.
+ * of the picture's kind. When nothing is learned, the first try follows the specification: dimensions as stored, and none
+ * for an SVG or a TIFF. When the host refuses a declaration, the next try uses another reading that declares this picture
+ * differently. The last try is `skip`, which asks the host not to check dimensions.
  */
 export class DeclaredDimensions {
-  /** The declared MIME type, and the type of the bytes when that is another one. What is learned is recorded by the kind. */
+  /**
+   * The picture's kind, under which albumd records what it learns: the declared MIME type, and the type of the bytes when
+   * the two types differ.
+   */
   readonly kind: string
-  /** `undeclared` comes first, when the type allows it, and `skip` comes last. */
+  /**
+   * The readings in the order in which they are tried. For a type that needs no dimensions, `undeclared` is the first.
+   * `skip` is always the last.
+   */
   readonly #readings: readonly DimensionReading[]
   readonly #refused: DimensionReading[] = []
   readonly #learns: boolean
@@ -39,12 +45,13 @@ export class DeclaredDimensions {
   #reading: DimensionReading
 
   constructor({ synced, clock, dimensions, uploadForm }: DimensionsContext, picture: Picture, mime: string) {
-    // In the form of §4.3 no dimensions are declared.
+    // An upload in the form of §4.3 declares no dimensions.
     const setting = uploadForm === 'presign' ? 'skip' : dimensions
     this.kind = mime === picture.mime ? mime : `${mime} (${picture.mime})`
     this.#picture = picture
     this.#readings = readingsOf(picture, mime, setting)
-    // With `stored` and `turned` too: a host that refuses what the config says must not cost each picture two credentials.
+    // albumd also learns when the config says `stored` or `turned`. Otherwise a host that refuses this reading would cost
+    // each picture two credentials.
     this.#learns = setting !== 'skip'
     this.#known = this.#learns ? knownOf(synced, this.kind, clock.wall()) : UNKNOWN
     this.#reading = readAs(this.#known.reading, this.#readings)
@@ -59,28 +66,29 @@ export class DeclaredDimensions {
   }
 
   /**
-   * Whether the answer to this picture decides how others of its kind are declared. Such pictures are sent one after the
-   * other, so that only the first picture costs several credentials.
+   * Whether the host's answer to this picture decides how other pictures of its kind are declared. Then pictures of this
+   * kind are sent one after the other, so that only the first of them costs several credentials.
    */
   decides(): boolean {
     const { reading, rival } = this.#known
     const isOpen = reading === null && tellsApart(this.#readings)
-    return this.#learns && (isOpen || (rival !== undefined && this.#gives(rival.reading) !== this.#reading))
+    return this.#learns && (isOpen || (rival !== undefined && this.#readAs(rival.reading) !== this.#reading))
   }
 
-  /** The host refused. Answers whether something else can be declared. */
+  /** Notes that the host refused the declaration. Answers whether something else can be declared. */
   refused({ remedy, code }: HostFailure): boolean {
     if (remedy !== 'other_dimensions' || this.#reading === 'skip') return false
     this.#refused.push(this.#reading)
     const left = this.#readings.filter(reading => !this.#refused.includes(reading))
-    // The host read other dimensions, or wants dimensions. Any other refusal is about the picture itself.
+    // The host read other dimensions, or wants dimensions where none were declared. After any other refusal, other
+    // dimensions would not help.
     const wantsOthers =
       code === 'DIMENSION_MISMATCH' || (this.#reading === 'undeclared' && code !== 'UNREADABLE_DIMENSION')
     this.#reading = (wantsOthers && left[0]) || 'skip'
     return true
   }
 
-  /** Records what the acknowledged upload teaches. */
+  /** Records what albumd learns from an acknowledged upload. */
   acknowledged(tx: Tx, now: number): void {
     const taught = this.#learns ? this.#teach(knownOf(tx, this.kind, now), now) : null
     if (taught) tx.meta.set('dimensions', { ...tx.meta.get('dimensions'), [this.kind]: taught })
@@ -89,20 +97,20 @@ export class DeclaredDimensions {
   /**
    * What is known of the kind after this upload; null when nothing changes.
    *
-   * While nothing is known, one upload is enough: the first turned JPEG that is taken as stored, or refused as stored and
-   * taken as turned. A picture whose readings are all the same shows nothing. A learned reading is replaced only after
-   * `ENOUGH` pictures in a row were refused with it and taken with the same other reading, because a single picture may be
-   * corrupt. `skip` is learned in the same way, because the host takes any picture with it.
+   * While nothing is known, one upload is enough. An example: a JPEG that EXIF turns is refused as stored and taken as
+   * turned, so `turned` is learned. A picture whose readings all declare the same shows nothing. A learned reading is
+   * replaced only when the host refused it for `ENOUGH` pictures in a row and took the same other reading for all of them,
+   * because a single picture may be corrupt. `skip` needs as many pictures, because the host takes any picture with `skip`.
    */
   #teach({ reading, since, rival }: LearnedDimensions, now: number): LearnedDimensions | null {
     const taken = this.#reading
-    const expected = reading && this.#gives(reading)
+    const expected = reading && this.#readAs(reading)
     if (taken === 'skip' && this.#refused.length === 0) return null
     const isNews = reading === null && taken !== 'skip'
     if (isNews && tellsApart(this.#readings)) return { reading: taken, since: now }
     if (isNews || taken === expected)
-      return rival && this.#gives(rival.reading) !== taken ? { reading, since } : null
-    // While this upload was under way, another upload has changed what is known.
+      return rival && this.#readAs(rival.reading) !== taken ? { reading, since } : null
+    // Another upload has taught this reading while this upload was under way, so this upload has not tried it.
     if (expected !== null && !this.#refused.includes(expected)) return null
     const pictures = rival?.reading === taken ? rival.pictures + 1 : 1
     return pictures < ENOUGH
@@ -110,8 +118,7 @@ export class DeclaredDimensions {
       : { reading: taken, since: now }
   }
 
-  /** Which of this picture's own readings is used for a learned reading. */
-  #gives(reading: DimensionReading): DimensionReading {
+  #readAs(reading: DimensionReading): DimensionReading {
     return readAs(reading, this.#readings)
   }
 }
@@ -119,12 +126,12 @@ export class DeclaredDimensions {
 const UNKNOWN: LearnedDimensions = { reading: null, since: 0 }
 
 /**
- * What is known of a kind. An old `skip` is in doubt: dimensions are tried again, and one picture that needs `skip` is enough
- * to learn `skip` again.
+ * What is known of a kind. A `skip` that was learned long ago is tested: dimensions are declared again, and one picture
+ * that needs `skip` is enough to learn `skip` again.
  */
 function knownOf({ meta }: Pick<Synced, 'meta'>, kind: string, now: number): LearnedDimensions {
   const known = meta.get('dimensions')?.[kind] ?? UNKNOWN
-  // A clock that was set back does not delay this.
+  // After the clock was set back, `since` may lie far in the future. Then the reading counts as old too.
   const isOld = Math.abs(now - known.since) >= SKIP_FOR_MS
   if (known.reading !== 'skip' || !isOld) return known
   return { ...UNKNOWN, rival: { reading: 'skip', pictures: ENOUGH - 1 } }
@@ -139,7 +146,7 @@ function readingsOf(
   if (setting === 'skip') return ['skip']
   const readings: DimensionReading[] = exemptFromDimensions(mime) ? ['undeclared'] : []
   if (width !== null && height !== null) {
-    // The upload node tolerates a difference of a pixel.
+    // The upload node does not mind a difference of one pixel.
     const isTurned = turned && Math.abs(width - height) > DIMENSION_TOLERANCE
     if (!isTurned || setting !== 'turned') readings.push('stored')
     if (isTurned && setting !== 'stored') readings.push('turned')
@@ -147,17 +154,19 @@ function readingsOf(
   return [...readings, 'skip']
 }
 
-/** Whether the answer to a picture with these readings tells how others of its kind are to be declared. */
+/** Whether the host's answer to a picture with these readings shows how other pictures of its kind are declared. */
 function tellsApart([first, ...others]: readonly DimensionReading[]): boolean {
   return first === 'undeclared' || others.length > 1
 }
 
 /**
- * Which of a picture's own readings is used when `reading` was learned for its kind. `readings`: the picture's own readings.
+ * Which of a picture's own readings is used, when albumd has learned `reading` for its kind. `readings`: the picture's own
+ * readings. Null: nothing is learned.
  */
 function readAs(reading: DimensionReading | null, readings: readonly DimensionReading[]): DimensionReading {
   if (reading === null) return readings[0]!
   if (readings.includes(reading)) return reading
-  // A picture that EXIF does not turn is declared as it is stored. For a picture without dimensions, only `skip` is left.
+  // A picture that EXIF does not turn is the same in both readings, and only `stored` is among its own. A picture without
+  // dimensions can only be declared with `skip`.
   return reading === 'turned' && readings.includes('stored') ? 'stored' : 'skip'
 }

@@ -9,9 +9,9 @@ import type { UploadJob, UploadResult } from './upload-job.ts'
 
 /** What becomes of a picture whose end stays missing. */
 export interface IncompletePolicy {
-  /** After so many milliseconds without a change, albumd assumes that nobody writes the picture any more. */
+  /** When the picture has not changed for so many milliseconds, albumd assumes that nobody writes it any more. */
   afterMs: number
-  /** leave: the picture is a failure until it changes. send: it is sent as it is. */
+  /** leave: the picture fails, until it changes. send: the picture is sent without its end. */
   action: 'leave' | 'send'
 }
 
@@ -19,24 +19,24 @@ type Waits = Extract<UploadResult, { kind: 'waits' }>
 type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
 
 /**
- * How long a picture whose end was missing is not read again while its size and times stay the same. Then it is read again,
- * because a program that writes through a memory map changes the times late.
+ * For so many milliseconds a picture whose end was missing is not read again, as long as its size and times stay the same.
+ * Afterwards it is read again, because a program that writes through a memory map changes the times late.
  */
 const READ_AGAIN_MS = 30_000
 
 /**
- * When a picture changes within so many milliseconds after it was read without its end, its first writer has changed it, and
- * not an editor.
+ * A picture was read without its end, and changes within so many milliseconds. Then the program that writes it for the
+ * first time has changed it, and not an editor.
  */
 const JUST_MS = 2000
 
-/** How many pictures are remembered. A picture that is forgotten is read once more. */
+/** How many incomplete pictures are remembered at most. A forgotten picture is only read once more. */
 const MOST_KNOWN = 1000
 
-/** How long a picture with a part of zeros waits, because its writer may fill that part later. */
+/** How long a picture waits that contains a long stretch of zeros, because its writer may fill this stretch later. */
 const BLANK_MS = 60_000
 
-/** A picture that waits. Times are monotonic milliseconds. */
+/** An incomplete picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends Pick<Read, 'look' | 'hash'> {
   cut: boolean
   message: Reason
@@ -44,7 +44,7 @@ interface Waiting extends Pick<Read, 'look' | 'hash'> {
   since: number
   /** When it was last read. */
   from: number
-  /** When it has waited for long enough. */
+  /** When its wait ends. */
   end: number
 }
 
@@ -57,7 +57,7 @@ export class IncompletePictures {
     this.#policy = policy
   }
 
-  /** What a picture waits for, when it was read a moment ago and has not changed since. Null: the picture must be read. */
+  /** What a picture waits for, if it was read a moment ago and has not changed since. Null: the picture must be read. */
   recall(file: FileRow, clock: Clock): Waits | null {
     const known = this.#waiting.get(keyOf(file))
     if (!known || !isSameLook(known.look, file)) return null
@@ -66,13 +66,16 @@ export class IncompletePictures {
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
   }
 
-  /** Whether a picture's end was missing a moment ago. Then its first writer is at work, and not an editor. */
+  /**
+   * Whether the picture's end was missing when it was read a moment ago. Then the program that writes it for the first time
+   * is still at work, and not an editor.
+   */
   wasJustCut(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(keyOf(file))
     return known?.cut === true && clock.monotonic() - known.from < JUST_MS
   }
 
-  /** What a picture that was just read waits or fails for. Null: the picture is complete, or is sent as it is. */
+  /** Decides about a picture that was just read: it waits for its end, it fails, or it can be sent (null). */
   judge(
     context: AgeContext & Pick<EngineContext, 'settleMs'>,
     job: Pick<UploadJob, 'file' | 'root' | 'path'>,
@@ -90,11 +93,12 @@ export class IncompletePictures {
     const cut = ending.kind === 'cut'
     const now = clock.monotonic()
     const since = before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
-    // A time in the future comes from a clock that was set back, or from another machine's clock. It counts like a time in
-    // the past, so that such a file does not wait for hours.
+    // A ctime in the future comes from a clock that was set back, or from another machine's clock. A ctime an hour ahead is
+    // taken as an hour ago, so that the picture does not wait for long.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
-    // A failure that comes too early does no harm, so the file's age is enough for it. Half a picture must not be sent, so
-    // before sending, the age counts only when no clock was set, or when albumd itself saw the picture unchanged for so long.
+    // Two measures of how long the picture was left alone. Before a picture fails, its age is exact enough, because failing
+    // too early does no harm. Before half a picture is sent, a clock that was set must not make it seem old: then only time
+    // counts in which albumd itself saw the picture unchanged.
     const known =
       cut && action === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
     if (known < afterMs) {
@@ -122,8 +126,8 @@ export class IncompletePictures {
 }
 
 /**
- * Why a picture that was read waits for its end, for how many milliseconds after its last change, and what becomes of the
- * picture afterwards. Null: the picture is complete.
+ * For a picture whose end is missing: why it waits, for how many milliseconds after its last change, and what becomes of it
+ * afterwards. Null: the picture is complete.
  */
 export function waitForEnd(
   ending: OpenPicture['ending'],

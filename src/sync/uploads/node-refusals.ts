@@ -4,21 +4,22 @@ import type { FileKey } from '../../synced/tables/files.ts'
 import { codeOf } from '../../words/reasons.ts'
 
 /**
- * How many pictures that an upload node has refused are tried again at a time. The node probably refuses all of them for the
- * same reason, and each try costs quota.
+ * Of the pictures that an upload node has refused, so many are tried again at a time. The node probably refuses all of them
+ * for the same reason, and each try costs quota.
  */
 const RETRIES_MOST = 10
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How long a picture waits after a refusal by an upload node. `attempts`: how often its upload has failed before. */
+/** How long a picture waits after an upload node refused it. `attempts`: how often its upload has failed before. */
 export function afterNodeMs(attempts: number): number {
   return [HOUR_MS, 4 * HOUR_MS][attempts] ?? DAY_MS
 }
 
 /**
- * The failures that are tried again now. `due`: the failures whose time has come, those with the fewest tries first. Pictures
- * that a node has refused beyond `RETRIES_MOST` wait for another day. `now`: milliseconds since 1970.
+ * The failures that are tried again now. `due`: the failures whose time has come, those with the fewest tries first. Of the
+ * pictures that a node has refused, only the first `RETRIES_MOST` are tried again. The others wait for another day. `now`:
+ * milliseconds since 1970.
  */
 export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: number): FailureRow[] {
   const refused = due.filter(isByNode)
@@ -28,8 +29,8 @@ export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: n
 }
 
 /**
- * An upload node took a file's picture. When a node had refused this picture before, all other refused pictures are tried
- * again now.
+ * Notes that an upload node took a file's picture. When a node had refused this picture before, the reason may be gone, so
+ * all other refused pictures are tried again now.
  */
 export function nodeTakes(tx: Tx, { folder, name }: FileKey, now: number): void {
   const failure = tx.failures.of(folder, name)

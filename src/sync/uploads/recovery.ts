@@ -27,7 +27,7 @@ export async function recoverUploads(context: EngineContext, pass: Pass): Promis
   if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)
 }
 
-/** Puts uploads in doubt that an earlier process left open, and retries failures whose time has come. */
+/** Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come. */
 async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineContext): Promise<void> {
   const open = synced.journal.openUploads()
   const now = clock.wall()
@@ -40,8 +40,8 @@ async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineCont
 }
 
 /**
- * The version that was sent may have arrived, so it becomes uncertain and is not sent again. A newer version of the file is
- * sent.
+ * The version of the file that was sent may have arrived, so the file becomes uncertain and is not sent again. When the
+ * file has changed since, the new version is sent.
  */
 function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number): void {
   const { hash, size, mtime, since } = intent
@@ -52,8 +52,8 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number): void {
 }
 
 /**
- * Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. No upload may be under way.
- * Answers the failure that kept an album from being walked, or null.
+ * Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. The caller must not upload at
+ * the same time. Answers the failure that kept an album from being walked, or null.
  */
 export async function findOut(context: EngineContext, pass: Pass): Promise<HostFailure | null> {
   const { synced, clock, pace, credentialLifetimeMs } = context
@@ -71,8 +71,8 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   for (const album of albums) {
     if (signal.aborted) return null
     const failure = await lookAtAlbum(recovery, album, delivered, signal)
-    // An outage passes, so the other albums wait for its end. A plan without listings does not pass, so the other albums are
-    // tried all the same.
+    // An outage will end, so the other albums are looked at later. A plan without listings stays, so the other albums are
+    // tried now; some of their uploads may need no listing.
     if (failure && failure.remedy !== 'plan') return failure
     unlisted ??= failure
   }
@@ -82,7 +82,7 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   return unlisted
 }
 
-/** The rows of the mirrors whose images may be deleted. */
+/** The rows of the mirrors that do not keep images of pictures that are gone. */
 function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): ReadonlySet<number> {
   return new Set(
     mirrors.flatMap(({ folder, deletions }) =>
@@ -98,15 +98,16 @@ function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): Reado
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
   if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
-  // A host may give equal bytes the same address and id, even when they come from two files.
+  // A host may give equal bytes the same address and id, although they come from two files. Then an image with this address
+  // is recorded already, and its id is the upload's.
   const known = recovery.synced.images.byHash(hash).find(image => image.cdn_url === cdn_url)
   const id = remote_id ?? known?.remote_id ?? confirmedPattern(recovery.synced)?.idOf(cdn_url) ?? null
   const before = id === null ? undefined : recovery.synced.images.byRemoteId(id)
-  // Some hosts put a new version into the image of the old version, with its id and address. An image with another address
-  // is another image, so its id is not this upload's.
+  // Some hosts put a new version into the image of the old version, which keeps its id and address. When the id's record
+  // names another address, this has not happened: the record is of another image, and the id is not the upload's.
   const isOther = before && !before.hash.equals(hash) && before.cdn_url !== cdn_url
   if (id === null || isOther) return true
-  // An upload without an album went to the account's default album.
+  // An upload without an album has arrived in the account's default album.
   const place = known?.album ?? album ?? defaultAlbum(recovery.synced)?.id ?? null
   await record(recovery, intent, { remote_id: id, cdn_url, album: place, proof: 'uploaded' })
   return true
@@ -118,13 +119,17 @@ function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {
 }
 
 /**
- * How often an upload is looked for that can't arrive any more and is still in doubt. Seldom, because each look costs a walk.
+ * An upload that can't arrive any more and is still in doubt is looked for once in so many milliseconds. Seldom, because
+ * each look costs a walk.
  */
 const UNDECIDED_MS = 3_600_000
-/** How often an upload is looked for that was sent a short time ago. Often, because its album may show it at any moment. */
+/**
+ * An upload that was sent a short time ago is looked for once in so many milliseconds. Often, because its album may show it
+ * at any moment.
+ */
 const SOON_MS = 10_000
 
-/** When uploads in doubt are looked for. A new process looks at once. */
+/** Tells when each upload in doubt is looked for again. A new process looks for all of them at once. */
 export class RecoveryPace {
   readonly #next = new Map<number, number>()
 
@@ -133,10 +138,13 @@ export class RecoveryPace {
     return now >= (this.#next.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** An upload was not found. `earlyUntil`: until when looks are frequent. `endsAt`: when the upload can't arrive any more. */
+  /**
+   * Notes that an upload was looked for and not found. `earlyUntil`: until when it is looked for often. `endsAt`: when it
+   * can't arrive any more.
+   */
   looked({ id }: OpenUpload, now: number, earlyUntil: number, endsAt: number): void {
     const soon = now < earlyUntil ? now + SOON_MS : now + UNDECIDED_MS
-    // The end of a short-lived credential comes before the next frequent look.
+    // As soon as the upload can't arrive any more, it is looked for once more.
     this.#next.set(id, now <= endsAt ? Math.min(soon, endsAt + 1) : soon)
   }
 

@@ -14,7 +14,7 @@ import { Declaration } from './declaration.ts'
 import { nodeTakes } from './node-refusals.ts'
 import { flatness, resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
-/** A picture that was read, and where it goes. */
+/** A picture that was read, and the album that it is sent into. */
 interface Parcel {
   job: UploadJob
   open: OpenPicture
@@ -74,7 +74,8 @@ async function sendDeclared(
     } else last = granted.failure
     const isDeclaredAnew = declaration.refused(last)
     if (!isDeclaredAnew && (!granted.ok || last.remedy !== 'new_credential')) return refused(last)
-    // The credential was used up, and the next one would be of the reserve.
+    // The credential is used up. A flat picture may take another credential only from the day's quota without the reserve,
+    // and nothing of it is left.
     if (granted.ok && parcel.job.takeSpare?.() === false)
       return { kind: 'waits', message: because('rest_is_reserve') }
     if (!isDeclaredAnew) await run.clock.sleep(250 * 2 ** tries, signal)
@@ -83,8 +84,9 @@ async function sendDeclared(
 }
 
 /**
- * Whether the credential for a flat picture promises the address of its old image, because the host builds addresses from the
- * bytes. When the answer of step 2 was lost, this address could not tell whether the new image arrived. So nothing is sent.
+ * Whether the credential of a flat picture promises the address of the picture's old image, because the host builds
+ * addresses from bytes. If the answer of step 2 was lost, the old image at this address would look like the new image. So
+ * such a picture is not sent.
  */
 function promisesOldAddress(
   { synced }: UploadRun,
@@ -108,7 +110,8 @@ async function requestCredential(
     host.requestUpload(requestFor({ ...parcel, album: named(album) }, declaration), signal)
   let { album } = parcel
   let granted = await ask(album)
-  // NOT_FOUND may mean the declared type, and the album is looked for only after both types were refused.
+  // NOT_FOUND may also mean that the host does not take the declared type. So the album is looked for only after both types
+  // were refused.
   if (!granted.ok && granted.failure.remedy === 'gone' && album && !declaration.isOpen) {
     const again = await albums.lookAgain(parcel.job.albumPath, signal, album)
     if (!again.ok) return again
@@ -164,7 +167,8 @@ async function sendBytes(
         proof: 'uploaded',
         flat: flatness(run, job.albumPath, album),
       } as const
-      // When a record links this id to another picture by name alone, the answer proves that the link is wrong.
+      // When the record of this id has other bytes, the image was only linked to a picture by its name. The answer proves
+      // this link wrong.
       const known = synced.images.byRemoteId(imageId)
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
       nodeTakes(tx, job.file, clock.wall())
@@ -172,21 +176,21 @@ async function sendBytes(
       noteTaken(tx, size)
       declaration.acknowledged(tx, clock.wall())
     }
-    // When the outcome is not known, the intent stays open for recovery.
+    // When nobody knows whether the picture arrived (`find_out`), the intent stays open for recovery.
     if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)
     return sent
   })
 }
 
-/** When the answer names no delivery address, the address that step 1 promised is used. */
+/** Puts the address that step 1 promised into an answer that names no address. */
 function keepingPromise(sent: Outcome<Sent>, { cdnUrl }: Credential): Outcome<Sent> {
   return sent.ok ? { ok: true, value: { ...sent.value, cdnUrl: sent.value.cdnUrl ?? cdnUrl } } : sent
 }
 
 /**
- * Whether the answered id can be this picture's. It can't be when a record says that the image has other bytes, nor when
- * the id was promised to an upload of other bytes. An example: a node answers twice on one connection, so each later answer
- * belongs to the picture before.
+ * Rejects an answer whose id can't be this picture's. An id can't be this picture's when a record says that its image has
+ * other bytes, or when the id was promised to an upload of other bytes. An example: a node answers twice on one connection,
+ * so each later answer belongs to the picture before.
  */
 function believed(
   { synced }: UploadRun,
@@ -199,7 +203,8 @@ function believed(
   const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   const isKept = (cdnUrl !== null && cdnUrl === promised.cdnUrl) || imageId === promised.imageId
-  // The address may belong to this upload while the id belongs to another upload.
+  // An answer may name the promised address and still the id of another upload. So only an id that stands in the promised
+  // address is believed without asking the journal.
   const isOdd = !isKept || !names(promised.cdnUrl, imageId)
   const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
     (!isKept && ((cdnUrl !== null && other.cdn_url === cdnUrl) || other.remote_id === imageId)) ||

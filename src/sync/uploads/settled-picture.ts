@@ -14,13 +14,13 @@ type SettleContext = AgeContext &
   }
 
 /**
- * Two reads that are so many milliseconds apart show whether a file is being written. The time is longer than the tick of any
- * system's timestamps.
+ * Two reads that lie so many milliseconds apart show whether a file is being written. The time is longer than the tick of
+ * any system's timestamps.
  */
 const LOOKS_APART_MS = 50
 /**
- * For so many bytes of the file the wait is a millisecond longer, so that a large file that grows slowly is not read again
- * and again.
+ * For every so many bytes, the second read comes a millisecond later, so that a large file that grows slowly is not read
+ * again and again.
  */
 const BYTES_PER_MS = 100_000
 
@@ -56,7 +56,7 @@ export async function openSettled(
   if (age >= settleMs) return first
   if (ending.kind === 'cut' || used?.equals(hash)) return first
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
-  // The file is as the scan saw it some time ago, so it was left alone long enough.
+  // The file has not changed since the scan saw it, and the wait above is over. So it was left alone long enough.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
   first.close()
   // Reading may have taken longer than the wait, and Node warns of a wait below zero.
@@ -79,20 +79,22 @@ function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number
 }
 
 /**
- * Whether the picture ends where its format ends, and uses no image yet. False on a file system whose timestamps are whole
- * seconds, because a file may change there without a new timestamp.
+ * Whether the picture ends where its format says, and uses no image yet. False on a file system whose timestamps are whole
+ * seconds, because there a file may change without a new timestamp.
  */
 function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
   return ending.kind === 'closed' && image === null && look.ctime % 1_000_000 !== 0
 }
 
 /**
- * By how many milliseconds another machine's clock may be behind. A file on such a machine that seems younger than this has
- * an unknown age, which counts as 0.
+ * On a network disk the times come from another machine, whose clock may be behind by so many milliseconds. When such a
+ * file seems younger than this, its age is not known, and 0 is answered.
  */
 const BEHIND_MS = 300_000
 
-/** For how many milliseconds a picture has been left alone at least. `ctime`: its last change, in microseconds since 1970. */
+/**
+ * For how many milliseconds a picture has certainly been left alone. `ctime`: its last change, in microseconds since 1970.
+ */
 export function leftAloneMs(
   { disk, clock, ages }: AgeContext,
   { root, path }: Pick<UploadJob, 'root' | 'path'>,

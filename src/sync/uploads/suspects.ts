@@ -2,17 +2,18 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileKey, FileRow } from '../../synced/tables/files.ts'
 import type { UploadResult } from './upload-job.ts'
 
-/** How many suspects are remembered. In an outage each pass may add some. */
+/** How many suspects are remembered at most. In an outage each pass may add some. */
 const MOST = 200
 
 /**
- * Pictures for which the host said that it is out of order (5xx). That may be an outage, which costs no picture an attempt.
- * Or the host can't take this one picture. So the uploads end, and the next pass begins with other pictures. When the host
- * has served one of these others and refuses the suspect again, the suspect fails.
+ * Suspects: pictures for which the host answered that it is out of order (5xx). Such an answer has two possible causes.
+ * There may be an outage; then the picture has not failed. Or the host can't take this one picture. To find out, the
+ * uploads end, and the next pass begins with other pictures. When the host takes another picture and refuses the suspect
+ * again, the suspect fails.
  */
 export class Suspects {
   readonly #synced: Synced
-  /** By folder and name, the latest last. */
+  /** The suspects by folder and name. The latest suspect is the last. */
   readonly #keys: Map<string, FileKey>
 
   constructor(synced: Synced) {
@@ -20,7 +21,7 @@ export class Suspects {
     this.#keys = new Map(synced.meta.get('suspects')?.map(key => [textOf(key), key]))
   }
 
-  /** The files, the suspects last. */
+  /** The same files, with the suspects at the end. */
   *last(files: Generator<FileRow>): Generator<FileRow> {
     const later: FileRow[] = []
     for (const file of files) {
@@ -30,7 +31,10 @@ export class Suspects {
     yield* later
   }
 
-  /** What the result means once it is compared with what others met. `served`: this run has uploaded another picture. */
+  /**
+   * Decides, for an upload that ended with a 5xx, whether the picture fails or an outage ends the uploads. Every other
+   * result is answered as it is. `served`: this run has uploaded another picture.
+   */
   async weigh({ folder, name }: FileRow, result: UploadResult, served: boolean): Promise<UploadResult> {
     const key = { folder, name }
     const isOfHost = result.kind === 'stop' && !result.ofPicture

@@ -14,20 +14,22 @@ import { afterNodeMs } from './node-refusals.ts'
 /** One file that is to be brought to the host. */
 export interface UploadJob {
   file: FileRow
-  /** The mirror's folder, real path. */
+  /** The mirror's folder as a real path. */
   root: string
   /** Below the root. */
   path: string
   mirror: number
   albumPath: string[]
   deletions: Deletions
-  /** Whether the root, and the disks mounted above the file, are still those that were scanned. */
+  /** Whether the root, and the disks that are mounted above the file, are still those that the scan saw. */
   isSameDisk: () => boolean
-  /** For a flat picture: takes a place of the spare quota for another credential. False: none is left. */
+  /**
+   * For a flat picture: takes another credential from the day's quota without the reserve. False: nothing of it is left.
+   */
   takeSpare?: () => boolean
 }
 
-/** What is shared by the uploads of one run of the queue. */
+/** What the uploads of one run of the queue share. */
 export interface UploadRun extends EngineContext {
   only: Only | null
   quota: QuotaLedger
@@ -35,11 +37,11 @@ export interface UploadRun extends EngineContext {
   turns: Turns
 }
 
-/** Lets the first upload of a kind find out what the others need to know. */
+/** Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  /** Runs `work` after all work of this kind that was given before has ended. */
+  /** Runs `work` once all earlier work of this kind has ended. */
   alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
     const result = (this.#last.get(kind) ?? Promise.resolve()).then(work)
     this.#last.set(
@@ -59,8 +61,8 @@ export class Turns {
 export type Only = 'adopt' | 'compare'
 
 /**
- * `retryAt`: milliseconds since 1970. Null: the file is tried again when it changes. `odd`: the host's answer could not be
- * used.
+ * A file whose upload failed. `retryAt`: milliseconds since 1970. Null: the file is tried again when it changes. `odd`: the
+ * host's failure, when its answer could not be used.
  */
 interface FailedUpload {
   kind: 'failed'
@@ -71,7 +73,10 @@ interface FailedUpload {
   odd?: HostFailure
 }
 
-/** What became of one file. Only `stop` affects other files. `hash`: the file's SHA-256; null when the file was not read. */
+/**
+ * What became of one file. Only `stop` concerns other files too. `hash`: the file's SHA-256; null when the file was not
+ * read.
+ */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number }
   /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
@@ -82,7 +87,10 @@ export type UploadResult =
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
   | { kind: 'waits'; message: Reason; retryInMs?: number }
-  /** Nothing can be uploaded now, and all files stay pending. `ofPicture`: what it means when it concerns this file alone. */
+  /**
+   * Nothing can be uploaded now, and all files stay pending. `ofPicture`: the failure of this file, if it turns out that
+   * only this file is concerned.
+   */
   | { kind: 'stop'; failure: HostFailure; ofPicture?: FailedUpload }
 
 const HOUR_MS = 3_600_000
@@ -97,13 +105,14 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   const message = failure.message
   const failed = (retryAt: number | null) => ({ kind: 'failed', code, message, retryAt, hash }) as const
   if (isOdd(failure)) return { ...failed(now + HOUR_MS), odd: failure }
-  // Either it is not known whether the album was created, or the host does not know the album above it yet. The pictures of
-  // this album wait.
+  // Nobody knows whether the host created the album, or the host does not know the album above it yet. So the pictures of
+  // this album wait, and other pictures go on.
   if ((remedy === 'find_out' || remedy === 'gone') && failure.endpoint === 'create_album')
     return { kind: 'waits', message }
-  // An outage, a redirect and a refused album request have nothing to do with the file.
+  // The host is out of order, or it can't take this one picture. `Suspects` finds out which is true.
   if (mayBeOfPicture(failure) && isOutage(failure))
     return { kind: 'stop', failure, ofPicture: { ...failed(now + afterNodeMs(attempts)), odd: failure } }
+  // An outage, a redirect and a refused album request have nothing to do with the file.
   const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
   if (isOutage(failure) || isOfHost || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'
@@ -140,8 +149,10 @@ export function shutAlbums({ host }: Pick<EngineContext, 'host'>): Block | undef
 }
 
 /**
- * Whether a picture that goes into `album` lies flat there. 1: the plan has no albums, and another plan may have them. 2: the
- * host has just refused this album, for its depth or its name.
+ * How a picture lies in `album`.
+ * 0: not flat.
+ * 1: flat, because the plan has no albums; another plan may have them.
+ * 2: flat, because the host has just refused the picture's own album, for its depth or its name.
  */
 export function flatness(
   context: Pick<EngineContext, 'synced' | 'host'>,
@@ -153,8 +164,8 @@ export function flatness(
 }
 
 /**
- * Records that no picture can be sent now. This is recorded at once rather than at the end of the pass, because deletions may
- * take hours, and a process that starts meanwhile must not ask the host again.
+ * Records that no picture can be sent now. This is not left to the end of the pass: deletions may take hours until then,
+ * and a process that starts meanwhile must not ask the host again.
  */
 export async function recordStop({ synced, quota, clock }: UploadRun, failure: HostFailure): Promise<void> {
   const { remedy, code, message, repeated } = failure

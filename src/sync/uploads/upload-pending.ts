@@ -10,16 +10,19 @@ import { Uploader } from './upload.ts'
 import { type Only, Turns } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
 
-/** A host that creates albums refuses the impossible album of `askToMakeNothing` with one of these remedies. */
+/** `askToMakeNothing` asks for an album that can't exist. A host that creates albums answers with one of these remedies. */
 const AS_ASKED: ReadonlySet<Remedy> = new Set(['change_request', 'gone', 'not_permitted'])
 
-/** How often a pass goes on with its uploads after an upload's answer was lost. */
+/**
+ * When the answer of an upload is lost, a pass looks for the upload and begins another round of uploads. A pass makes at
+ * most so many rounds.
+ */
 const ROUNDS = 3
 
 /**
  * Uploads the pending files of the scanned mirrors. When uploads must wait, two kinds of pictures are still read: pictures
- * that were only touched, and new pictures that may be the moved picture of an image in escrow. Reading them asks the host
- * for nothing. So a deletion need not wait until there is quota again.
+ * whose times alone have changed, and new pictures that may be a picture whose image is in escrow. Reading asks the host
+ * for nothing. It shows whether the image is still needed, so that its deletion need not wait for quota.
  */
 export async function uploadPending(
   context: EngineContext,
@@ -28,7 +31,8 @@ export async function uploadPending(
 ): Promise<void> {
   const { task, stopped, interruption } = pass
   if (task === 'look') return
-  // A failure that ended the uploads a moment ago would end them again. And outside of uploads.hours no upload begins.
+  // A failure that has ended uploads earlier in this pass would end them again. Outside of `uploads.hours` no upload
+  // begins.
   const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
   const ended = mayBegin ? await sendPending(context, pass, scanned) : null
   if (ended) stopped.push(ended)
@@ -38,8 +42,8 @@ export async function uploadPending(
 }
 
 /**
- * When the answer of an upload is lost, the upload is looked for at once. When its outcome is found out, sending goes on.
- * Answers the failure that ended the uploads early, or null.
+ * Sends the pending files. When the answer of an upload is lost, the upload is looked for at once, and when its outcome is
+ * found out, sending goes on. Answers the failure that ended the uploads early, or null.
  */
 async function sendPending(
   context: EngineContext,
@@ -49,7 +53,7 @@ async function sendPending(
   const { clock, contents } = context
   const { journal } = context.synced
   const isAdopting = pass.task === 'adopt'
-  // A person asks what the host holds now, so albums that were walked before are walked again.
+  // A person asks what the host holds now, so albums that were walked before are walked once more.
   if (isAdopting) contents.forgetAll()
   for (let round = 1; ; round++) {
     const began = clock.monotonic()
@@ -58,7 +62,8 @@ async function sendPending(
     const inDoubt = journal.openUploads().length
     await findOut(context, pass)
     const left = journal.openUploads().length
-    // When the answer to an album's creation was lost, the next upload into the album looks for it, so sending goes on.
+    // Another round makes sense when fewer uploads are in doubt, or when the answer to the creation of an album was lost,
+    // because the next upload into this album looks for the album.
     const clearer = left < inDoubt || (journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
     if (round === ROUNDS || !clearer || !mayGoOn) return ended
@@ -66,13 +71,14 @@ async function sendPending(
 }
 
 /**
- * Sends pictures that lie flat again, into their own albums. A picture lies flat when its own album could not be had, because
- * the account's plan had no albums or the host refused this album. Its image lies in the deepest album that could be had, or
- * in the root.
+ * Sends pictures that lie flat again, into their own albums. A picture lies flat when its own album could not be had,
+ * because the account's plan had no albums or the host refused this album. Its image lies in the deepest album that could
+ * be had, or in the root.
  *
- * New pictures come first, and the reserve is not used. Pictures of a mirror that keeps images stay where they are, because
- * each picture would be on the host twice for good. The old image is superseded once the new image is acknowledged, and waits
- * in escrow like other images. It does not count for the hold, because a synced file uses an image with the same bytes.
+ * New pictures come first, and the reserve is not used. In a mirror that keeps images, flat pictures stay where they are,
+ * because otherwise each of them would be on the host twice for good. In other mirrors the old image is superseded once the
+ * new image is acknowledged, and waits in escrow like other images. Its deletion is not held, because a synced file uses an
+ * image with the same bytes.
  */
 export async function regroupPictures(
   context: EngineContext,
@@ -87,8 +93,8 @@ export async function regroupPictures(
   const quota = new QuotaLedger(context)
   const mayAsk = quota.state() === 'probe' || quota.spare() > 0
   if (!mayAsk || !synced.files.anyFlat(mirrors.map(({ row }) => row.id))) return
-  // Searching an album may take a walk through all images that lie flat. So first the host is asked whether it creates
-  // albums.
+  // Looking for one album may take a walk through all images that lie flat. So albumd first asks whether the host creates
+  // albums at all.
   const asked = await askToMakeNothing(host, interruption.cut)
   if (!asked.ok && !AS_ASKED.has(asked.failure.remedy)) return
   const ended = await queueOf(context, mirrors, null).regroup(interruption)
@@ -96,7 +102,10 @@ export async function regroupPictures(
   if (ended) stopped.push(ended)
 }
 
-/** Which setting leaves a mirror's flat pictures where they are, or null. The upload form of §4.3 knows no albums. */
+/**
+ * The setting that leaves a mirror's flat pictures where they are, or null. In the upload form of §4.3 no album can be
+ * named.
+ */
 export function whyFlatStays(
   { regroup, uploadForm }: Pick<EngineSettings, 'regroup' | 'uploadForm'>,
   deletions: Deletions,

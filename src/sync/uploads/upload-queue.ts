@@ -12,18 +12,18 @@ import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import { recordStop, shutAlbums, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
-/** What is done with each file. */
+/** The work of the queue for one file. */
 type Each = (job: UploadJob, cut: AbortSignal) => Promise<void>
 
 type QueueRun = UploadRun & { uploader: Uploader }
 
 /**
- * A single answer that could not be used may concern a single picture. After so many such answers in a row uploads stop,
- * because each further upload would cost quota too.
+ * When one answer could not be used, the reason may be in a single picture. After so many such answers in a row uploads
+ * stop, because each further upload would cost quota too.
  */
 const ODD_MOST = 3
 
-/** How long one pass compares pictures at most while uploads wait, because other work may be due by then. */
+/** When uploads wait, a pass compares pictures for so many milliseconds at most, because other work may be due by then. */
 const COMPARE_MS = 600_000
 
 /** Uploads pending files, several at a time, until all are done or the host takes no more. */
@@ -32,9 +32,9 @@ export class UploadQueue {
   readonly #mirrors: Map<number, ScannedMirror>
   readonly #suspects: Suspects
   #stopped: HostFailure | null = null
-  /** Uploads in a row whose outcome is not known. */
+  /** How many uploads in a row ended without a usable answer to step 2. */
   #inDoubt = 0
-  /** Answers in a row to step 1 that could not be used. */
+  /** How many answers to step 1 in a row could not be used. */
   #odd = 0
   #uploaded = 0
 
@@ -44,7 +44,7 @@ export class UploadQueue {
     this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
   }
 
-  /** Answers the failure that ended the uploads early, or null. */
+  /** Sends the files. Answers the failure that ended the uploads early, or null. */
   async run(interruption: Interruption): Promise<HostFailure | null> {
     const { synced, clock, quota, running, tell, only } = this.#run
     const ids = [...this.#mirrors.keys()]
@@ -74,7 +74,7 @@ export class UploadQueue {
   async regroup(interruption: Interruption): Promise<HostFailure | null> {
     const { synced, quota, uploader, tell } = this.#run
     const ids = [...this.#mirrors.keys()]
-    // While it is not known whether there is quota again, a single picture asks.
+    // While nobody knows whether there is quota again, one picture is sent to find out.
     const asks = this.#letAsk(quota.state() === 'probe')
     if (asks) quota.probe()
     let spare = asks ? 1 : quota.spare()
@@ -86,9 +86,10 @@ export class UploadQueue {
       interruption,
       mayGoOn,
       async (job, cut) => {
-        // The host may have refused the album for another picture of the folder meanwhile.
+        // The host may have refused the album a moment ago, for another picture of the folder.
         if (synced.files.at(job.file)?.flat !== 1) return
-        // A picture counts as soon as it is under way, although its credential may not be granted yet.
+        // Each picture takes its share of the quota before its credential is granted, so that pictures under way together
+        // do not take more than is left.
         spare--
         let usesMore = false
         const takeSpare = () => {
@@ -98,7 +99,7 @@ export class UploadQueue {
         const result = await this.#weigh(job, uploader.regroup({ ...job, takeSpare }, cut))
         const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
         if (!isSent && !usesMore) spare++
-        // An upload that ends after `ended` was set is recorded too.
+        // The result is recorded also when another upload has set `ended` meanwhile.
         const isLast = await this.#settleRegrouped(job, result)
         ended ||= isLast
       },
@@ -106,7 +107,7 @@ export class UploadQueue {
     return this.#stopped
   }
 
-  /** Answers true when no further flat picture may be sent in this pass. */
+  /** Records the result of a flat picture. Answers true when no further flat picture may be sent in this pass. */
   async #settleRegrouped(job: UploadJob, result: UploadResult): Promise<boolean> {
     const { synced } = this.#run
     const { folder, name } = job.file
@@ -114,17 +115,17 @@ export class UploadQueue {
       case 'waits':
         return false
       case 'failed':
-        // A picture that could not be read is left to the next scan.
+        // A picture that could not be read has not been refused. The next scan looks at it.
         if (result.hash === null) return false
         await synced.commit(tx => staysFlat(tx, { folder, name: result.code === NO_ALBUM ? null : name }))
         return result.odd !== undefined
       case 'uncertain':
-        // The file stays synced, because its image is there. The intent stays open, and recovery finds out whether the new
-        // image arrived.
+        // The file stays synced, because its old image is there. The intent stays open, and recovery finds out whether the
+        // new image arrived.
         return true
       case 'stop':
-        // Only flat pictures wait for this quota, and their images are on the host already. So the failure does not count as
-        // the early end of the uploads.
+        // Only flat pictures wait for this quota, and their images are on the host already. So the answer is recorded, but
+        // does not end the pass's other work as a failure of the uploads would.
         if (result.failure.remedy === 'quota') await recordStop(this.#run, result.failure)
         else await this.#settle(job, result)
         return true
@@ -138,8 +139,8 @@ export class UploadQueue {
     const { synced, quota, order } = this.#run
     let files = this.#suspects.last(synced.files.pending(order, ids))
     if (this.#letAsk(isProbe)) {
-      // Pictures are sent one at a time, to ask whether there is quota again. Once the host has granted a credential, all
-      // others follow.
+      // Pictures are sent one at a time, to ask whether there is quota again. Once the host has granted one credential, all
+      // other pictures follow.
       quota.probe()
       while (quota.granted === 0 && (await this.#next(files, interruption)));
       if (quota.granted === 0) return
@@ -147,20 +148,21 @@ export class UploadQueue {
     for (;;) {
       await this.#together(files, interruption, () => !this.#isSparing())
       if (!this.#isSparing()) return
-      // Only the reserve is left, and no older picture is on its way any more. Now only pictures that were found today are sent.
+      // Only the reserve is left, and no older picture is under way. So only pictures that were found today are sent now.
       const { began } = quota.read()
       const isToday = () => quota.read().began === began
       await this.#together(this.#newToday(ids), interruption, isToday)
       if (isToday()) break
-      // A new day has begun. It has its own quota, and other pictures count as new, so all pending files are tried again.
+      // A new day has begun. It has its own quota, and other pictures were found today, so all pending files are tried
+      // again.
       files = this.#suspects.last(synced.files.pending(order, ids))
     }
     if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
   }
 
   /**
-   * Unblocks uploads that a used-up quota has blocked. Answers whether a single upload must ask first whether the host takes
-   * uploads again.
+   * Unblocks uploads when a used-up quota has blocked them. Answers whether one upload must ask alone whether the host
+   * takes uploads again.
    */
   #letAsk(isProbe: boolean): boolean {
     const { synced, host, only } = this.#run
@@ -194,7 +196,7 @@ export class UploadQueue {
     await Promise.all(Array.from({ length: this.#run.concurrency }, work))
   }
 
-  /** Uploads the next file. False: no file is left, or no more may be sent. */
+  /** Uploads the next file. False: there is no further file, or nothing more may be sent. */
   async #next(
     files: Generator<FileRow>,
     interruption: Interruption,
@@ -215,7 +217,7 @@ export class UploadQueue {
     return this.#suspects.weigh(file, await upload, this.#uploaded > 0)
   }
 
-  /** Null when the folder is in doubt. */
+  /** What is to be uploaded for a file. Null: its folder is in doubt, so nothing is sent. */
   #job(file: FileRow): UploadJob | null {
     const { synced, disk } = this.#run
     const folder = synced.folders.byId(file.folder)!
@@ -254,7 +256,7 @@ export class UploadQueue {
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result)))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
-        // Two lost answers in a row are hardly by chance. Going on would only put more uploads in doubt.
+        // Two lost answers in a row are hardly by chance. Further uploads would probably be in doubt too.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
         return
       case 'failed':
@@ -263,9 +265,9 @@ export class UploadQueue {
         if (result.odd && ++this.#odd >= ODD_MOST) this.#stop(result.odd)
         return
       case 'stop': {
-        // The failure is recorded also when the run was stopped before for another reason. An example: an outage stopped the
-        // run, and then a late answer says that the quota is used up. Without the record the next pass would ask about the
-        // quota again.
+        // A run may have been stopped before for another reason, and this failure is recorded too. An example: an outage
+        // stopped the run, and then a late answer says that the quota is used up. Without a record of this answer, the next
+        // pass would ask about the quota again.
         const isNews = this.#stopped?.remedy !== result.failure.remedy
         this.#stop(result.failure)
         return isNews ? recordStop(this.#run, result.failure) : undefined

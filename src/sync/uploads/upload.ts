@@ -24,7 +24,7 @@ import {
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
-  /** The folders for which this run has used their own album. */
+  /** Folders whose own album this run has had already, so that their flat pictures need no second look at the records. */
   readonly #noted = new Set<number>()
 
   constructor(run: UploadRun) {
@@ -44,15 +44,15 @@ export class Uploader {
   async regroup(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
     const { synced, albums } = this.#run
     const { file, albumPath } = job
-    // An earlier try may have arrived. The picture is not sent again before the outcome is known. What became of another
-    // version of the file may stay unknown for good.
+    // An earlier try with these bytes may have arrived, so they are not sent again before its outcome is known. An open
+    // intent for other bytes does not matter: its outcome may stay unknown for good.
     if (synced.journal.openOnFile(file).some(intent => intent.hash.equals(file.hash!)))
       return { kind: 'waits', message: because('same_bytes_sent') }
     const album = await albums.find(albumPath, signal)
     if (!album.ok) return this.#refused(album.failure, file.hash!)
     if (liesFlat(synced, albumPath, album.value)) return this.#noAlbum(file.hash!)
     return this.#withOpen(job, signal, async open => {
-      // Another disk may have been mounted at the folder. And a changed picture is left to the next scan.
+      // Another disk may be mounted at the folder now, or the picture may have changed. Then the next scan decides.
       if (!job.isSameDisk() || !open.picture || !open.hash.equals(file.hash!))
         return { kind: 'waits', message: because('folder_replaced') }
       const again = await this.#albumOf(job, signal)
@@ -67,8 +67,8 @@ export class Uploader {
   }
 
   /**
-   * The picture's own album can't be had. When the plan has no albums at all, the host has not refused this album, so the
-   * picture waits.
+   * The result when the picture's own album can't be had. When the plan has no albums at all, the host has not refused this
+   * album, so the picture waits for another plan.
    */
   #noAlbum(hash: Buffer): UploadResult {
     const shut = shutAlbums(this.#run)
@@ -113,7 +113,7 @@ export class Uploader {
     // Another disk may have been mounted at the folder since the scan.
     if (!job.isSameDisk()) return { kind: 'waits', message: because('folder_replaced') }
     const used = this.#imageOf(job)
-    // While a deletion of the image is open, the image may be gone, so the picture is uploaded.
+    // An open intent to delete the image may have been carried out. So the image may be gone, and the picture is uploaded.
     if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {
       await synced.commit(tx => unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
@@ -142,7 +142,9 @@ export class Uploader {
     return this.#bring(job, open, picture, album.value, signal)
   }
 
-  /** The picture's album, once its images are known. Undefined: there is no such album, and none is created. */
+  /**
+   * The picture's album, after a look at the images in it. Undefined: there is no such album, and this run creates none.
+   */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     const { albums, contents, only, synced } = this.#run
     const blind = synced.resend.has(job.file)
@@ -163,7 +165,7 @@ export class Uploader {
     }
   }
 
-  /** Once a folder's own album can be had, pictures of the folder that had to stay flat may be sent into it. */
+  /** Notes that a folder's own album can be had. Pictures of the folder that had to lie flat may now be sent into it. */
   async #noteAlbum({ file: { folder }, albumPath }: UploadJob, album: Album): Promise<void> {
     const { synced } = this.#run
     if (this.#noted.has(folder) || liesFlat(synced, albumPath, album)) return
@@ -200,8 +202,8 @@ export class Uploader {
   }
 
   /**
-   * The failure of a picture when the state was lost or restored and the plan has no listings, because then nobody knows what
-   * is on the host. Null in all other cases.
+   * After a state loss nobody knows what is on the host, and a plan without listings can't tell. Then the picture fails.
+   * Answers this failure, or null in all other cases.
    */
   #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
@@ -210,7 +212,10 @@ export class Uploader {
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
 
-  /** Says that the picture is not there, or that the host could not be asked because the plan does not list. */
+  /**
+   * The result when the host holds no image of the picture, or when the host can't be asked because the plan has no
+   * listings.
+   */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
     return shut ? { kind: 'waits', message: because('host_not_asked', { why: shut.message }) } : notThere
@@ -222,8 +227,8 @@ export class Uploader {
 }
 
 /**
- * Finds an image of these bytes and this name, in this album, that no file uses, because it waits for its deletion or is kept
- * for good. The file can use this image again. An image that was only linked does not replace another image.
+ * An image of these bytes and this name, in this album, that no file uses: it waits for its deletion, or it is kept for
+ * good. The file can use this image again. An image that was only linked does not replace the image of a file.
  */
 function unusedImageOf(
   { synced }: UploadRun,
@@ -239,7 +244,7 @@ function unusedImageOf(
   })
 }
 
-/** The code of a picture whose own album the host refuses. */
+/** The code of a picture that can't be sent into its own album, because the host refuses this album. */
 export const NO_ALBUM = 'NO_ALBUM'
 
 const HOUR_MS = 3_600_000
