@@ -5,23 +5,23 @@ import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { AlbumListings } from '../listing/index.ts'
 
-/** For how long no album is asked for in an album in which the host has created none. */
+/** After the host refused to create an album in an album, no other album is asked for in it for so many milliseconds. */
 const CLOSED_FOR_MS = 86_400_000
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'contents' | 'credentialLifetimeMs'>
 
 /**
- * Finds out, in one pass, which albums are gone after the host answered NOT_FOUND. Only a listing proves that an album is
- * gone. A host may answer NOT_FOUND also because an album is too deep for others, or because it is late to know a new album.
- * Any other refusal may concern the picture alone. Where there are no listings, such a refusal puts no album in doubt, because
- * a second album of the same name would take the folder's further pictures.
+ * Finds out, in one pass, which albums are gone, after the host answered NOT_FOUND. Only a listing proves that an album is
+ * gone. A host may also answer NOT_FOUND because an album is too deep to hold others, or because it is late to know a new
+ * album. Any other refusal may concern the picture alone. When the plan has no listings, such a refusal puts no album in
+ * doubt. Otherwise a second album of the same name would be created, and would get the folder's further pictures.
  */
 export class AlbumDoubts {
   readonly #context: Context
   readonly #listings: AlbumListings
   /**
-   * By the host's ids, the albums for which a NOT_FOUND is ignored, because their record was put in doubt already, or because
-   * they were created just now and the host may be late to know them.
+   * The albums, by the host's ids, for which a NOT_FOUND is ignored: their record was put in doubt in this pass already, or
+   * they were created just now, and the host may be late to know them.
    */
   readonly #doubted = new Map<string, Promise<void>>()
 
@@ -30,14 +30,14 @@ export class AlbumDoubts {
     this.#listings = listings
   }
 
-  /** An album was created just now. */
+  /** Notes that an album was created just now, so that a NOT_FOUND for this album is ignored. */
   ignore(remoteId: string): void {
     this.#doubted.set(remoteId, Promise.resolve())
   }
 
   /**
-   * Puts the record of an album in doubt, once a pass, because a host may list an album and answer NOT_FOUND for it. Answers
-   * whether the album must be looked for again.
+   * Puts the record of an album in doubt, at most once a pass, because a host may list an album and still answer NOT_FOUND
+   * for it. Answers whether the album must be looked for again.
    */
   async doubt({ remote_id, parent }: AlbumRow, isUnproved = false): Promise<boolean> {
     const { synced, contents } = this.#context
@@ -55,9 +55,9 @@ export class AlbumDoubts {
   }
 
   /**
-   * Puts an album in doubt for which step 1 of an upload was answered NOT_FOUND. When the plan has no listings, nothing proves
-   * that the album is gone, so it is created again once at most. Answers the failure that kept the album from being looked
-   * for.
+   * Puts an album in doubt, after the host answered NOT_FOUND to step 1 of an upload into it. When the plan has no
+   * listings, nothing proves that the album is gone, so it is created again only once. Answers the failure that kept albumd
+   * from looking for the album, or null.
    */
   async doubtAfterUpload(album: AlbumRow, signal: AbortSignal): Promise<HostFailure | null> {
     const { albums } = this.#context.synced
@@ -69,9 +69,9 @@ export class AlbumDoubts {
   }
 
   /**
-   * Whether an album is gone, after the host answered NOT_FOUND for it, or for the creation of an album in it. An album that
-   * is there is recorded as closed: its host creates no album in it. So is an album when the plan has no listings. The next
-   * upload into it then shows whether it is gone.
+   * Whether an album is gone, after the host answered NOT_FOUND for this album, or for the creation of another album in it.
+   * An album that is still there is recorded as closed: the host creates no album in it. When the plan has no listings, the
+   * album is recorded as closed too, and the next upload into it shows whether it is gone.
    */
   async isGone(album: AlbumRow, failure: HostFailure, signal: AbortSignal): Promise<Outcome<boolean>> {
     const { synced, clock } = this.#context
@@ -85,7 +85,10 @@ export class AlbumDoubts {
     return { ok: true, value: false }
   }
 
-  /** Whether the host has refused an album in this album a short time ago. A clock that was set delays no next try. */
+  /**
+   * Whether the host refused a short time ago to create an album in this album. After the clock was set back, `closed_at`
+   * may lie far in the future. Then the answer is no.
+   */
   isClosed({ id }: AlbumRow): boolean {
     const { synced, clock } = this.#context
     const at = synced.albums.byId(id)?.closed_at ?? null
@@ -100,7 +103,7 @@ export class AlbumDoubts {
     const above = parent === null ? null : this.#context.synced.albums.byId(parent)!.remote_id
     this.#listings.forget(above)
     const listed = await this.#listings.named(above, name, signal)
-    // Somebody may have renamed the album, so its name does not count.
+    // The album is looked for by its id, because somebody may have renamed it.
     if (listed.ok) return { ok: true, value: await this.#listings.showed(above, remote_id) }
     if (listed.failure.remedy === 'gone') return { ok: true, value: false }
     return listed.failure.remedy === 'plan' ? { ok: true, value: null } : listed

@@ -16,18 +16,25 @@ type AlbumContext = Pick<
 >
 
 /**
- * The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of the
- * name, that album is used. A tree lives for one pass, and what it has learned of the host is forgotten with it.
+ * The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of this
+ * name already, the listed album is used. A tree lives for one pass, and what it has learned of the host is forgotten with
+ * it.
  */
 export class AlbumTree {
   readonly #context: AlbumContext
   readonly #listings: AlbumListings
   readonly #doubts: AlbumDoubts
-  /** By parent and name, the search or creation under way. Two uploads that need the same album wait for the same search. */
+  /**
+   * The searches and creations under way, by parent and name. Two uploads that need the same album wait for the same
+   * search.
+   */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
-  /** By parent and name, the failure after which an album is not asked for again in this pass. */
+  /** By parent and name: the failure after which this album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
-  /** The host's ids of the albums that were walked again after they had refused an album. Null is the root. */
+  /**
+   * The parents, by the host's ids, that were walked again after the host had refused to create an album in them. Null is
+   * the root.
+   */
   readonly #walkedAgain = new Set<string | null>()
 
   constructor(context: AlbumContext) {
@@ -36,7 +43,7 @@ export class AlbumTree {
     this.#doubts = new AlbumDoubts(context, this.#listings)
   }
 
-  /** The album at `path`; undefined when this album, or an album above it, does not exist. Creates nothing. */
+  /** The album at `path`. Undefined: this album, or an album above it, does not exist. Creates nothing. */
   async lookUp(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     let parent: Album = null
     for (const name of path) {
@@ -51,8 +58,8 @@ export class AlbumTree {
   }
 
   /**
-   * The album at `path`, created when it is missing. When the account's plan or the host's depth limit does not allow an
-   * album, the deepest album above it is answered instead.
+   * The album at `path`, created when it is missing. When the account's plan or the host's depth limit does not allow this
+   * album, the deepest album above it that can be had is answered.
    */
   async find(path: readonly string[], signal: AbortSignal, blind = false): Promise<Outcome<Album>> {
     let parent: Album = null
@@ -102,8 +109,8 @@ export class AlbumTree {
   }
 
   /**
-   * Answers the album of this name in `parent`, and creates it when the host lists none. `recorded`: its record. `blind`: a
-   * person asked for the upload although the host can't be asked what it holds (`retry --resend`).
+   * Answers the album of this name in `parent`, and creates it when the host lists none. `recorded`: the album's record.
+   * `blind`: the host can't be asked what it holds, and a person wants the picture sent all the same (`retry --resend`).
    */
   async #findOrMake(
     parent: Album,
@@ -113,8 +120,8 @@ export class AlbumTree {
     blind: boolean,
   ): Promise<Outcome<Album>> {
     const listed = await this.#search(parent, name, recorded, signal)
-    // When the account's plan has no listings, the records alone tell whether the album is there. Records from an older copy
-    // can't tell.
+    // When the account's plan has no listings, the records alone tell whether the album is there. Records from an older
+    // copy (`restored`) can't tell.
     const isUnknown = this.#context.synced.meta.get('restored') !== null
     const mayCreate = blind || !isUnknown
     if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
@@ -122,7 +129,8 @@ export class AlbumTree {
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
     const late = await this.#whyNotYet(parent, name, listed.ok, signal)
     if (late) return { ok: false, failure: late }
-    // The album is looked for once more, because by now no earlier request for it can arrive any more.
+    // By now no earlier request for this album can arrive any more. So the listing is searched once more, and now it is
+    // final.
     const again = await this.#search(parent, name, recorded, signal)
     if (!again.ok && again.failure.remedy !== 'plan') return again
     if (again.ok && again.value) return { ok: true, value: again.value }
@@ -140,7 +148,7 @@ export class AlbumTree {
   ): Promise<Outcome<AlbumRow | undefined>> {
     const listed = await this.#listings.named(parent?.remote_id ?? null, name, signal)
     if (!listed.ok) return listed
-    // An album that is recorded for a folder of its own name is not taken for a folder with a similar name.
+    // An album with a similar name may be recorded for another folder. Then it is not taken for this folder.
     const isFree = (album: ListedAlbum) => {
       const row = this.#context.synced.albums.byRemoteId(album.id)
       return album.name === name || !row || row.id === recorded?.id
@@ -152,8 +160,8 @@ export class AlbumTree {
   }
 
   /**
-   * Whether an album that was created without a listing (`blind`) still has open uploads. The album's record stays until
-   * recovery has looked for these uploads in the album.
+   * Whether uploads are open into an album that was created without a listing (`blind`). The record of this album stays
+   * until recovery has looked for these uploads in the album.
    */
   #isAwaited({ id, blind }: AlbumRow): boolean {
     return blind === 1 && this.#context.synced.journal.openUploads().some(({ album }) => album === id)
@@ -161,7 +169,7 @@ export class AlbumTree {
 
   /**
    * Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
-   * late, and creating it again would make a second album of this name.
+   * late, and asking again would make a second album of this name.
    */
   async #whyNotYet(
     parent: Album,
@@ -182,7 +190,7 @@ export class AlbumTree {
     return signal.aborted ? notYet(name) : null
   }
 
-  /** Creates an album. `blind`: the host may hold an album of this name, and can't be asked. */
+  /** Creates an album. `blind`: the host may hold an album of this name already, and can't be asked. */
   async #make(parent: Album, name: string, blind: boolean, signal: AbortSignal): Promise<Outcome<Album>> {
     const refusal = this.#refusals.get(keyOf(parent, name))
     if (refusal) return { ok: false, failure: refusal }
@@ -196,7 +204,8 @@ export class AlbumTree {
     })
     const created = await host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
     if (!created.ok) {
-      // When the answer was lost, the album may have been created, and the open intent keeps a twin from being created.
+      // When the answer was lost, the host may have created the album. The intent stays open, so that no second album of
+      // this name is created.
       if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))
       const there = await this.#madeMeanwhile(parent, name, created.failure, signal)
       if (there) return { ok: true, value: there }
@@ -204,8 +213,8 @@ export class AlbumTree {
       return created
     }
     const { id } = created.value
-    // A host that changes names may answer with an older album that has the changed name already. Such an album may hold
-    // images.
+    // A host that changes names may answer with an older album, when this album's name is the same after the change. Such
+    // an album may hold images.
     if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
     this.#listings.expectEmpty(id)
     this.#doubts.ignore(id)
@@ -216,8 +225,8 @@ export class AlbumTree {
   }
 
   /**
-   * The album of this name, when the host refused its creation because another program has created it since `parent` was
-   * walked. §4 names no code for this refusal. So `parent` is walked again, once a pass.
+   * The album of this name, when the host refused to create it because another program has created it after `parent` was
+   * walked. §4 names no code for this refusal. So `parent` is walked again, but only once a pass.
    */
   async #madeMeanwhile(
     parent: Album,
@@ -256,8 +265,8 @@ export class AlbumTree {
 }
 
 /**
- * Asks whether key and plan allow albums to be created (§4.5). The requested album has no name and its parent does not exist,
- * so no host creates it.
+ * Asks whether key and plan allow albums to be created (§4.5). The album that is asked for has no name, and its parent does
+ * not exist, so no host creates it.
  */
 export function askToMakeNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<CreatedAlbum>> {
   return host.createAlbum({ name: '', parent_album: randomUUID() }, signal)
@@ -273,12 +282,12 @@ function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean
 }
 
 /**
- * After a failure with one of these remedies, an album is not asked for again in the same pass, because the host would refuse
- * again, or create a twin.
+ * After a failure with one of these remedies, the album is not asked for again in the same pass, because the host would
+ * refuse again, or create a second album of this name.
  */
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'gone', 'find_out'])
 
-/** With these remedies the host may mean that there is an album of this name already. */
+/** A failure with one of these remedies may mean that there is an album of this name already. */
 const MAY_BE_THERE: ReadonlySet<Remedy> = new Set(['change_request', 'not_permitted', 'gone'])
 
 function notYet(name: string): HostFailure {
@@ -295,12 +304,12 @@ function neverKnown(name: string): HostFailure {
 
 const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_DOUBT' } as const
 
-/** The code of an album that may have been created. The pictures of this album wait. Other pictures go on. */
+/** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
 export const ALBUM_IN_DOUBT = inDoubt.code
 
 /**
- * Chooses between albums of the same name: the recorded album, or else the album with most images, then the album with most
- * albums in it, then the oldest album.
+ * Chooses between albums of the same name. The order is: the recorded album, the album with most images, the album with
+ * most albums in it, the oldest album.
  */
 function choose(twins: readonly ListedAlbum[], recorded: string | undefined): ListedAlbum | undefined {
   const [best] = twins.toSorted(

@@ -4,14 +4,15 @@ import type { EngineContext } from '../context.ts'
 import { recordAlbums, walkEverything } from '../listing/index.ts'
 
 /**
- * After a look that did not show the image, the next look comes this much later, because a look lists everything, and a host
- * may be late to list the image.
+ * When a look did not show the image, the next look comes so many milliseconds later, because a look walks everything, and
+ * a host may be late to list the image.
  */
 const NEXT_LOOK_MS = 60_000
 
 /**
  * A picture that is uploaded without an album lands in the account's default album, when the account has one (§4.1). No
- * answer of the host names the default album. So the first upload without an album goes alone, and is looked for.
+ * answer of the host names the default album. So the first upload without an album goes alone, and then all albums are
+ * walked to see where its image is.
  */
 export class DefaultAlbum {
   #canNotKnow = false
@@ -19,14 +20,14 @@ export class DefaultAlbum {
   readonly #unseen = new Set<string>()
   #nextLook = Number.NEGATIVE_INFINITY
 
-  /** The album that uploads without an album land in: null is the root, undefined means that it is not known. */
+  /** The album in which uploads without an album land. Null is the root; undefined: the album is not known yet. */
   known({ synced }: Pick<EngineContext, 'synced'>): Album | undefined {
     const id = synced.meta.get('default_album')
     if (id === null) return this.#canNotKnow ? null : undefined
     return id === '' ? null : (synced.albums.byRemoteId(id) ?? undefined)
   }
 
-  /** Looks for an image that was uploaded without an album, and for earlier such images that were not listed yet. */
+  /** Looks for the image of an upload without an album. Also looks for earlier such images that were not listed yet. */
   async learn(
     { synced, host, clock, tell }: EngineContext,
     imageId: string,

@@ -11,7 +11,7 @@ import type { DiskCheck } from './send-delete.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
 import { deleteWholeAlbums, recoverWholeDeletions } from './whole-albums.ts'
 
-/** At the start of a pass: finds out about deletions of albums whose answer was lost. */
+/** At the start of a pass: finds out what became of deletions of albums whose answer was lost. */
 export async function recoverAlbumDeletions(context: EngineContext, pass: Pass): Promise<void> {
   const { mirrors, interruption, task, stopped } = pass
   if (task !== 'mirror') return
@@ -22,9 +22,9 @@ export async function recoverAlbumDeletions(context: EngineContext, pass: Pass):
 }
 
 /**
- * Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into a
- * folder that the first scan had already looked at. The second scan finds the picture there, and the picture is uploaded
- * before its old image is deleted. An image whose picture only the second scan found missing waits for the next pass.
+ * Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
+ * a folder that the first scan had looked at before. The second scan finds the picture there, and the picture is uploaded
+ * before its old image is deleted. When only the second scan found a picture missing, its image waits for the next pass.
  */
 export async function deleteDueImages(
   context: EngineContext,
@@ -52,13 +52,13 @@ export async function deleteDueImages(
 /** At the end of a pass: deletes the albums that albumd created and that nothing needs any more. */
 export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Promise<void> {
   const { mirrors, interruption, task, stopped } = pass
-  // An album is not deleted after the host took more with another than was recorded, until an audit has ended.
+  // When the host has deleted more with an album than was recorded in it, no album is deleted until an audit has ended.
   if (task !== 'mirror' || stopped.length > 0 || context.synced.meta.get('deleted_more') !== null) return
   const failure = await deleteEmptyAlbums(context, mirrors, endingForNews(interruption))
   if (failure) stopped.push(failure)
 }
 
-/** Keeps images that waited for their deletion when their mirror was set to keep images. */
+/** Keeps the images of a mirror for good that waited for their deletion. The mirror was set to keep images meanwhile. */
 async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
   const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
   if (images.length > 0) await synced.commit(tx => kept(tx, images, clock.wall()))

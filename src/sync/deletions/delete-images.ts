@@ -16,27 +16,33 @@ export type DeletionContext = Pick<
   'synced' | 'host' | 'clock' | 'running' | 'tell' | 'contents'
 >
 
-/** What decides about the deletions of one mirror. `known`: the images that waited before everything was scanned again. */
+/**
+ * What decides about the deletions of one mirror. `known`: the images that were in escrow before everything was scanned
+ * again.
+ */
 export interface DeletionRun {
   mirror: { id: number; folder: string }
   disk: DiskCheck
   known: ReadonlySet<number>
 }
 
-/** Reasons for which an image is taken out of escrow, because something needs the image. */
+/** When an image stays for one of these reasons, it is taken out of escrow, because something needs it. */
 const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good'])
 
-/** Whether the reason for which an image stays ends its deletion. For every other reason the deletion is tried again. */
+/**
+ * Whether an image that stays for this reason is not to be deleted at all. For every other reason the deletion is tried
+ * again.
+ */
 export function endsDeletion(why: Reason): boolean {
   return NEEDED.has(codeOf(why))
 }
 
-/** After so much running time, in milliseconds, a deletion that the host refused is tried again. */
+/** A deletion that the host refused is tried again after so many milliseconds of running time. */
 const POSTPONED_MS = 3_600_000
 
 /**
- * Deletes the images of a mirror whose grace is over, one by one, unless something speaks against it. Answers the host's
- * failure that ended the deletions early, or null.
+ * Deletes the images of a mirror whose grace is over, one by one. An image stays when there is a reason for it. Answers the
+ * host's failure that ended the deletions early, or null.
  */
 export async function deleteImages(
   context: DeletionContext,
@@ -68,13 +74,13 @@ export async function deleteImages(
   return null
 }
 
-/** Whether the grace of an image is over, and no person is to decide about the image. `running`: running time. */
+/** Whether the grace of an image is over, and its deletion is not held. `running`: running time in milliseconds. */
 export function isGraceOver({ state, due_at }: EscrowRow, running: number): boolean {
   return state !== 'held' && due_at <= running
 }
 
 /**
- * Whether the image is due for deletion in this pass: its grace is over, and the image waited before everything was scanned
+ * Whether an image may be deleted in this pass: its grace is over, and it was in escrow before everything was scanned
  * again.
  */
 export function isDue(
@@ -85,7 +91,7 @@ export function isDue(
   return isGraceOver(entry, running()) && known.has(entry.image)
 }
 
-/** Why an image is not deleted now, or null. An image that something needs is taken out of escrow. */
+/** Why an image is not deleted now, or null. When something needs the image, it is taken out of escrow. */
 async function whyStays(
   context: DeletionContext,
   { disk }: DeletionRun,
@@ -102,14 +108,14 @@ async function whyStays(
   const notProved =
     (await whyUnproved(context, entry, image, signal)) ??
     (await whyAnothers(context, entry, image, listed, signal))
-  // The questions are asked again, because fetching and comparing the bytes may have taken a while.
+  // Fetching and comparing the bytes may have taken a while, so the questions are asked again.
   return notProved ?? (image.proof === 'none' ? whyImageStays(synced, image, disk) : null)
 }
 
 /**
- * Why an image may belong to another person, or null. When the host once answered with another address than its credential
- * promised, it may have answered an upload with an older image of equal bytes. Such an image is not listed in the album that
- * the upload went to.
+ * Why an image may belong to another person, or null. The host has once answered with another address than its credential
+ * promised (`promises_broken`). So it may have answered an upload with another person's image of equal bytes. Such an image
+ * is not listed in the album that the upload went to.
  */
 async function whyAnothers(
   { synced, running }: DeletionContext,
@@ -129,8 +135,8 @@ async function whyAnothers(
 }
 
 /**
- * Compares the bytes of linked images before `image` is deleted. A picture that moved has a new file with the bytes of
- * `image`, and this file may be linked, by its name alone, to an image with other bytes. Then `image` is still needed.
+ * Compares the bytes of linked images before `image` is deleted. An example: the picture of `image` has moved. Its new file
+ * may be linked, by its name alone, to an image with other bytes. Then `image` is still needed.
  */
 async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = context.synced
@@ -139,8 +145,9 @@ async function verifyMoves(context: DeletionContext, image: ImageRow, signal: Ab
 }
 
 /**
- * Why an image that was only linked may not be deleted, or null. Its bytes are compared first. When they differ, the image is
- * forgotten. When they can't be compared, a person must approve the deletion.
+ * Why an image that was only linked may not be deleted, or null. The bytes of the image are compared first. When they
+ * differ from the file's bytes, the record of the image is deleted. When they can't be compared, a person must approve the
+ * deletion.
  */
 async function whyUnproved(
   context: DeletionContext,
@@ -182,7 +189,7 @@ function deleteImage(
       countDeletion(tx, entry, running())
       deleted(tx, image, clock.wall())
     },
-    // An intent of an earlier request stays open, because the host may have served that request.
+    // An intent of an earlier request stays open, because the host may have carried out this earlier request.
     notDone: tx => before ?? tx.journal.forgetImage(image.id),
   }
   return sendDelete(context, deletion, signal)

@@ -5,19 +5,20 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Tell } from '../pass-events.ts'
 
 export interface HoldPolicy {
-  /** A fraction of the mirror's pictures, from 0 to 1. */
+  /** Deletions are held when they are more than this fraction of the mirror's pictures. From 0 to 1. */
   hold_above: number
   hold_min: number
 }
 
 /**
- * The window, in milliseconds of running time. All deletions within the window count together, so that many small deletions
- * are held like a large one.
+ * The deletions of so many milliseconds of running time are counted together, so that many small deletions are held like
+ * one large deletion. This time is called the window.
  */
 export const WINDOW_MS = 24 * 3_600_000
 
 /**
- * Whether so many images are to be deleted that a person must approve. Images that were deleted within the window count too.
+ * Whether so many images are to be deleted that a person must approve. `deleted`: how many images were deleted within the
+ * window.
  */
 export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
   const all = pending + deleted
@@ -25,9 +26,8 @@ export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: Ho
 }
 
 /**
- * Holds all deletions of a mirror that wait, when there are too many of them. All of them are held, and not only the excess,
- * because nobody can tell which of the deletions are intended. `running`: running time in milliseconds. `now`: milliseconds
- * since 1970.
+ * Holds all deletions of a mirror that wait, when they are too many. Nobody can tell which of them are intended, so all of
+ * them are held. `running`: running time in milliseconds. `now`: milliseconds since 1970.
  */
 export async function weighDeletions(
   synced: Synced,
@@ -50,14 +50,14 @@ export async function weighDeletions(
     })
 }
 
-/** Forgets deletions that are older than the window. */
+/** Forgets the deletions that happened before the window. */
 export function forgetOldDeletions({ escrow }: Tx, running: number): void {
   escrow.prune(running - WINDOW_MS)
 }
 
 /**
- * Why nothing of any mirror may be deleted now, or null. While the root of one mirror is in doubt, pictures of another
- * mirror may have moved to it.
+ * Why nothing of any mirror may be deleted now, or null. When the root of one mirror is in doubt, a picture of another
+ * mirror may have moved into it.
  */
 export function doubtAbout({ mirrors }: Synced, policies: readonly { folder: string }[]): Reason | null {
   for (const { folder } of policies) {

@@ -11,7 +11,7 @@ export class LastCheck {
   readonly #disk: Disk
   readonly #synced: Synced
   readonly #mirrors: ReadonlyMap<number, ScannedMirror>
-  /** A location that could not be looked at. */
+  /** A location that the disk could not be asked about, or null. */
   #unseen: string | null = null
 
   constructor({ disk, synced }: { disk: Disk; synced: Synced }, scanned: readonly ScannedMirror[]) {
@@ -24,14 +24,17 @@ export class LastCheck {
   doubt({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
-    // The root is checked after the mounts. When another root is there by then, the mounts may have been seen below that
-    // root, and prove nothing.
+    // The root is checked after the mounts. When another root is there by then, the mounts were perhaps looked for below
+    // the wrong root.
     if (!isSameRoot(this.#disk, policy.folder, identity))
       return because('root_replaced', { folder: policy.folder })
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /** Why the root or a mount of any mirror is in doubt, or null. A picture may have moved to another mirror. */
+  /**
+   * Why the root or a mount of any mirror is in doubt, or null. All mirrors are asked, because a picture may have moved to
+   * another mirror.
+   */
   doubtOfAny(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
@@ -41,7 +44,7 @@ export class LastCheck {
     return null
   }
 
-  /** Why a file of any mirror can't count as gone, or null. */
+  /** Why a file of any mirror may not be gone, or null. */
   whyNotGone(file: FileRow): Reason | null {
     const folder = this.#synced.folders.byId(file.folder)!
     const mirror = this.#mirrors.get(folder.mirror)
@@ -54,16 +57,16 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why the location of an image that no file uses can't count as empty, or null. */
+  /** Why there may be a picture at the location of an image that no file uses, or null. */
   whyThere({ policy, row }: ScannedMirror, path: string): Reason | null {
-    // The file at this location has another image, so the image to be deleted shows an older version.
+    // The file at this location uses a newer image. So the picture of the older image is not there any more.
     if (fileAt(this.#synced, row.id, path)?.state === 'synced') return null
     return this.#isThere({ policy }, path) ? because('file_there_again', { path }) : null
   }
 
   /**
-   * Whether something is at a path. On a disk that ignores case, `a.png` is found also when the file is called `A.png` now.
-   * Such a file does not count.
+   * Whether something is at a path. On a disk that ignores case, `a.png` is found although the file is called `A.png` now.
+   * Then the answer is no.
    */
   #isThere({ policy: { folder } }: Pick<ScannedMirror, 'policy'>, path: string): boolean {
     const at = `${folder}/${path}`
@@ -85,8 +88,8 @@ export class LastCheck {
 }
 
 /**
- * Whether a path below `root` is found only because the disk ignores case: a folder on the way lists a part of the path under
- * another name alone, with the same inode. Reads every folder on the way.
+ * Whether a path below `root` is found only because the disk ignores case. An example: `A/b.png` is found, and the folder
+ * lists only `a`, with the same inode. Reads every folder on the path.
  */
 export function isAnotherName(disk: Disk, root: string, path: string): boolean {
   let above = root
@@ -100,7 +103,7 @@ export function isAnotherName(disk: Disk, root: string, path: string): boolean {
       above = `${above}/${name}`
     }
   } catch {
-    // A folder that can't be read proves nothing, so the path counts as found under its own name.
+    // A folder that can't be read proves nothing, so the path is taken as written like this on the disk.
   }
   return false
 }

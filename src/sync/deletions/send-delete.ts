@@ -9,28 +9,28 @@ import type { Excess } from '../../synced/tables/meta.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 
-/** An album as it is recorded, with the albums in it. */
-interface Held {
-  /** The path on the host. */
+/** What is recorded of an album that is to be deleted. */
+interface RecordedAlbum {
+  /** Its path on the host. */
   name: string
   albums: number
-  /** The paths of the images' pictures, below their mirror. */
+  /** The paths of its images' pictures, below their mirror. */
   images: readonly string[]
 }
 
-/** One DELETE (§4.5): what it takes away, by the host's id, and what is recorded before and after the request. */
+/** One DELETE (§4.5): what is deleted, by the host's id, and what is recorded before and after the request. */
 export interface Deletion {
-  target: { image: string } | { album: string; holds: Held }
-  /** Writes the intent down, before the request leaves. */
+  target: { image: string } | { album: string; holds: RecordedAlbum }
+  /** Records the intent, before the request leaves. */
   intend(tx: Tx): void
   /**
-   * Why the deletion must not be done, or null. Asked at the last moment: the gate may have held the request for minutes,
-   * and a picture may have come back meanwhile.
+   * Why the deletion must not be done, or null. Asked just before the request leaves: the gate may have held the request
+   * back for minutes, and a picture may have come back meanwhile.
    */
   whyNot(): Reason | null
   /** Records that the host does not hold the target any more. */
   done(tx: Tx): void
-  /** Takes the intent back, because the host answered that nothing was deleted. */
+  /** Takes the intent back, after the host answered that it deleted nothing. */
   notDone(tx: Tx, refusal: HostFailure): void
 }
 
@@ -38,12 +38,13 @@ export interface Deletion {
  * Sends a DELETE. No other function deletes: deletions of images, of whole and of empty albums, and the audit's repair all
  * come here. Answers null when the host does not hold the target any more, or else the host's refusal.
  *
- * First the intent is recorded. Then the request waits in the gate, and `whyNot` is asked just before the request leaves. When
- * the answer is lost, the deletion may have been done, so the intent stays open, and the deletion is repeated later.
+ * First the intent is recorded. Then the request waits in the gate, and `whyNot` is asked just before the request leaves.
+ * When the answer is lost, the host may have done the deletion. So the intent stays open, and the deletion is repeated
+ * later.
  *
  * When an album is deleted, the host may also delete what somebody put into the album after the last walk. Then the host's
- * answer counts more than was recorded (§4.5). A person is told, and no whole album is deleted again before an audit has
- * ended.
+ * answer counts more images or albums than were recorded (§4.5). A person is told, and no album is deleted again before an
+ * audit has ended.
  */
 export async function sendDelete(
   { synced, host, clock, tell }: Pick<EngineContext, 'synced' | 'host' | 'clock' | 'tell'>,
@@ -69,8 +70,11 @@ export async function sendDelete(
   return refusal
 }
 
-/** What a host deleted beyond what was recorded of an album. The host's count may or may not include the album itself. */
-function excessOf({ name, albums, images }: Held, deleted: DeletedWithAlbum): Excess | null {
+/**
+ * What a host deleted with an album beyond what was recorded in it, or null. `albums` also counts the album itself, because
+ * the host's count may include it.
+ */
+function excessOf({ name, albums, images }: RecordedAlbum, deleted: DeletedWithAlbum): Excess | null {
   if (deleted.albums <= albums && deleted.images <= images.length) return null
   return {
     album: name,
@@ -80,24 +84,24 @@ function excessOf({ name, albums, images }: Held, deleted: DeletedWithAlbum): Ex
   }
 }
 
-/** How many paths are told at most when a deletion took more than was recorded. */
+/** How many paths a person is told at most, when a deletion took more than was recorded. */
 const PATHS_MOST = 100
 
 /**
- * Asks whether key and plan allow deletions (§4.6), for the doctor. The id is a new random one, so no image has it, and the
+ * Asks whether key and plan allow deletions (§4.6), for the doctor. The id is new and random, so no image has it, and the
  * host deletes nothing.
  */
 export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<void>> {
   return host.deleteImage(randomUUID(), signal)
 }
 
-/** What the disk shows of the pictures of an image, looked at again for each question. */
+/** What the disk shows of an image's pictures. The disk is looked at again for each question. */
 export interface DiskCheck {
-  /** Why a file can't count as gone, or null. */
+  /** Why a file may not be gone, or null. */
   whyNotGone(file: FileRow): Reason | null
-  /** Why the location of an image that no file uses can't count as empty, or null. */
+  /** Why there may be a picture at the location of an image that no file uses, or null. */
   whyThere(entry: EscrowRow): Reason | null
-  /** Why a root is in doubt, so that nothing may be deleted at this moment; or null. */
+  /** Why a root is in doubt, so that nothing may be deleted now; or null. */
   doubt(): Reason | null
 }
 
@@ -107,7 +111,7 @@ interface Asked {
   /** The files that use the image, or used it before they went missing. */
   files: readonly FileRow[]
   entry: EscrowRow | undefined
-  /** Null for the audit's repair, which looks at no disk and deletes no image that a file uses. */
+  /** Null for the audit's repair: it asks no disk, because it deletes no image that a file uses. */
   disk: DiskCheck | null
 }
 
@@ -115,7 +119,7 @@ interface Asked {
 const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
-  // The picture may have been renamed, and the file with the new name is not uploaded yet.
+  // The picture may have been renamed. A file that is not uploaded yet may be this picture under its new name.
   mayHaveMoved: ({ synced, image }) => (synced.files.anyOpenLike(image) ? because('may_have_moved') : null),
   isThereAgain({ files, disk }) {
     for (const file of files) {
@@ -129,7 +133,7 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   isDiskInDoubt: ({ disk }) => disk?.doubt() ?? null,
 }
 
-/** Why an image must not be deleted at this moment, or null. The records and the disk are asked again each time. */
+/** Why an image must not be deleted now, or null. The records and the disk are asked anew by each call. */
 export function whyImageStays(synced: Synced, image: ImageRow, disk: DiskCheck | null): Reason | null {
   const asked = {
     synced,

@@ -17,13 +17,13 @@ type AlbumContext = Pick<
   'synced' | 'host' | 'clock' | 'tell' | 'contents' | 'credentialLifetimeMs'
 >
 
-/** How long an album is left alone after it was seen to hold something, or after the host refused its deletion. */
+/** How long an album is left alone after something was seen in it, or after the host refused to delete it. */
 const LEFT_ALONE_MS = 3_600_000
 
 /**
  * Deletes albums that albumd created and that nothing needs, deepest first. Each album is deleted after two complete walks
- * that showed nothing in it, because a picture that another person put there may be listed late. Called at the end of a
- * pass. Answers the host's failure that ended the deletions early, or null.
+ * that showed nothing in it, because the host may be late to list a picture that another person put there. Called at the
+ * end of a pass. Answers the host's failure that ended the deletions early, or null.
  */
 export async function deleteEmptyAlbums(
   context: AlbumContext,
@@ -49,8 +49,8 @@ export async function deleteEmptyAlbums(
 }
 
 /**
- * Repeats deletions of empty albums that got no answer. Until such a deletion is answered, nothing is uploaded into the
- * album, because the host may serve the request late and delete what was uploaded. Called at the start of a pass.
+ * Repeats deletions of empty albums whose answer was lost. Until the host has answered, nothing is uploaded into such an
+ * album, because the host may carry out the first request late and delete what was uploaded. Called at the start of a pass.
  */
 export async function repeatAlbumDeletions(
   context: AlbumContext,
@@ -72,8 +72,8 @@ export async function repeatAlbumDeletions(
 }
 
 /**
- * Takes an unused album one step further: first it is seen empty, then it is deleted. `unused`: the host's ids of all unused
- * albums.
+ * Takes an unused album one step further: one pass sees it empty, and a later pass deletes it. `unused`: the host's ids of
+ * all unused albums.
  */
 async function advance(
   context: AlbumContext,
@@ -88,9 +88,10 @@ async function advance(
   const age = before === undefined ? 0 : now - before.since
   if (before?.state === 'occupied' && age < LEFT_ALONE_MS) return null
   if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
-  // An upload into the album, or into an album below it, is waited for.
+  // While an upload into the album, or into an album below it, is open, the album stays as it is.
   if (isUnderWay(synced, treeOf(synced, album))) return null
-  // While a request for the album's deletion may still arrive, the album stays in the state `deleting`.
+  // While a request to delete the album may still arrive, the album stays in the state `deleting`, so that nothing is
+  // uploaded into it.
   const mayArrive = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const is = async (state: 'empty' | 'occupied') => {
     if (!mayArrive) await commit(tx => albumUnused(tx, album.id, state, now))
@@ -106,14 +107,16 @@ async function advance(
   if (images.length > 0 || albums.some(({ id }) => !unused.has(id))) await is('occupied')
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
-  // The albums in this album are deleted first, and the host may be late to show that they are gone.
+  // When the host still lists albums in this album, this album is deleted in a later pass. Those albums are unused too:
+  // they were deleted before, and the host may be late to show this.
   else if (albums.length === 0) return deleteEmpty(context, album, before.since, signal)
   return null
 }
 
 /**
- * The host does not know the album. When a deletion of the album got no answer (`deleting`), the deletion was done. Otherwise
- * somebody else may have deleted the album, so its record is put in doubt, and the next search looks for the album.
+ * Records that the host does not know the album. When a deletion of the album got no answer (`deleting`), it was done.
+ * Otherwise somebody else may have deleted the album, so its record is put in doubt, and the next search looks for the
+ * album.
  */
 async function recordUnknown(
   { synced, clock, contents }: AlbumContext,
@@ -156,7 +159,7 @@ async function deleteEmpty(
   return null
 }
 
-/** Why an album that was seen empty is needed after all, or null. An image or an intent may name it by now. */
+/** Why an album that was seen empty is needed after all, or null. By now an image or an intent may name the album. */
 function whyAlbumIsNeeded(synced: Synced, album: AlbumRow): Reason | null {
   const tree = treeOf(synced, album)
   const holds = tree.some(({ id }) => synced.images.countInAlbum(id) > 0)
@@ -171,9 +174,9 @@ interface UnusedAlbum {
 }
 
 /**
- * Tells which albums no folder needs. Such an album lies below the album of exactly one mirror, the mirror propagates
- * deletions, no mirror's own album lies in it, and no recorded folder is mirrored to it. The albums of a mirror that was
- * taken out of the config are kept.
+ * Tells which albums no folder needs. For such an album four things are true. It lies below the album of exactly one
+ * mirror. This mirror does not keep images. No mirror's own album lies in it. No recorded folder is mirrored to it. The
+ * albums of a mirror that was taken out of the config are kept.
  */
 export class FolderlessAlbums {
   readonly #synced: Synced
@@ -190,9 +193,7 @@ export class FolderlessAlbums {
     }))
   }
 
-  /**
-   * Whether no folder needs the album at this path. When `mirror` is given, the answer is false for albums of other mirrors.
-   */
+  /** Whether no folder needs the album at this path. `mirror`: the answer is false for albums of other mirrors. */
   has(path: readonly string[], mirror?: number): boolean {
     if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false
     const above = this.#mirrors.filter(({ root }) => startsWith(path, root))

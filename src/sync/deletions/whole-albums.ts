@@ -20,17 +20,17 @@ import { FolderlessAlbums } from './unused-albums.ts'
 /** An album with all that is recorded in it and below it. */
 interface WholeAlbum {
   album: AlbumRow
-  /** The album itself first, each album before the albums in it. */
+  /** The album itself first, and each album before the albums that lie in it. */
   albums: AlbumRow[]
   images: ImageRow[]
 }
 
 /**
- * Deletes the albums of folders that are gone, each album with everything in it by one request (§4.5). The host must show
- * exactly what is recorded in the album, and every image in it must be due for deletion. All other images are deleted one by
- * one. This is only for accounts that nobody else writes to, because the request takes whatever is in the album when the host
- * serves it. An example: the folder "2019" with 400 pictures was removed; one request deletes its album instead of 400
- * requests. Answers the host's failure that ended the deletions early, or null.
+ * Deletes the albums of folders that are gone, each album with everything in it by one request (§4.5). An example: the
+ * folder "2019" with 400 pictures was removed. One request deletes its album, instead of 400 requests. The host must show
+ * exactly what is recorded in the album, and every image in it must be due for deletion. All other images are deleted one
+ * by one. This is only for accounts that nobody else writes to, because the request deletes whatever is in the album when
+ * the host carries it out. Answers the host's failure that ended the deletions early, or null.
  */
 export async function deleteWholeAlbums(
   context: DeletionContext,
@@ -45,14 +45,14 @@ export async function deleteWholeAlbums(
   if (due.size === 0) return null
   const done = new Set<number>()
   for (const album of folderlessAlbums(synced, policies, mirror.id)) {
-    // Asked for each album, because the host may have deleted more with the album before.
+    // The host may have deleted more with the previous album than was recorded. Then no further album is deleted.
     if (stop.aborted || synced.meta.get('deleted_more') !== null) return null
     if (done.has(album.id)) continue
     const whole = wholeAlbum(synced, album, due)
     if (!whole) continue
     const shown = await showsExactly(context, whole, cut)
     if (typeof shown === 'object') return shown
-    // The questions come after the walks, because walks take long.
+    // The walks take long, so the questions are asked after them.
     if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue
     for (const { id } of whole.albums) done.add(id)
     const failure = await deleteWhole(context, run, whole, due, cut)
@@ -84,7 +84,7 @@ function folderlessAlbums(synced: Synced, policies: readonly MirrorPolicy[], mir
     .map(({ album }) => album)
 }
 
-/** The album with all that is recorded in it. Null when an image in it must stay, or when an upload into it is open. */
+/** The album with all that is recorded in it. Null: an image in it must stay, or an upload into it is open. */
 function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, EscrowRow>): WholeAlbum | null {
   const albums = [album]
   for (const above of albums) albums.push(...synced.unusedAlbums.below(above.id))
@@ -97,7 +97,7 @@ function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, Es
   return isUnderWay(synced, albums) ? null : { album, albums, images }
 }
 
-/** Whether the host lists exactly what is recorded, or the failure that kept the albums from being walked. */
+/** Whether the host lists exactly what is recorded in the albums, or the failure that kept the albums from being walked. */
 async function showsExactly(
   { synced, host }: DeletionContext,
   { albums }: WholeAlbum,
@@ -150,7 +150,8 @@ async function deleteWhole(
       albumNeeded(tx, album.id)
     },
   }
-  // When the answer is lost, the images are deleted one by one, and the host says of each whether it is gone.
+  // When the answer is lost, a later pass deletes the images one by one, and the host says of each image whether it is
+  // gone.
   const refusal = await sendDelete(context, deletion, signal)
   if (refusal) return isOfThisOne(refusal) ? null : refusal
   for (const { id } of albums) contents.forget(id)
@@ -164,8 +165,8 @@ async function deleteWhole(
 
 /**
  * Finds out what became of whole albums whose deletion got no answer, once the request can't arrive any more. When the host
- * still knows the album, nothing was deleted, because a deletion takes all that is in an album. Answers the failure that kept
- * the album from being walked, or null.
+ * still knows the album, nothing was deleted, because a deletion takes the album with everything in it. Answers the failure
+ * that kept the album from being walked, or null.
  */
 export async function recoverWholeDeletions(
   { synced, host, clock, contents, credentialLifetimeMs }: EngineContext,

@@ -11,7 +11,7 @@ import { fullPath } from '../tree-path.ts'
 import type { KnownFolders } from './known-folders.ts'
 import { allKnownAreThere } from './trust.ts'
 
-/** Kinds of doubt about a folder below a root. A person can end the first three by `albumd trust`. */
+/** The reasons for which a folder below a root is in doubt. A person can end the first three by `albumd trust`. */
 export type DoubtCode =
   | 'FOLDER_UNMOUNTED'
   | 'FOLDER_EMPTIED'
@@ -30,8 +30,8 @@ export interface Doubt {
 }
 
 /**
- * Whether a folder below a root is a mount point at this moment: its device differs from its parent's device, or the system
- * lists it as a mount point. A folder that was moved together with its mount is not a mount point at its old path.
+ * Whether a folder below a root is a mount point now: its device differs from its parent's device, or the system lists it
+ * as a mount point. When a folder was moved together with its mount, nothing is mounted at the old path.
  */
 export function isMount(disk: Disk, root: string, path: string): boolean {
   const at = `${root}/${path}`
@@ -44,7 +44,9 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   }
 }
 
-/** Looks at a root's folders, and sets `mount` also for mounts that only the system's list shows. */
+/**
+ * Wraps the function that looks at a root's folders. `mount` is then also set for mounts that only the system's list shows.
+ */
 export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): LookAtFolders {
   return async batch => {
     const results = await look(batch)
@@ -81,7 +83,7 @@ export class MountDoubts {
     this.#known = known
   }
 
-  /** The first of these folders that was a mount point and is none now, or null. */
+  /** The doubt about the first of these folders that was a mount point and is none now, or null. */
   lost(paths: string[]): Doubt | null {
     if (this.#accepted) return null
     const { disk } = this.#context
@@ -121,9 +123,9 @@ export class MountDoubts {
   }
 
   /**
-   * Whether another disk is mounted at the folder than before. A disk also counts as another disk when no disk was mounted
-   * before, because it may hide the folder's pictures. Two file systems without birth times (FAT) may look the same, so in
-   * the end the known files decide.
+   * Whether another disk is mounted at the folder than before. When no disk was mounted before, the disk is another disk
+   * too, because it may hide the folder's pictures. Two file systems without birth times (FAT) may look the same. So in the
+   * end the known files decide.
    */
   #isAnotherDisk(
     { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
@@ -136,21 +138,21 @@ export class MountDoubts {
   }
 }
 
-/** An editor may save a file by deleting it and writing it again. After so many milliseconds the editor has written it. */
+/** An editor may save a file by deleting it and writing it again. So many milliseconds later, the file is there again. */
 const BACK_SOON_MS = 10_000
 
 /**
- * Ignore files that were just found gone, alone or with their folder. Without the ignore file, all that it hid would be
- * published. So a missing ignore file counts as gone only when a later pass, at least ten seconds later, finds it missing
- * too. Two passes alone prove nothing, because passes may follow each other at once. An example: an editor saves
- * `.albumdignore` by deleting it and renaming a new file to its place; a scan in between sees no ignore file, and nothing in
- * that folder is uploaded until the file is back.
+ * Remembers ignore files that were found gone, alone or with their folder. Without its ignore file, everything that it hid
+ * would be published. So albumd believes that an ignore file is gone only when a later pass, at least ten seconds later,
+ * does not find it either. Two passes alone prove nothing, because passes may follow each other at once. An example: an
+ * editor saves `.albumdignore` by deleting it and renaming a new file to its place. A scan in between sees no ignore file,
+ * and nothing in this folder is uploaded until the file is back.
  */
 export class VanishedRules {
   readonly #clock: Pick<Clock, 'monotonic'>
   /**
-   * When each ignore file was found gone, by mirror and path. The key is not the folder's row, because a folder may lose its
-   * row meanwhile.
+   * When each ignore file was found gone, by mirror and path. The key is not the folder's row, because the folder may lose
+   * its row meanwhile.
    */
   readonly #foundGone = new Map<string, number>()
 
@@ -158,7 +160,9 @@ export class VanishedRules {
     this.#clock = clock
   }
 
-  /** Begins a pass. Ignore files that were found gone long enough ago count as gone from now on. */
+  /**
+   * Begins a pass. When an ignore file was found gone long enough ago, and this pass does not find it either, it is gone.
+   */
   passBegins(): void {
     const now = this.#clock.monotonic()
     for (const [folder, since] of this.#foundGone)
@@ -170,7 +174,10 @@ export class VanishedRules {
     if (folder.ignore_text !== null) this.#note(folder)
   }
 
-  /** What counts as the folder's ignore file: the file that was found, or a doubt about a file that has just vanished. */
+  /**
+   * The folder's ignore file as it was found. `vanished`: the folder had an ignore file, and it may come back at any
+   * moment.
+   */
   judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile | { vanished: true } {
     if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))

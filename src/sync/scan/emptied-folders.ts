@@ -18,9 +18,9 @@ interface EmptiedLook {
 }
 
 /**
- * Emptied folders: folders that are on the disk and have lost all their many pictures at once. Either their disk fails, or a
- * person has moved the pictures into other folders. Once everything was scanned, albumd knows whether pictures of the same
- * sizes and times appeared elsewhere.
+ * Emptied folders: folders that are on the disk and have lost all their many pictures at once. Either their disk fails, or
+ * a person has moved the pictures into other folders. Once everything was scanned, albumd knows whether pictures of the
+ * same sizes and times have appeared in other folders.
  */
 export class EmptiedFolders {
   readonly #synced: Synced
@@ -34,7 +34,10 @@ export class EmptiedFolders {
     return this.#waiting.size > 0
   }
 
-  /** Keeps a look until everything was scanned. Answers false when the folder has lost fewer than `MANY` pictures. */
+  /**
+   * Keeps what was seen in a folder until everything was scanned. Answers false when the folder has lost fewer than `MANY`
+   * pictures.
+   */
   defer(look: EmptiedLook): boolean {
     const { path } = look.folder
     if (look.lost.length < MANY) {
@@ -46,8 +49,8 @@ export class EmptiedFolders {
   }
 
   /**
-   * Whether the folder, or a folder above it, is missing from an emptied folder that waits. Such a folder does not count as
-   * deleted yet.
+   * Whether the folder, or a folder above it, is missing from an emptied folder that waits. The folder is not recorded as
+   * missing yet, because the emptied folder may be in doubt.
    */
   misses(path: string): boolean {
     if (this.#waiting.size === 0) return false
@@ -60,8 +63,8 @@ export class EmptiedFolders {
   }
 
   /**
-   * The emptied folders, each with its doubt. The doubt is null when the folder's pictures have moved. `root`: the mirror's
-   * folder.
+   * The emptied folders, each with its doubt. Null in the place of a doubt: the folder's pictures have moved. `root`: the
+   * mirror's folder.
    */
   settle(taken: Set<string>, root: string): (EmptiedLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
@@ -77,19 +80,22 @@ export class EmptiedFolders {
 }
 
 /**
- * Pictures that the scans have found and that use no image yet. Each of them counts as the new location of one lost picture
- * of the same size and modification time.
+ * Tells which lost pictures were found in another folder. The candidates are pictures that the scans have found and that
+ * use no image yet. Each candidate stands for one lost picture of the same size and modification time.
  */
 export class FoundElsewhere {
   readonly #synced: Synced
   readonly #taken: Set<string>
   readonly #emptied: ReadonlySet<number>
-  /** The pictures by size and modification time. The pictures of one size are read only once, because they may be very many. */
+  /**
+   * The candidates by size and modification time. They are read once for each size, because there may be very many of one
+   * size.
+   */
   readonly #ofSize = new Map<number, Map<number, FileRow[]>>()
 
   /**
-   * `taken`: found pictures that count for another lost picture already. `emptied`: emptied folders, whose records still name
-   * the lost pictures.
+   * `taken`: candidates that stand for another lost picture already. `emptied`: the rows of emptied folders, whose records
+   * still name the lost pictures.
    */
   constructor(synced: Synced, taken: Set<string>, emptied: ReadonlySet<number>) {
     this.#synced = synced
@@ -97,7 +103,7 @@ export class FoundElsewhere {
     this.#emptied = emptied
   }
 
-  /** How many of the lost pictures were found nowhere. */
+  /** How many of the lost pictures were found nowhere else. */
   notFound(lost: readonly FileRow[]): number {
     return lost.filter(file => !this.#take(file)).length
   }

@@ -12,7 +12,7 @@ import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } fr
 import { pathOf } from '../tree-path.ts'
 import type { DoubtCode } from './doubts.ts'
 
-/** What a scan works with. The host is left out, because a scan asks the host for nothing. */
+/** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
   EngineContext,
   'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'running' | 'vanishedRules'
@@ -38,7 +38,10 @@ export class FolderRecords {
     return planFolder(folder.id, synced.files.ofFolder(folder.id), look, this.#policy, clock.wall())
   }
 
-  /** The lost pictures with an image, when the folder has lost all its pictures and holds no other picture. Otherwise none. */
+  /**
+   * The pictures that a folder has lost and that use an image, when the folder has lost all its pictures and holds none
+   * now. Otherwise an empty list.
+   */
   lostWith(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): FileRow[] {
     if (look.files.length > 0) return []
     const held = this.#context.synced.files.ofFolder(folder.id).filter(({ state }) => state !== 'gone')
@@ -75,13 +78,16 @@ export class FolderRecords {
     folders.removeIfEmpty(folder.id)
   }
 
-  /** Records that an ignore rule hides a folder, when a person asked for the deletion of such images. */
+  /**
+   * Lets the images of a folder and of all folders below it enter escrow, because the folder is ignored and a person asked
+   * to delete such images.
+   */
   prune(tx: Tx, path: string): void {
     for (const folder of tx.folders.from({ mirror: this.#mirror.id, path }))
       this.missing(tx, folder, 'ignored')
   }
 
-  /** Records that a folder is in doubt. Its files stay as recorded. */
+  /** Records that a folder is in doubt. The records of its files stay as they are. */
   doubt({ folders, failures }: Tx, folder: FolderRow, code: DoubtCode, message: Reason): void {
     folders.setUnknown({ id: folder.id, unknown: message })
     Object.assign(folder, folders.byId(folder.id))
@@ -98,7 +104,10 @@ export class FolderRecords {
     }
   }
 
-  /** Once a person has asked to delete the image of an ignored picture, this holds until the image is deleted. */
+  /**
+   * Whether a person wants the image of this ignored picture deleted. An image that is in escrow for this reason stays
+   * there, also when a later pass does not ask for it.
+   */
   #prunes({ state, image }: FileRow): boolean {
     if (this.#pruneIgnored) return true
     return state === 'gone' && image !== null && this.#context.synced.escrow.of(image)?.reason === 'ignored'

@@ -2,14 +2,14 @@ import type { IgnoreRules } from '../../local/ignore-rules.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { folderAbove, foldersAbove, nameOf, pathOf } from '../tree-path.ts'
 
-/** The recorded folders of a mirror, as a tree. Also tells which of these folders the scan does not look at. */
+/** The recorded folders of a mirror, as a tree. The tree also knows which of these folders the scan must not look at. */
 export class KnownFolders {
   readonly #byPath = new Map<string, FolderRow>()
   readonly #namesIn = new Map<string, Set<string>>()
   readonly #missing = new Set<string>()
   readonly #inDoubt = new Set<string>()
 
-  /** The folders in the order in which they were added: parents before their children. */
+  /** The paths of the folders in the order in which they were added: parents before their children. */
   paths(): string[] {
     return [...this.#byPath.keys()]
   }
@@ -65,7 +65,9 @@ export class KnownFolders {
     this.#namesIn.get(folderAbove(path))?.delete(nameOf(path))
   }
 
-  /** Whether a scan does not look at a folder: it is missing, or it lies below a folder that is missing or in doubt. */
+  /**
+   * Whether a scan must not look at a folder: the folder is missing, or it lies below a folder that is missing or in doubt.
+   */
   isClosed(path: string): boolean {
     if (this.#missing.has(path)) return true
     for (const above of foldersAbove(path))
@@ -93,9 +95,9 @@ export class KnownFolders {
 }
 
 /**
- * Absent folders: an earlier scan found them ignored or missing, and their pictures still have images. Answers, by the path
- * of the deepest scanned folder above, the names in that folder that lead to absent folders. An example: when `a` is scanned
- * and `a/b/c` is absent, the answer is `a` → `b`.
+ * Finds the way to absent folders. An absent folder was found ignored or missing by an earlier scan, and its pictures still
+ * have images. Answers, for each scanned folder with absent folders below it, the names in it that lead to them. An
+ * example: when `a` is scanned and `a/b/c` is absent, the answer is `a` → `b`.
  */
 export function absentIn(known: KnownFolders, absent: readonly string[]): Map<string, Set<string>> {
   const namesIn = new Map<string, Set<string>>()

@@ -8,11 +8,13 @@ import type { ScanContext } from './folder-records.ts'
 import { MirrorScan } from './scan.ts'
 import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
 
-/** `looks`: left out where no other scan follows. */
+/** `looks`: without it, the scan keeps no threads for another scan. */
 type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> &
   Partial<Pick<Pass, 'looks'>> & { interruption: Pick<Interruption, 'stop'> }
 
-/** When more pictures are to be sent, the sending gets the memory of the scan's threads. */
+/**
+ * When so many pictures are to be sent after a scan, the scan's threads end, so that their memory is free for the uploads.
+ */
 const MANY_PICTURES = 100
 
 /** A mirror that was scanned. Its root was the same at the beginning and at the end of the scan. */
@@ -20,13 +22,13 @@ export interface ScannedMirror {
   row: MirrorRow
   policy: MirrorPolicy
   identity: RootIdentity
-  /** Folders in doubt: nothing in them or below is uploaded. */
+  /** The paths of folders in doubt. Nothing in them or below them is uploaded. */
   unknown: string[]
-  /** Folders that are mount points. While one of these folders is unmounted, nothing is deleted. */
+  /** The paths of folders that are mount points. While one of them is not mounted, nothing is deleted. */
   mounts: string[]
 }
 
-/** Scans the folders that the pass asks for. The answer leaves out mirrors whose root is in doubt. */
+/** Scans the folders that the pass asks for. Mirrors whose root is in doubt are not in the answer. */
 export function scanMirrors(context: ScanContext, pass: ScanRequest): Promise<ScannedMirror[]> {
   context.vanishedRules.passBegins()
   return scanAll(context, pass, pass.scopeOf)
@@ -38,8 +40,8 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
 }
 
 /**
- * Decides about emptied folders only after all mirrors were looked at, because their pictures may have moved to a mirror that
- * is scanned later.
+ * Scans all mirrors. Only after the last of them albumd decides about emptied folders, because their pictures may have
+ * moved to a mirror that is scanned later.
  */
 async function scanAll(
   context: ScanContext,
@@ -65,7 +67,7 @@ async function scanAll(
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
 
-/** Checks the roots again before deletions, because a root may have been emptied during its scan. */
+/** Checks the roots again before deletions, because a root may have been emptied after its scan began. */
 export async function checkRootsAgain(
   context: ScanContext,
   scanned: readonly ScannedMirror[],
@@ -141,14 +143,17 @@ async function guardRoot(
 }
 
 /**
- * What remains of a person's trust after a scan. Trust counts for one scan, but the trust in an empty root lasts while the
- * root is empty.
+ * What remains of a person's trust after a scan. Trust holds for one scan. But the trust in an empty root lasts as long as
+ * the root is empty.
  */
 function acceptAfter({ accept }: MirrorRow, root: TrustedRoot): MirrorRow['accept'] {
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }
 
-/** The folders to scan: the folders that the pass asks for, and the folders that were in doubt at the last scan. */
+/**
+ * The folders to scan: the folders that the pass asks for, and the folders that were in doubt at the last scan. When the
+ * mirror was guarded for another reason, everything is scanned.
+ */
 function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope): Scope {
   if (scope === 'everything' || guard_code === null) return scope
   return guard_code === 'FOLDER_UNKNOWN'
@@ -157,7 +162,7 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
 }
 
 function guardAfter(unknown: FolderRow | undefined, ended: boolean): Guard | null {
-  // A scan that was ended early decides nothing, because it has not seen everything.
+  // A scan that was ended early has not seen everything. So the mirror is guarded until the next scan.
   if (ended) return { code: 'SCAN_ENDED', reason: because('scan_ended') }
   if (!unknown) return null
   const { path, unknown: why } = unknown

@@ -15,10 +15,11 @@ import { anySentIsThere } from './trust.ts'
  *
  * A picture can only leave a folder by a change of the folder. So a folder that was last changed before a picture came into
  * the folder has never held this picture. An example: a copy of `2026/` was made at noon, `a.jpg` came into `2026/` at one
- * o'clock, and the copy is mounted over `2026/` at two. The copy was last changed before noon. Had a person deleted `a.jpg`,
- * the folder would have been changed after one o'clock.
+ * o'clock, and the copy is mounted over `2026/` at two. The copy was last changed before noon. Had a person deleted
+ * `a.jpg`, the folder would have been changed after one o'clock.
  *
- * Another folder that got the name by a rename may be as old. It holds none of the known pictures, and is no copy.
+ * Another folder may have been renamed to this name, and may be as old. But it holds none of the known pictures, so it is
+ * no copy.
  */
 export class OlderCopies {
   readonly #context: Pick<EngineContext, 'disk' | 'synced'>
@@ -45,7 +46,10 @@ export class OlderCopies {
     return lost.length > 0 ? this.#doubt(folder, lost, parent, folderAbove(folder.path)) : null
   }
 
-  /** The recorded file, when a change is its end or brings an older version in its place. */
+  /**
+   * The recorded file that a change takes away: the file is gone, or an older version is in its place. Null for other
+   * changes.
+   */
   #lost({ kind, file }: FileChange): FileRow | null {
     if (kind === 'gone') return file
     const { folder, name, ctime, mtime } = file
@@ -53,10 +57,13 @@ export class OlderCopies {
     return before && isHeld(before) && mtime < before.mtime && ctime < this.#cameAt(before) ? before : null
   }
 
-  /** A folder in doubt stays so until all that it lacked is back, because an older copy may get new pictures. */
+  /**
+   * A folder in doubt stays in doubt until everything that it lacked is back, because new pictures may come into an older
+   * copy too.
+   */
   #doubt(folder: FolderRow, lost: readonly FileRow[], look: FolderLook, copied: string): Doubt | null {
     const { disk, synced } = this.#context
-    // A time in the future tells of a wrong clock.
+    // When a picture seems to have come in the future, a clock is wrong, and the time proves nothing.
     const isNew = (came: number) => came > look.changedAt && came <= disk.now()
     const isOlder = isDoubted(folder) || (this.#mayTell(look) && lost.some(file => isNew(this.#cameAt(file))))
     if (!isOlder || !anySentIsThere(disk, synced, this.#mirror, copied)) return null
@@ -64,7 +71,10 @@ export class OlderCopies {
     return { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
   }
 
-  /** Whether the folder's time can tell anything: some image was recorded after it, by the clock of this machine. */
+  /**
+   * Whether the time of the folder's last change can be compared with the records: this machine's clock has set it, and an
+   * image was recorded later.
+   */
   #mayTell({ changedAt }: FolderLook): boolean {
     const { disk, synced } = this.#context
     const latest = synced.images.latest()
@@ -73,8 +83,9 @@ export class OlderCopies {
   }
 
   /**
-   * When the picture came into its folder. Its ctime tells when, or its mtime while the ctime is not known; after a chmod,
-   * the image was recorded before the ctime.
+   * When the picture came into its folder. This is its ctime, or its mtime while the ctime is not known. But a chmod sets
+   * the ctime anew, and the picture was there before its image was recorded. So the time of the record is answered when it
+   * is earlier.
    */
   #cameAt({ mtime, ctime, image }: FileRow): number {
     const recorded = this.#context.synced.images.byId(image!)!.recorded_at * 1000
@@ -86,7 +97,7 @@ function isDoubted({ unknown }: FolderRow): boolean {
   return unknown !== null && codeOf(unknown) === 'folder_older'
 }
 
-/** Whether the file was on the disk, and has an image. */
+/** Whether the file was on the disk at the last scan, and has an image. */
 function isHeld({ image, state }: FileRow): boolean {
   return image !== null && state !== 'gone' && state !== 'kept' && state !== 'hidden'
 }

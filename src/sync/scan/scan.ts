@@ -18,18 +18,18 @@ import { isSameRoot, type TrustedRoot } from './trust.ts'
 
 export interface ScanResult {
   folders: number
-  /** False when something could not be read, or the scan was ended early. */
+  /** False: something could not be read, or the scan was ended early. */
   complete: boolean
-  /** Why the root could not be read. Then nothing was recorded. */
+  /** Why the scan ended early, or null: the root could not be read, or was replaced. Then nothing more was recorded. */
   rootProblem: Reason | null
 }
 
-/** Codes of a folder that was deleted or replaced while it was read. Its parent shows what became of the folder. */
+/** Errors of a look at a folder that was deleted or replaced meanwhile. The folder's parent shows what became of it. */
 const PASSING = new Set(['ENOENT', 'ENOTDIR', 'CHANGED'])
-/** How often a folder that can't be opened is tried again, while its parent still lists it. */
+/** How often a folder with one of these errors is looked at, while its parent still lists it. */
 const TRIES = 3
 
-/** A look that counts as the truth, and what it changes for the folder's files. */
+/** A look that is believed, and what it changes for the folder's files. */
 interface Seen {
   digest: string | null
   look: FolderLook
@@ -47,14 +47,13 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  *   records of the folder, and of what is below it, stay as they are.
  * - The folder has lost all its many pictures: the folder waits until all mirrors were scanned (EmptiedFolders).
  * - An ignore file above the folder has changed since the batch began: the folder is looked at again, under the new rules.
- * - In all other cases the look counts as the truth: files are compared (plan.ts), new folders are looked at, and folders
- *   that the folder no longer lists are missing.
+ * - In all other cases the look is believed: files are compared (plan.ts), new folders are looked at, and folders that the
+ *   folder no longer lists are missing.
  *
  * An example: `2024/` holds `a.jpg`, and a person moves the folder to `old/2024/`. The watcher says "look at the root". The
  * root now lists `old` and no `2024`. So `2024` is missing, its file `a.jpg` is gone, and its image gets its grace. `old`
- * is new, so it is looked at, then `old/2024`, where `a.jpg` is found as a pending file. Its bytes will find the image
- * again before the grace is over. If `2024` had been the mount point of a disk, `2024` would now be in doubt, and its image
- * would stay.
+ * is new, so it is looked at, then `old/2024`, where `a.jpg` is found as a pending file. It is uploaded before the old
+ * image is deleted. If `2024` had been the mount point of a disk, `2024` would now be in doubt, and its image would stay.
  */
 export class MirrorScan {
   /** As recorded when the scan began. */
@@ -108,7 +107,10 @@ export class MirrorScan {
     return !this.#emptied.any()
   }
 
-  /** Decides about the emptied folders, once all mirrors were scanned. `taken`: shared by all mirrors; see FoundElsewhere. */
+  /**
+   * Decides about the emptied folders, once all mirrors were scanned. `taken`: one set for all mirrors; `FoundElsewhere`
+   * explains it.
+   */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
     while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
       await this.#context.synced.commit(tx => this.#settleEmptied(tx, taken))
@@ -139,7 +141,10 @@ export class MirrorScan {
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  /** Checks mounts after the folders were read, because a disk may have been unmounted while they were read. */
+  /**
+   * Whether the root is still the folder that the scan began with. Asked after folders were read, because the disk may have
+   * been unmounted meanwhile. When the root is another folder now, the scan ends.
+   */
   #isSameRoot(): boolean {
     const { folder } = this.mirror
     if (!isSameRoot(this.#context.disk, folder, this.root.identity))
@@ -165,14 +170,14 @@ export class MirrorScan {
     this.#tries.set(path, tries)
     const passing = PASSING.has(code)
     if (passing && tries < TRIES) this.#askParent(path)
-    // A folder that came and went between two scans has no records that could be in doubt.
+    // When a folder came and went between two scans, nothing is recorded of it, so nothing can be in doubt.
     else if (!passing || this.#known.at(path)) {
       const why = because('folder_unreadable', { code })
       this.#doubt(tx, { folder: this.#folder(tx, path), code: 'FOLDER_UNREADABLE', why })
     }
   }
 
-  /** The folder vanished after its parent was looked at, so both are looked at again. */
+  /** Looks at a folder and its parent again, because the folder vanished after its parent was looked at. */
   #askParent(path: string): void {
     const parent = folderAbove(path)
     const row = this.#known.at(parent)
@@ -196,7 +201,10 @@ export class MirrorScan {
     else this.#believe(tx, folder, { digest, look, changes }, trusted)
   }
 
-  /** `trusted`: a person trusts the folder as it is. */
+  /**
+   * Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: a person trusts the folder as it
+   * is.
+   */
   #doubtAbout(tx: Tx, folder: FolderRow, look: FolderLook, trusted: boolean): Doubt | null {
     const { vanishedRules } = this.#context
     const mount = trusted ? null : this.#mounts.seen(folder, look)
@@ -212,8 +220,7 @@ export class MirrorScan {
   #believe(tx: Tx, folder: FolderRow, { digest, look, changes }: Seen, trusted: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
-    // While a folder is in doubt, nothing below it is looked at. So after a doubt has ended, everything below the folder is
-    // looked at.
+    // While a folder was in doubt, nothing below it was looked at. So everything below it is looked at now.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
     this.#known.openBelow(path)
     this.#records.look(tx, folder, digest, text, look, changes)
@@ -254,8 +261,8 @@ export class MirrorScan {
   }
 
   /**
-   * Handles an absent folder that its parent does not list: its images are given up, or the folder is in doubt, because a
-   * disk was mounted at it or below it.
+   * Decides about an absent folder that its parent does not list. Its images enter escrow. But when a disk was mounted at
+   * the folder or below it, the folder is in doubt.
    */
   #pruneGone(tx: Tx, path: string): void {
     const below = tx.folders.from({ mirror: this.mirror.id, path })
@@ -310,8 +317,8 @@ export class MirrorScan {
 }
 
 /**
- * How many folders and batches are looked at at once. Few batches need little memory, and two batches for each thread keep
- * the threads busy.
+ * How many folders make a batch, and how many batches are looked at together. Few batches need little memory, and two
+ * batches for each thread keep the threads busy.
  */
 const FOLDERS_PER_BATCH = 16
 const BATCHES_IN_FLIGHT = 4

@@ -7,8 +7,8 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
 /**
- * Whether a mirror's root is the root that was scanned before. `accepted`: a person said that what the root holds now is the
- * truth. `found`: what was seen of a root that is not trusted. Null: the root could not be read, so a person can't trust it
+ * Whether a mirror's root is the root that was scanned before. `accepted`: a person said that what the root holds now is
+ * right. `found`: what was seen of a root that is not trusted. Null: the root could not be read, so a person can't trust it
  * either.
  */
 export type RootCheck =
@@ -30,14 +30,15 @@ interface KnownFile {
   state: FileState
 }
 
-/** How many known files are looked for at most, when the root's identity differs. */
+/** When the root's identity differs, at most so many known files are looked for. */
 const SAMPLE = 200
 
 /**
- * Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a restore
- * makes new inodes. So a root with another identity is the same root when most of the known files are there, with the same
- * names, sizes and times. An older copy, such as a snapshot or a backup, holds most of them too. So none may be missing when
- * the inode or the birth time differs; when only the device number differs, the times of the folders tell (OlderCopies).
+ * Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a
+ * restore makes new inodes. So a root with another identity is the same root when most of the known files are there, with
+ * the same names, sizes and times. An older copy, such as a snapshot or a backup, also holds most of them. So when the
+ * inode or the birth time differs, no known file may be missing. When only the device number differs, the scan finds an
+ * older copy by the times of its folders (OlderCopies).
  */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
@@ -71,7 +72,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   return reason === null ? trusted : { trusted: false, reason, found }
 }
 
-/** Why a root with another identity is not the root that was scanned before, or null. */
+/** Why a root with another identity is not the root that was scanned before, or null when it is. */
 function whyAnother(
   disk: Disk,
   synced: Synced,
@@ -86,8 +87,8 @@ function whyAnother(
 }
 
 /**
- * Whether the inode or the birth time differs. Many file systems without birth times number their inodes anew with every
- * mount.
+ * Whether the inode or the birth time of the root differs from its record. False when there are no birth times, because
+ * then many file systems number their inodes anew with every mount.
  */
 function isRenewed({ ino, birthtime }: RootIdentity, mirror: MirrorRow): boolean {
   const differs = ino !== mirror.ino || birthtime !== mirror.birthtime
@@ -111,7 +112,7 @@ function isSame(
   return a.dev === b.dev && a.ino === b.ino && a.birthtime === b.birthtime
 }
 
-/** Some of the known files, from folders all over the tree at and below `top`. */
+/** Some of the known files at and below `top`, taken from folders all over the tree. */
 function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
   const folders = synced.folders.withFiles(mirror).filter(({ path }) => isAtOrBelow(path, top))
   const step = Math.max(1, Math.floor(folders.length / SAMPLE))
@@ -125,7 +126,7 @@ function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
 }
 
 /**
- * Whether the known files at and below a folder are there: most of them with the same names, sizes and times, and none is
+ * Whether the known files at and below a folder are there: most of them have the same names, sizes and times, and none is
  * missing or older. True when no file is known.
  */
 export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
@@ -136,15 +137,15 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
 }
 
 /**
- * Whether any picture that was sent, at or below a folder, is there, with the same name, size and time. A picture that waits to
- * be sent tells nothing of the past, because this scan may have found it.
+ * Whether at least one synced picture, at or below a folder, is there with the same name, size and time. A pending picture
+ * tells nothing of the past, because this scan may have found it.
  */
 export function anySentIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
   const sent = sample(synced, mirror.id, path).filter(({ state }) => state === 'synced')
   return sent.some(file => isAsKnown(disk, mirror.folder, file))
 }
 
-/** Whether a picture with an image, at or below a folder, is missing, or an older version of the picture is in its place. */
+/** Whether a picture with an image, at or below a folder, is missing, or is there in an older version. */
 function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, top: string): boolean {
   // The newest folders first, because an older copy lacks them.
   for (const folder of synced.folders.withFiles(id).reverse()) {
@@ -184,7 +185,8 @@ function isAsKnown(disk: Disk, root: string, { path, size, mtime }: KnownFile): 
 /** Whether something is at a picture's path. */
 export function whetherThere(disk: Disk, path: string): 'yes' | 'no' | 'unknown' {
   try {
-    // A folder in its place means that the picture is gone. A link or an empty file may be the picture, left out for now.
+    // A folder at this path means that the picture is gone. A link or an empty file may be the picture, which is left out
+    // for now.
     return disk.lstat(path).kind === 'folder' ? 'no' : 'yes'
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -194,14 +196,14 @@ export function whetherThere(disk: Disk, path: string): 'yes' | 'no' | 'unknown'
 
 /** What `albumd trust` would change for a folder of a mirror. */
 export type Trust =
-  /** `elsewhere`: the mirror's folders that are in doubt. */
+  /** The folder is not in doubt. `elsewhere`: the mirror's folders that are in doubt. */
   | { kind: 'needless'; elsewhere: string[] }
-  /** The folder could not be read, so nothing in it can be trusted. */
+  /** A person's trust can't help, for example because the folder could not be read. */
   | { kind: 'impossible'; reason: Reason }
   | { kind: 'root'; mirror: MirrorRow; reason: Reason; identity: RootIdentity }
   | { kind: 'folder'; mirror: MirrorRow; reason: Reason; folder: FolderRow }
 
-/** Looks at the doubt that a person's trust would end. `path`: below the mirror's root, '' for the root itself. */
+/** Finds the doubt that a person's trust would end. `path`: below the mirror's root; '' is the root itself. */
 export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): Trust {
   const root = checkRoot(disk, synced, mirror)
   if (!root.trusted) {
@@ -228,7 +230,7 @@ export function* missingPictures(
   { id, folder: root }: MirrorRow,
   path: string,
 ): Generator<string> {
-  // A folder that an ignore rule hides is not scanned, so nothing is missing there.
+  // A folder that an ignore rule hides is not scanned, so its pictures are not missing.
   const absent = new Set(synced.folders.absent(id))
   for (const folder of synced.folders.withFiles(id)) {
     if (!isAtOrBelow(folder.path, path)) continue
@@ -240,7 +242,7 @@ export function* missingPictures(
   }
 }
 
-/** Records a person's trust for the next scan. The trust counts only for the root that is there now. */
+/** Records a person's trust for the next scan. The trust holds only for the root that is there now. */
 export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'folder' }): Promise<void> {
   const { id, folder } = trust.mirror
   return synced.commit(tx => {
