@@ -10,7 +10,7 @@ const PATIENCE_MS = 3000
 
 /**
  * Carries out a command. When a daemon uses this state, the daemon carries out the command, else this process. Answers the
- * result, and whether a daemon did the work. Throws what the command throws. `shown`: what is shown of the work.
+ * result, and whether a daemon did the work. Throws what the command throws. `shown`: how a person sees the work go on.
  */
 export async function carryOut<N extends CommandName>(
   config: Config,

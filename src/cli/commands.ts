@@ -46,7 +46,7 @@ export interface Command {
   /** Name and operands, as yargs writes them. */
   command: string
   describe: string
-  /** The exit codes beside `unexpected`. */
+  /** The exit codes with which the command may end, besides `unexpected`. */
   exits: readonly number[]
   load(): Promise<CommandCode>
 }

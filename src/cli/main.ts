@@ -25,7 +25,7 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** People also type "albumd help sync" and "albumd version". */
+/** Reads "help sync" as "sync --help", and "version" as "--version", because people type both. */
 function wordsAsOptions(args: readonly string[]): readonly string[] {
   const [first, ...others] = args
   if (first === 'help') return [...others, '--help']
@@ -53,7 +53,10 @@ async function run(args: readonly string[], told: Told): Promise<string | undefi
 /** The error codes for a closed terminal and for a closed pipe (`albumd sync | head`). Nobody reads the output then. */
 const NOBODY_READS: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO'])
 
-/** Lets work go on when output can't be written. Answers why output was lost. Null: nothing was lost that has a reader. */
+/**
+ * Lets work go on when output can't be written. Answers a function that tells why output was lost. Null: no output was
+ * lost, or nobody reads the lost output.
+ */
 function onLostOutput(): () => string | null {
   let lost: string | null = null
   for (const out of [process.stdout, process.stderr])

@@ -72,7 +72,7 @@ function report(done: Tally, notCompared: number | null, { mirrors, stopped, pau
     )
   const words = done.inWords(mirrors, stopped, notCompared ?? 0)
   if (paused) printLine(pauseInWords(paused))
-  // A paused pass has not scanned, so its counts say nothing.
+  // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so.
   if (!paused || words !== ALL_IN_SYNC) printLine(words)
   const flat = mirrors.reduce((sum, mirror) => sum + mirror.flat, 0)
   if (flat > 0) printLine(flatInWords(flat))
@@ -121,7 +121,10 @@ export class Tally {
     albums_deleted: 0,
   }
 
-  /** Unchanged pictures whose image was fetched and compared. Other unchanged pictures are not mentioned. */
+  /**
+   * How many unchanged pictures had their image fetched and compared. The summary does not mention other unchanged
+   * pictures.
+   */
   #compared = 0
 
   /** The pictures that wait. This is a set, because a picture may be tried several times. */

@@ -11,7 +11,7 @@ export async function runWithYargs(
   args: readonly string[],
   told: (parsed: Record<string, unknown>) => void,
 ): Promise<string | undefined> {
-  // A completion's words are not marked, because the last word is still being typed and may be two dashes.
+  // The words of a completion are left without MARK, because the last word is still being typed and may be two dashes.
   const words = args[0] === '--get-yargs-completions' ? [...args] : markOperands(args)
   const command = yargs()
     .scriptName('albumd')
@@ -53,9 +53,8 @@ async function moduleOf(command: Command, args: readonly string[]): Promise<Comm
 const MARK = '\0'
 
 /**
- * Words after `--` are operands, even when they begin with a dash. yargs drops these words when a command's operand is
- * optional, so "deletions approve -- -x.png" would approve everything. Therefore `--` is removed here, and each operand is
- * marked.
+ * Begins each operand with MARK, and removes `--`. Words after `--` are operands, even when they begin with a dash. yargs
+ * drops these words when a command's operand is optional, so "deletions approve -- -x.png" would approve everything.
  */
 export function markOperands(args: readonly string[]): string[] {
   const dashes = args.indexOf('--')
@@ -63,7 +62,7 @@ export function markOperands(args: readonly string[]): string[] {
   return [...args.slice(0, dashes), ...args.slice(dashes + 1).map(operand => MARK + operand)]
 }
 
-/** Removes the marks from the parsed values. */
+/** Removes MARK from the operands that yargs has parsed. */
 export function unmarkOperands(parsed: Record<string, unknown>): void {
   const unmark = (value: unknown) =>
     typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : value

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded, xdgFolder } from './paths.ts'
 
-/** Bytes. */
+/** The longest config file that is read, in bytes. */
 const LARGEST = 2 ** 20
 
 /**

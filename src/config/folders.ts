@@ -11,7 +11,10 @@ export interface NamedPath {
   path: string
 }
 
-/** Folders or albums that are the same, or of which one lies in the other. The mistake names the later of the two. */
+/**
+ * A mistake for each two folders or albums that are the same, or of which one lies in the other. The mistake names the
+ * later one.
+ */
 export function overlaps(paths: readonly NamedPath[], separator: string = sep): Mistake[] {
   return paths.flatMap(({ at, path }, index) => {
     for (const earlier of paths.slice(0, index)) {
@@ -23,7 +26,7 @@ export function overlaps(paths: readonly NamedPath[], separator: string = sep): 
   })
 }
 
-/** Folders that hold the state folder. */
+/** A mistake for each folder that holds the state folder. */
 export function holders(stateDir: string, folders: readonly NamedPath[]): Mistake[] {
   const message = `holds state_dir (${stateDir}); name one outside of it`
   return folders.flatMap(({ at, path }) => {
@@ -75,8 +78,8 @@ function problem(at: KeyPath, folder: string, code: FolderProblem['code'], messa
 function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
     if (!statSync(folder).isDirectory()) return { code: 'FOLDER_MISSING', message: 'is no folder' }
-    // Listing a folder and looking at its entries need two permissions. access(2) would check the permissions of the
-    // real user.
+    // The folder is opened as a test, and an entry is looked at, because the two need different permissions. access(2)
+    // would check the permissions of the real user, not those of the effective user.
     opendirSync(folder).closeSync()
     lstatSync(`${folder}/.`)
     return null

@@ -18,7 +18,7 @@ export interface KeySource {
 export const KEY_REMEDY =
   'check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
-/** Bytes. */
+/** The longest key that is accepted, in bytes. */
 const LONGEST = 4096
 
 /**

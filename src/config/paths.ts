@@ -6,7 +6,7 @@ const SYSTEM_CONFIGS = '/etc/albumd'
 
 /** What a path in a config depends on. */
 export interface Surroundings {
-  /** The config's file. */
+  /** The path of the config file. */
   file: string
   env: NodeJS.ProcessEnv
 }

@@ -47,8 +47,9 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 }
 
 /**
- * A value with a spelling of its own. `read` answers undefined when the text is spelt otherwise. It gets a bare number as
- * text, so that a number without its unit is refused in the same words. `pattern`: the spelling for the JSON Schema.
+ * A value with a spelling of its own. `read` answers undefined when the text is spelt otherwise. A bare number is given to
+ * `read` as text, so that a number without its unit is refused with the same words. `pattern`: the spelling for the JSON
+ * Schema.
  */
 function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?: RegExp) {
   const error = `must be ${what}`

@@ -4,5 +4,4 @@ import { join } from 'node:path'
 /** Where package.json lies: two folders above this file, in src/daemon as in dist/cli, where the build puts all code. */
 export const PACKAGE_FOLDER = join(import.meta.dirname, '../..')
 
-/** The version in package.json. */
 export const version: string = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')).version

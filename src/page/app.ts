@@ -34,7 +34,7 @@ export interface Sources {
   failed(error: Error): void
 }
 
-/** Bytes. */
+/** The longest form that the page takes, in bytes. */
 const LARGEST_FORM = 64 * 1024
 
 /** What opens the page to people whom albumd can't recognize by their connection, and the file that holds the key. */

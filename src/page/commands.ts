@@ -7,7 +7,7 @@ export interface PageCommand {
   /** What the command does, in words: "Retrying a/b.png". */
   what: string
   state: 'waits' | 'under way' | 'done' | 'refused'
-  /** Why it was refused. */
+  /** Why the command was refused. Null: it was not refused. */
   why: string | null
   /** When the command was done or refused, by the clock of PageCommands. */
   ended: number | null
@@ -64,7 +64,7 @@ export class PageCommands {
     return true
   }
 
-  /** The latest first. */
+  /** The commands to show, the latest one first. */
   latest(): PageCommand[] {
     const since = this.#now() - SHOWN_MS
     return this.#commands.filter(({ ended }) => ended === null || ended > since).toReversed()

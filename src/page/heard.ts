@@ -26,7 +26,7 @@ export class LogTail {
     if (this.#lines.length > LINES) this.#lines.shift()
   }
 
-  /** The latest first. */
+  /** The lines of the log, the latest one first. */
   lines(): LogLine[] {
     return this.#lines.toReversed()
   }
@@ -88,7 +88,7 @@ export class UnderWayPictures {
     this.#pictures.set(key, { id: known?.id ?? this.#nextId++, mirror, path, size, sent })
   }
 
-  /** In the order in which the uploads began. */
+  /** The pictures that are being uploaded, in the order in which their uploads began. */
   pictures(): UnderWay[] {
     return [...this.#pictures.values()]
   }
@@ -97,7 +97,7 @@ export class UnderWayPictures {
     return this.pictures().find(picture => picture.id === id)
   }
 
-  /** Bytes per second. */
+  /** The upload rate in bytes per second. */
   rate(): number {
     this.#forget()
     const [first] = this.#steps

@@ -19,7 +19,7 @@ export interface PageUrl {
 /** Milliseconds after which an address that could not be opened is tried again. */
 const AGAIN = 30_000
 const CONNECTIONS = 256
-/** Milliseconds. */
+/** How many milliseconds a browser has to send the headers of a request. */
 const HEADERS_WITHIN = 10_000
 const REQUEST_WITHIN = 30_000
 const GRACE = 200

@@ -28,7 +28,7 @@ export interface Thumbnail {
   lasts: boolean
 }
 
-/** One transparent pixel. The page then shows an empty frame. */
+/** A picture of one transparent pixel, for which the page shows an empty frame. */
 const BLANK: Thumbnail = {
   mime: 'image/gif',
   bytes: new Uint8Array(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')),
@@ -41,8 +41,8 @@ export class Thumbnails {
   readonly #waiting: (() => void)[] = []
 
   /**
-   * The picture at `path` below the mirror's folder. Both must come from albumd's records, never from a browser. Answers
-   * a blank picture where the file can't be read or shown.
+   * The picture at `path` below the mirror's folder. `mirror` and `path` must come from albumd's records, never from a
+   * browser. Answers a blank picture where the file can't be read or shown.
    */
   async read(mirror: string, path: string): Promise<Thumbnail> {
     if (this.#reading >= AT_ONCE) await new Promise<void>(go => this.#waiting.push(go))

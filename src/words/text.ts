@@ -5,7 +5,7 @@ export function sizeInWords(size: number): string {
   return bytes.format(size, { unitSeparator: ' ', decimalPlaces: 1 }) ?? `${size} B`
 }
 
-/** 1234567 → "1,234,567". For whole numbers, because the first use of Intl takes 9 ms. */
+/** 1234567 → "1,234,567". Only for whole numbers. Intl is not used, because its first use takes 9 ms. */
 export function inDigits(n: number): string {
   return String(n).replace(/\B(?=(\d{3})+$)/g, ',')
 }

@@ -147,7 +147,7 @@ function samplesNext(folder: string): string[] {
   ]
 }
 
-/** A path from the working folder when the path lies below the working folder, else the absolute path. */
+/** The path relative to the working folder, when it lies below that folder. Otherwise the absolute path. */
 function here(path: string): string {
   const below = relative(realpathSync(process.cwd()), path)
   return below && !below.startsWith('..') ? below : path

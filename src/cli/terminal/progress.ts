@@ -15,7 +15,7 @@ const LINES_MS = 50
 
 /** How far the work is. */
 export interface Moved {
-  /** What is counted. */
+  /** What `total` and `done` count. */
   noun: 'picture' | 'album'
   total: number
   /** How many were done before this work began. */

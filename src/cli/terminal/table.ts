@@ -17,7 +17,7 @@ export interface TableOptions {
   paint?: (shown: string, at: number, row: readonly string[] | null) => string
 }
 
-/** How many rows decide the widths of the columns. Later rows may need more. */
+/** How many rows decide the widths of the columns. A later cell may be cut, or be wider than its column. */
 const LOOKED_AT = 500
 const GAP = 2
 

@@ -86,7 +86,7 @@ export async function serveApp(
   }
 }
 
-/** Bytes. */
+/** The longest request that the socket takes, in bytes. */
 const LARGEST_REQUEST = 64 * 1024
 /**
  * How many bytes may wait for a client. The connection to a client that does not read ends, so that its answer does not

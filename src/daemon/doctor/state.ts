@@ -90,7 +90,6 @@ function faultIn(database: string): string | null {
   }
 }
 
-/** Whether the disk that holds the state has room left. */
 export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Finding {
   const { bavail, bsize, files, ffree } = statfsSync(nearest(state_dir))
   const free = bavail * bsize

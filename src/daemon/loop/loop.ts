@@ -243,7 +243,7 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
     deletions: deletions.signal,
     /** Whether the pass paused for other work. Outside `uploads.hours` no upload begins, which is no pause. */
     hasPaused: () => deletions.signal.aborted || (areHoursOpen && uploads.signal.aborted),
-    /** The pass has ended. */
+    /** Must be called when the pass has ended. */
     async end(): Promise<void> {
       unsubscribe()
       ended.abort()

@@ -11,7 +11,7 @@ export interface Alert {
 }
 
 export interface Health {
-  /** The gravest first. */
+  /** The alerts, the gravest one first. */
   alerts: Alert[]
   /** How long the oldest pending picture has waited, in milliseconds. */
   oldestUnsyncedMs: number

@@ -10,7 +10,7 @@ import { NotPossible } from '../commands/command.ts'
 
 /** The folder that a restore fills. It was empty when the restore began, and no other albumd works in it. */
 export interface TargetFolder {
-  /** Its real path. */
+  /** The real path of the folder. */
   root: string
   /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
   own: string
@@ -189,7 +189,7 @@ export type MissingCode =
   | 'UNSAFE_NAME'
   /** Another file or folder is at the picture's path. */
   | 'IN_THE_WAY'
-  /** The disk refuses it. */
+  /** The disk refuses the picture. */
   | 'NOT_WRITTEN'
 
 /** One picture can't be restored. */

@@ -52,11 +52,11 @@ ${
 
 /** The optional parts of a button. */
 interface ButtonParts {
-  /** The absolute path of the file that the command is for. Left out: all files. */
+  /** The absolute path of the file that the command is for. Undefined: the command is for all files. */
   path?: string
   /** How many held deletions the reader of the page sees. */
   most?: number
-  /** Read by a screen reader after the label. */
+  /** What a screen reader reads after the button's label. */
   about?: string
   kind?: 'bad'
 }
