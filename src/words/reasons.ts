@@ -25,7 +25,7 @@ const WORDS = {
 
   // What the scan found of a file.
   new: 'new',
-  touched: 'touched: its bytes are compared',
+  touched: 'only its attributes changed: its bytes are compared',
   there_again: 'there again',
   size_changed: 'changed: {before} bytes became {now}',
   time_changed: 'changed: another modification time',

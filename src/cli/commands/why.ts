@@ -52,7 +52,7 @@ const PROOFS: Record<PathImage['proof'], string> = {
 }
 
 function inWords(explained: Explanation): string {
-  const { path, state, reason, album, file, hash, image, deletions, counts, failure, next, history } =
+  const { path, state, reason, album, file, sha256, image, deletions, counts, failure, next, history } =
     explained
   const rows: [string, string][] = [['state', printable(`${STATES[state]}: ${reason}`)]]
   if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${localTime(file.modified_at)}`])
@@ -63,7 +63,7 @@ function inWords(explained: Explanation): string {
   if (image) rows.push(['image', imageInWords(image)])
   for (const given of deletions)
     if (given.image_id !== image?.image_id) rows.push(['old', imageInWords(given)])
-  if (hash) rows.push(['sha256', hash])
+  if (sha256) rows.push(['sha256', sha256])
   if (failure) rows.push(['tries', count(failure.attempts, 'attempt')])
   for (const { what, at, command } of next)
     rows.push([

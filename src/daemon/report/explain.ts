@@ -77,7 +77,7 @@ export interface Explanation {
   /** The picture on the disk; null when none lies there. */
   file: { size: number; modified_at: string } | null
   /** SHA-256 of the version that was read last; null when none was read. */
-  hash: string | null
+  sha256: string | null
   /** The image that the file uses. While the file is not synced, it is the image of an earlier version. */
   image: PathImage | null
   deletions: PathDeletion[]
@@ -167,7 +167,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       onDisk.kind === 'picture'
         ? { size: onDisk.look.size, modified_at: isoTime(onDisk.look.mtime / 1000) }
         : null,
-    hash: file?.hash?.toString('hex') ?? null,
+    sha256: file?.hash?.toString('hex') ?? null,
     image: image ? showImage(synced, image) : null,
     deletions: escrow.map(({ image: id, reason, state, since }) => ({
       ...showImage(synced, synced.images.byId(id)!),

@@ -28,6 +28,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
+import { refuseOther } from '../state/state.ts'
 
 /**
  * One thing that the next pass would do, and why. Paths are below the mirror's folder.
@@ -60,6 +61,7 @@ export async function* previewPass(
   try {
     const synced = openSynced(openDatabase(await copyOfState(config.state_dir, join(folder, 'copy.db'))))
     try {
+      refuseOther(synced, config)
       const running = synced.meta.get('running_ms') ?? 0
       const knowsNothing = synced.audit.albums().length === 0
       const guarded = new Map<string, Reason>()

@@ -132,7 +132,7 @@ async function begin(root: string, own: string, mark: string): Promise<void> {
   const before = await readOwn(file)
   if (before === null && !isEmpty)
     throw new NotPossible(
-      `${root}: it is not empty; name an empty folder, one that does not exist yet, or one where a restore was begun`,
+      `${root}: it is not empty, and no restore is under way in it (after a complete one nothing is left to do); name an empty folder, one that does not exist yet, or one where a restore was begun`,
     )
   if (before !== mark && !isEmpty)
     throw new NotPossible(`${root}: a restore of other mirrors was begun here; name another folder`)

@@ -17,7 +17,7 @@ describe('why, of a picture', () => {
       path: join(at.pictures, 'a/one.png'),
       state: 'synced',
       album: { path: 'Photos/a', id: expect.any(String) },
-      hash: createHash('sha256').update(picture).digest('hex'),
+      sha256: createHash('sha256').update(picture).digest('hex'),
       image: {
         album: 'Photos/a',
         name: 'one.png',

@@ -104,6 +104,7 @@ describe('exit codes', () => {
       /is mirrored in the album "Photos", the config says "Elsewhere"; put mirrors\[\]\.album back/,
     )
     expect(await stage.listing()).toEqual(before)
+    expect(await stage.sync('--dry-run')).toMatchObject({ code: 2, out: '' })
   })
 
   it('2 for a mirror that was moved to another folder', async () => {
