@@ -1,11 +1,12 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { ConfigError } from '../config/config-error.ts'
 import { findConfig, readConfigText } from '../config/config-file.ts'
 import { checkFolders } from '../config/folders.ts'
-import { readApiKey, readAuthorities } from '../config/host-access.ts'
+import { readApiKey, readAuthorities, readStoreAccess } from '../config/host-access.ts'
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../daemon/engine/engine.ts'
@@ -15,7 +16,7 @@ import { version } from '../daemon/package.ts'
 const ENVIRONMENT = ['HOME', 'STATE_DIRECTORY', 'XDG_STATE_HOME'] as const
 
 interface Known {
-  /** Everything that the config was made from: program, path, environment and text. */
+  /** Everything that the config was made from: program, path, environment, host name and text. */
   from: string
   config: Config
 }
@@ -31,7 +32,8 @@ export async function readConfig(flag: string | undefined): Promise<Config> {
   const file = findConfig(process.env, process.cwd(), flag)
   const text = readConfigText(file)
   const env = Object.fromEntries(ENVIRONMENT.map(name => [name, process.env[name]]))
-  const from = JSON.stringify([version, statSync(import.meta.filename).mtimeMs, resolve(file), env, text])
+  const made = [version, statSync(import.meta.filename).mtimeMs, resolve(file), env, hostname(), text]
+  const from = JSON.stringify(made)
   const known = lastKnown()
   if (known?.from === from) return withRealFolders(known.config)
   const { parseConfig } = await import('../config/load-config.ts')
@@ -82,7 +84,7 @@ export function readAccess(config: Config): Access {
   const { key, warning } = readApiKey(config, process.env)
   const ca = readAuthorities(config)
   if (warning) process.stderr.write(`albumd: ${warning}\n`)
-  return { apiKey: key, ca }
+  return { apiKey: key, ca, store: readStoreAccess(config, process.env) }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded } from './paths.ts'
@@ -76,6 +77,50 @@ export function mayBeKey(text: string): boolean {
   return text.length <= LONGEST && /^[\x21-\x7e]+$/.test(text)
 }
 
+/** The part of a config that names the store. */
+interface StoreSource {
+  account: Pick<Config['account'], 'shared' | 'shared_password_file' | 'shared_ca_file'>
+}
+
+/** What the store that the machines share asks for. */
+export interface StoreAccess {
+  /** Without a password. */
+  url: string
+  password: string | null
+  /** PEM. Null: the authorities that Node knows. */
+  ca: string | null
+}
+
+/**
+ * How account.shared is reached, or null when the config names no store. The password comes from
+ * account.shared_password_file, or else from the systemd credential "shared-password", or else from the address. Throws
+ * ConfigError, which shows neither the password nor the path.
+ */
+export function readStoreAccess({ account }: StoreSource, env: NodeJS.ProcessEnv): StoreAccess | null {
+  if (account.shared === undefined) return null
+  const url = new URL(account.shared)
+  const inUrl = url.password === '' ? null : decodeURIComponent(url.password)
+  url.password = ''
+  const password = readPassword(account.shared_password_file, env) ?? inUrl
+  const ca = readPem(account.shared_ca_file, 'account.shared_ca_file', "the store's authority")
+  return { url: url.href, password, ca }
+}
+
+function readPassword(named: string | undefined, env: NodeJS.ProcessEnv): string | null {
+  const credential = env.CREDENTIALS_DIRECTORY && join(env.CREDENTIALS_DIRECTORY, 'shared-password')
+  const file = named ?? (credential && existsSync(credential) ? credential : null)
+  if (file === null) return null
+  const source = named === undefined ? 'systemd credential "shared-password"' : 'account.shared_password_file'
+  const refuse = (message: string) => refusal(source, message)
+  const missing = 'no such file; it must hold the password of account.shared'
+  const { bytes } = readBounded(file, LONGEST, missing, refuse)
+  const password = bytes.toString().replace(/\r?\n$/, '')
+  if (password === '') throw refuse('is empty; it must hold the password of account.shared')
+  if (bytes.length > LONGEST || /[\r\n]/.test(password))
+    throw refuse('must hold the password of account.shared and nothing else')
+  return password
+}
+
 function refusal(key: string, message: string): ConfigError {
   return new ConfigError([unplaced(null, key, message)])
 }
@@ -89,11 +134,19 @@ interface AuthoritySource {
 }
 
 /** The certificate authorities (PEM) of host.ca_file, or null when the config names none. Throws ConfigError. */
-export function readAuthorities({ host: { ca_file: file } }: AuthoritySource): string | null {
+export function readAuthorities({ host }: AuthoritySource): string | null {
+  return readPem(host.ca_file, 'host.ca_file', "the host's authority")
+}
+
+function readPem(file: string | undefined, key: string, whose: string): string | null {
   if (file === undefined) return null
-  const refuse = (message: string) => refusal('host.ca_file', `${file} ${message}`)
-  const missing = "is not there; it must hold the host's authority"
-  const text = readBounded(file, LARGEST_BUNDLE, missing, refuse).bytes.toString()
+  const refuse = (message: string) => refusal(key, `${file} ${message}`)
+  const text = readBounded(
+    file,
+    LARGEST_BUNDLE,
+    `is not there; it must hold ${whose}`,
+    refuse,
+  ).bytes.toString()
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw refuse("holds no certificate; it must hold the host's authority in PEM form")
+  throw refuse(`holds no certificate; it must hold ${whose} in PEM form`)
 }

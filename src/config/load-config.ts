@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { ENDPOINTS } from '../protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import { ConfigError, type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
@@ -45,7 +46,7 @@ function byPosition(one: Problem, other: Problem): number {
 function complete(written: WrittenConfig, around: Surroundings): Config {
   // No path is null here: the cross-checks have refused every path that can't be resolved.
   const absolute = (path: string) => resolvePath(path, around) ?? path
-  const { host, mirrors, state_dir } = written
+  const { host, account, mirrors, state_dir } = written
   return {
     ...written,
     host: {
@@ -53,6 +54,14 @@ function complete(written: WrittenConfig, around: Surroundings): Config {
       site_url: host.site_url ?? new URL(host.base_url).origin,
       ...(host.api_key_file && { api_key_file: absolute(host.api_key_file) }),
       ...(host.ca_file && { ca_file: absolute(host.ca_file) }),
+    },
+    account: {
+      ...account,
+      machine: account.machine ?? hostname(),
+      ...(account.shared_password_file && {
+        shared_password_file: absolute(account.shared_password_file),
+      }),
+      ...(account.shared_ca_file && { shared_ca_file: absolute(account.shared_ca_file) }),
     },
     mirrors: mirrors.map(mirror => ({ ...mirror, folder: absolute(mirror.folder) })),
     state_dir: state_dir === undefined ? (defaultStateDir(around) ?? '') : absolute(state_dir),
@@ -99,7 +108,14 @@ function albumWithPresign(config: unknown): Mistake[] {
 }
 
 function homelessPaths(config: unknown, around: Surroundings): Mistake[] {
-  const keys = [['host', 'api_key_file'], ['host', 'ca_file'], ['state_dir'], ...ofMirrors(config, 'folder')]
+  const keys = [
+    ['host', 'api_key_file'],
+    ['host', 'ca_file'],
+    ['account', 'shared_password_file'],
+    ['account', 'shared_ca_file'],
+    ['state_dir'],
+    ...ofMirrors(config, 'folder'),
+  ]
   return textsAt(config, keys)
     .filter(({ path }) => resolvePath(path, around) === null)
     .map(({ at }) => ({ path: at, message: 'begins with ~, and $HOME is not set; write the whole path' }))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { accountSection } from './account-section.ts'
 import { hostSection } from './host-section.ts'
 import * as value from './values.ts'
 
@@ -203,6 +204,9 @@ const log = value.section({
 
 export const configSchema = value.section({
   host: hostSection.meta({ description: 'The image host and the account there.' }),
+  account: accountSection
+    .prefault({})
+    .meta({ description: 'How several machines with one account share it.' }),
   mirrors: z
     .array(mirror, { error: 'must be a list of folders' })
     .min(1, 'must name at least one folder')
@@ -238,7 +242,8 @@ export type WrittenConfig = z.output<typeof configSchema>
  * The configuration in the program's units: durations in milliseconds, rates in bytes a second, percentages as
  * fractions, times of day in minutes after midnight. Paths are absolute; addresses end without a slash.
  */
-export interface Config extends Omit<WrittenConfig, 'host' | 'state_dir'> {
+export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'state_dir'> {
   host: WrittenConfig['host'] & { site_url: string }
+  account: WrittenConfig['account'] & { machine: string }
   state_dir: string
 }

@@ -108,6 +108,18 @@ export const percentage = spelt(
   /^\d+(\.\d+)?\s*%$/,
 )
 
+/** A share from above 0 to 1: "1/8" is 0.125, and so is "12.5%". */
+export const share = spelt(
+  'a share such as 1/8 or 12.5%',
+  written => {
+    const [, part, whole] = /^(\d+)\s*\/\s*(\d+)$/.exec(written) ?? []
+    const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(written)?.[1]
+    const value = percent === undefined ? Number(part) / Number(whole) : Number(percent) / 100
+    return value > 0 && value <= 1 ? value : undefined
+  },
+  /^\d+\s*\/\s*\d+$|^\d+(\.\d+)?\s*%$/,
+)
+
 /** A cron expression, as written. */
 export const schedule = spelt('a cron expression such as "0 */6 * * *"', written =>
   comes(written) ? written : undefined,
@@ -206,10 +218,26 @@ export const siteUrl = address('an address such as https://images.example.com')
   .refine(url => url.pathname === '/', 'must have nothing after its host name and port')
   .transform(url => url.origin)
 
+/** The name of a machine. */
+export const machineName = text('a name such as studio-1').regex(/^[^\s/][^/\t\r\n]{0,62}$/, {
+  error: 'must be a name such as studio-1, of at most 63 characters',
+})
+
+const STORE_ADDRESS = 'an address such as redis://192.168.1.2:6379 or rediss://store.example.com:6380'
+
 /** An address of another service. albumd requests it as it is written, with its query. */
 export const heartbeatUrl = address('an address such as https://hc-ping.com/your-check', true).transform(
   url => url.href,
 )
+
+/** The address of a Redis or Valkey. Its path may name the number of a database. */
+export const storeUrl = text(STORE_ADDRESS).transform((written, context) => {
+  const url = /\s/.test(written) ? null : URL.parse(written)
+  const isStore = url && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
+  if (isStore && /^(\/\d*)?$/.test(url.pathname) && !/[?#]/.test(url.href)) return url.href
+  context.addIssue(`must be ${STORE_ADDRESS}`)
+  return z.NEVER
+})
 
 /** Whether an address stays on this machine: 127.0.0.0/8, ::1, localhost. The URL parser writes 127.1 as 127.0.0.1. */
 export function isLoopback({ hostname }: URL): boolean {

@@ -337,6 +337,16 @@ const WORDS = {
   looked_for_again: ({ until }: { until: number | null }) =>
     `it is looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
   looked_for_by_sync: '"albumd sync" looks for it again',
+
+  // Why the store that the machines of an account share can't be used.
+  store_not_tried: '{where} has not answered yet',
+  store_lost: '{where} cannot be reached; check that the store runs, its address and the network',
+  store_slow: '{where} did not answer within {ms} ms; check the store and the network',
+  store_full: '{where} has no memory left (OOM); give it more, or see what else it holds',
+  store_read_only: '{where} takes no writes ({said}); check its disk, and that it is no replica',
+  store_refuses: '{where} refuses the password or the user ({said}); check account.shared_password_file',
+  store_tls: '{where} cannot be trusted ({code}); check account.shared_ca_file and its certificate',
+  store_answers: '{where} answered {said}; its log may tell more',
 } as const
 
 const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`

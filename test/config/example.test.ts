@@ -18,6 +18,12 @@ const OF_THE_CONTRACT = `host:
   site_url: https://images.example.com  # for presign; default: base_url's origin
   ca_file: /etc/albumd/host-ca.pem
   timeout: 60s                        # without progress
+account:
+  shared: redis://192.168.1.2:6379
+  shared_password_file: /etc/albumd/shared-password
+  shared_ca_file: /etc/albumd/shared-ca.pem
+  machine: studio-1
+  when_away: 1/8
 mirrors:
   - folder: /srv/photos
     album: Photos                     # slash-separated; "" is the host's root

@@ -54,7 +54,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
     configText({ rest: 'quota: {colour: red}\n__proto__: {}\n' }),
     [
       'albumd.yaml:6:9: quota.colour: unknown key; quota has probe_every, reserve',
-      'albumd.yaml:7:1: __proto__: unknown key; a config has host, mirrors, deletions, quota, uploads, watch, notify, status_page, state_dir, log',
+      'albumd.yaml:7:1: __proto__: unknown key; a config has host, account, mirrors, deletions, quota, uploads, watch, notify, status_page, state_dir, log',
     ],
   ],
   [

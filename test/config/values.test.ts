@@ -1,9 +1,11 @@
+import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { configText, parse, problemsOf, SHORTEST } from './config-text.ts'
 
 describe('a config in the units of the program', () => {
   it('gives every key that is left out the default of the contract', () => {
     expect(parse(SHORTEST)).toEqual({
+      account: { machine: hostname(), when_away: 1 / 8 },
       host: {
         base_url: 'https://images.example.com/api/v1',
         site_url: 'https://images.example.com',

@@ -24,6 +24,7 @@ export const runCommand = command(
     const access = readAccess(config)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')
     const { Bus } = await import('../../daemon/events.ts')
+    const { secretsOf } = await import('../../daemon/engine/engine.ts')
     const { supervise } = await import('../../daemon/loop/supervisor.ts')
     const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
     const { StatusPage } = await import('../../page/status-page.ts')
@@ -34,9 +35,9 @@ export const runCommand = command(
     setFlagsFromString('--wasm-tiering-budget=1000000000')
     // V8 checks every eight seconds whether to collect garbage, even at rest. Newer versions of V8 wait 30 seconds.
     setFlagsFromString('--gc-memory-reducer-start-delay-ms=30000')
-    const secrets = new Set([access.apiKey])
+    const secrets = new Set(secretsOf(access))
     const known = (access: Access) => {
-      secrets.add(access.apiKey)
+      for (const secret of secretsOf(access)) secrets.add(secret)
       return access
     }
     const bus = new Bus()

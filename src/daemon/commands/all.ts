@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
+import type { SharedAccount } from '../../shared/account.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { type Access, type Engine, openEngine } from '../engine/engine.ts'
+import { type Access, type Engine, openEngine, openSharedAccount } from '../engine/engine.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { claimState } from '../state/claim.ts'
@@ -77,6 +78,7 @@ export async function carryOutHere<N extends CommandName>(
   const claim = claimState(config)
   let state: State | null = null
   let engine: Engine | null = null
+  let shared: SharedAccount | null = null
   const onUpload = new UploadCommand(
     ({ path, message }) => output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
     interruption.stop,
@@ -84,13 +86,15 @@ export async function carryOutHere<N extends CommandName>(
   try {
     state = openClaimed(config, claim, output.say)
     const { synced } = state
+    shared = access && (await openSharedAccount(config, access))
+    const options = { ...ONE_SHOT, shared }
     const bus = new Bus()
     bus.on('pass', output.tell)
     onUpload.listen(bus, config.notify.on_upload, synced)
     const context: CommandContext = {
       config,
       synced,
-      engine: () => (engine ??= openEngine(config, access!, state!, ONE_SHOT, bus)),
+      engine: () => (engine ??= openEngine(config, access!, state!, options, bus)),
       interruption,
       output,
       pass: options => context.engine().pass(interruption, () => 'everything', options),
@@ -102,6 +106,7 @@ export async function carryOutHere<N extends CommandName>(
     throw state ? state.failed(error) : error
   } finally {
     const sent = await (engine as Engine | null)?.close()
+    await (shared as SharedAccount | null)?.close()
     try {
       state?.close(sent)
     } finally {

@@ -1,3 +1,4 @@
+import type { StoreAccess } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
@@ -6,6 +7,7 @@ import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { hostWith, type ImageHost, type PictureBody, PictureChanged } from '../../remote/host.ts'
+import type { SharedAccount } from '../../shared/account.ts'
 import { FileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../sync/listing/index.ts'
@@ -29,12 +31,36 @@ export interface EngineOptions {
   patience: { attempts: number; maxDelayMs: number }
   /** How long a picture must be gone before its image is deleted. */
   graceMs: number
+  /** What the machines of the account share. Null: this machine uses the account as if it were alone. */
+  shared: SharedAccount | null
 }
 
-/** What albumd needs to use the account. `ca`: PEM, or null for the authorities that Node knows. */
+/** What albumd needs to use the account and the store. `ca`: PEM, or null for the authorities that Node knows. */
 export interface Access {
   apiKey: string
   ca: string | null
+  /** Left out or null: the config names no store that machines share. */
+  store?: StoreAccess | null
+}
+
+/** What no log may contain. */
+export function secretsOf({ apiKey, store }: Access): string[] {
+  return store?.password ? [apiKey, store.password] : [apiKey]
+}
+
+/**
+ * Opens what the machines of the account share; null when the config names no store. The client of the store is loaded
+ * here, and nowhere else.
+ */
+export async function openSharedAccount(
+  { host, account }: Pick<Config, 'host' | 'account'>,
+  { apiKey, store }: Access,
+): Promise<SharedAccount | null> {
+  if (!store) return null
+  const { openShared } = await import('../../shared/account.ts')
+  const { machine } = account
+  const clock = { now: systemClock.monotonic, sleep: systemClock.sleep }
+  return openShared({ ...store, machine, baseUrl: host.base_url, apiKey, clock })
 }
 
 export interface PassOptions {

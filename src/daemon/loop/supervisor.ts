@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
+import type { SharedAccount } from '../../shared/account.ts'
 import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { whyFlatStays } from '../../sync/uploads/index.ts'
@@ -7,7 +8,7 @@ import { StateError } from '../../synced/state-error.ts'
 import { Refused } from '../commands/command.ts'
 import { CommandQueue, ENDED } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
-import { type Access, type Engine, openEngine } from '../engine/engine.ts'
+import { type Access, type Engine, openEngine, openSharedAccount } from '../engine/engine.ts'
 import { type Bus, newsFilter } from '../events.ts'
 import { stateAlert } from '../notify/health.ts'
 import { Notifier, watchHealth } from '../notify/notifier.ts'
@@ -169,10 +170,13 @@ async function runSession(
     bus.on('pass', queue.tell),
   ]
   let engine: Engine | null = null
+  let shared: SharedAccount | null = null
   try {
     manager?.ready()
+    shared = await openSharedAccount(config, access)
     await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
-    engine = openEngine(config, access, state, { patience: PATIENCE, graceMs: config.deletions.grace }, bus)
+    const { grace: graceMs } = config.deletions
+    engine = openEngine(config, access, state, { patience: PATIENCE, graceMs, shared }, bus)
     const loop = new Loop({
       config,
       engine,
@@ -200,6 +204,7 @@ async function runSession(
     let sent: EarlierRequests | undefined
     try {
       sent = await engine?.close()
+      await shared?.close()
     } finally {
       state.close(sent)
     }

@@ -30,6 +30,8 @@ export interface Status {
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
+  /** The machines that share the account. Empty without account.shared. */
+  machines: MachineStatus[]
   /** Null: no daemon runs. */
   watching: Watching | null
   /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
@@ -48,6 +50,19 @@ export interface Status {
     attempts: number
     next_attempt_at: string | null
   }[]
+}
+
+/** A machine that shares the account, in `status --json`. */
+export interface MachineStatus {
+  name: string
+  /** When the store last heard of it: ISO 8601. */
+  seen: string
+  /** The albums that the machine has, as paths on the host. */
+  albums: string[]
+  /** How many credentials the host has issued to it today. */
+  used_today: number
+  /** Requests in the last second. */
+  rate: number
 }
 
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
@@ -109,6 +124,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       mirrorStatus(synced, folder, album, { paused, running, blocks }),
     ),
     ...quotaStatus(config, synced, now),
+    machines: [],
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
     audit: auditStatus(synced, running),

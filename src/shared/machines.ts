@@ -1,0 +1,56 @@
+import { type Answer, type Script, type Store, script } from './store.ts'
+
+/** A machine of the account. */
+export interface Machine {
+  name: string
+  /** How many milliseconds ago the store last heard of it. */
+  seenMs: number
+  /** What the machine last told of itself. */
+  facts: MachineFacts
+}
+
+export interface MachineFacts {
+  /** Requests in the last second. */
+  rate: number
+  /** How many credentials the host has issued to it today. */
+  usedToday: number
+  /** The albums that the machine has, as paths on the host. */
+  albums: string[]
+}
+
+/** How long a machine that says nothing is listed. */
+const LISTED_MS = 7 * 86_400_000
+
+/** KEYS: machines. ARGV: the machine's name, its facts, how long it is listed. Answers now and, for each: name, seen, facts. */
+const BEAT: Script = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+local all = redis.call('HGETALL', KEYS[1])
+local answer = { now }
+for at = 1, #all, 2 do
+  local seen, facts = string.match(all[at + 1], '^(%d+) (.*)$')
+  if tonumber(seen) < now - ARGV[3] then
+    redis.call('HDEL', KEYS[1], all[at])
+  else
+    answer[#answer + 1] = all[at]
+    answer[#answer + 1] = tonumber(seen)
+    answer[#answer + 1] = facts
+  end
+end
+return answer
+`)
+
+/** Tells the store that this machine is there, and answers all machines of the account; null while the store is away. */
+export async function beat(store: Store, name: string, facts: MachineFacts): Promise<Machine[] | null> {
+  const answer: Answer = await store.run(BEAT, ['machines'], [name, JSON.stringify(facts), LISTED_MS])
+  if (!answer.ok) return null
+  const [now, ...rest] = answer.value as [number, ...(string | number)[]]
+  const machines: Machine[] = []
+  for (let at = 0; at < rest.length; at += 3) {
+    const [name, seen, facts] = rest.slice(at, at + 3) as [string, number, string]
+    machines.push({ name, seenMs: Math.max(0, now - seen), facts: JSON.parse(facts) })
+  }
+  return machines.sort((one, other) => one.name.localeCompare(other.name))
+}

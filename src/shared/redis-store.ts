@@ -1,0 +1,117 @@
+import { Redis } from 'ioredis'
+import { because, type Reason } from '../words/reasons.ts'
+import type { Answer, Away, Script, Store, Value } from './store.ts'
+
+export interface RedisOptions {
+  /** redis:// or rediss://, perhaps with a user, a password and the number of a database. */
+  url: string
+  /** Instead of the password in the address. */
+  password: string | null
+  /** PEM of the authorities to trust instead of those that Node knows. */
+  ca: string | null
+  prefix: string
+  /** How the store's list of clients names this connection. */
+  name: string
+  /** Milliseconds of a monotonic clock. */
+  now(): number
+}
+
+/** A store that takes longer is away. The rate can't wait: a request leaves within the second for which it has a place. */
+const ANSWER_MS = 500
+const CONNECT_MS = 2000
+/** How often a store that is away is tried again, at most. All machines are back within this time after it works again. */
+export const RETRY_MS = 1000
+
+/** Opens the connection to a Redis or Valkey, and keeps trying. Sends nothing but scripts. */
+export function openRedis(options: RedisOptions): Store {
+  const { url, password, ca, prefix, name, now } = options
+  const { hostname, port, username, password: inUrl, pathname, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const where = `${hostname}:${port || 6379}`
+  const given = password ?? decodeURIComponent(inUrl)
+  const redis = new Redis({
+    host,
+    port: Number(port || 6379),
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(given && { password: given }),
+    db: Number(pathname.slice(1) || 0),
+    ...(protocol === 'rediss:' && { tls: { servername: host, ...(ca !== null && { ca }) } }),
+    connectionName: name,
+    // A command that waited, or that was sent twice, would be about a time that is over.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: null,
+    // It asks INFO, which some stores refuse. The first script shows as well whether the store works.
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    lazyConnect: true,
+    commandTimeout: ANSWER_MS,
+    connectTimeout: CONNECT_MS,
+    retryStrategy: times => Math.min(RETRY_MS, 50 * 2 ** Math.min(times, 5)),
+  })
+
+  let away: Away | null = { reason: because('store_not_tried', { where }), since: now() }
+  const listeners = new Set<(away: Away | null) => void>()
+  function set(reason: Reason | null): Away | null {
+    const same = reason === null ? away === null : away?.reason === reason
+    if (same) return away
+    away = reason && { reason, since: away?.since ?? now() }
+    for (const listener of listeners) listener(away)
+    return away
+  }
+
+  /** Failures of a connection. The client tries again by itself. */
+  redis.on('error', error => set(whyAway(error, where)))
+  redis.on('close', () => away ?? set(because('store_lost', { where })))
+  redis.connect().catch(() => {})
+
+  async function call(script: Script, keys: string[], args: readonly (string | number)[]): Promise<Value> {
+    const rest = [keys.length, ...keys, ...args]
+    try {
+      return (await redis.call('EVALSHA', script.digest, ...rest)) as Value
+    } catch (error) {
+      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error
+      return (await redis.call('EVAL', script.lua, ...rest)) as Value
+    }
+  }
+
+  return {
+    async run(script, names, args): Promise<Answer> {
+      if (redis.status !== 'ready') return { ok: false, away: away ?? set(because('store_lost', { where }))! }
+      try {
+        const keys = names.map(each => prefix + each)
+        const value = await call(script, keys, args)
+        set(null)
+        return { ok: true, value }
+      } catch (error) {
+        return { ok: false, away: set(whyAway(error as Error, where))! }
+      }
+    },
+    away: () => away,
+    listen(changed) {
+      listeners.add(changed)
+      return () => listeners.delete(changed)
+    },
+    async close() {
+      redis.disconnect()
+    },
+  }
+}
+
+/** Why the store does not serve. The words are albumd's own, because an error of the client may hold the password. */
+function whyAway(error: Error, where: string): Reason {
+  const { message } = error
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  if (message === 'Command timed out') return because('store_slow', { where, ms: ANSWER_MS })
+  const [said = ''] = /^[A-Z]{2,20}(?=\s)/.exec(message) ?? []
+  if (said === 'OOM') return because('store_full', { where })
+  if (said === 'READONLY' || said === 'MISCONF' || said === 'NOREPLICAS')
+    return because('store_read_only', { where, said })
+  if (said === 'WRONGPASS' || said === 'NOAUTH' || said === 'NOPERM')
+    return because('store_refuses', { where, said })
+  if (message.includes('AUTH <password>')) return because('store_refuses', { where, said: 'WRONGPASS' })
+  if (said) return because('store_answers', { where, said })
+  if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|SELF_SIGNED|UNABLE_|DEPTH_ZERO)/.test(code))
+    return because('store_tls', { where, code })
+  return because('store_lost', { where })
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import type { Reason } from '../words/reasons.ts'
+
+/**
+ * A short Lua script, which the store runs in one step. It counts in the milliseconds of the store's clock, because the
+ * clocks of machines may be hours apart. It gets no time and no random number from its caller.
+ */
+export interface Script {
+  lua: string
+  /** SHA-1 of `lua`: the store keeps a script that it was given once, and runs it by this name. */
+  digest: string
+}
+
+export function script(lua: string): Script {
+  return { lua, digest: createHash('sha1').update(lua).digest('hex') }
+}
+
+/** What a script answers: numbers, texts, lists of these. nil is null, and Lua's numbers lose their fractions. */
+export type Value = number | string | null | Value[]
+
+/** Why the store can't be used. `since`: milliseconds of the monotonic clock. */
+export interface Away {
+  reason: Reason
+  since: number
+}
+
+/** The value that a script answered, or why there is none. Without an answer the script may have run all the same. */
+export type Answer = { ok: true; value: Value } | { ok: false; away: Away }
+
+/**
+ * The store that the machines of one account share. A store that is away is a value, and no error: the caller goes on
+ * without the store.
+ */
+export interface Store {
+  /**
+   * Runs a script on the keys of these names. Rejects never. While the store is away, the answer says so at once, without
+   * a request. A store that does not answer in time is away.
+   */
+  run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<Answer>
+  /** Null: the store answered last. The store is also away before its first answer. */
+  away(): Away | null
+  /** Tells each change of `away`. Answers the function that ends this. */
+  listen(changed: (away: Away | null) => void): () => void
+  close(): Promise<void>
+}
+
+/**
+ * What all keys of an account begin with. The digest tells neither host nor key. Braces: a cluster keeps keys with the same
+ * text in braces on the same node, so that one script can use several of them.
+ */
+export function keyPrefix(baseUrl: string, apiKey: string): string {
+  const account = createHash('sha256').update(`albumd\0${baseUrl}\0${apiKey}`).digest('hex')
+  return `albumd:{${account.slice(0, 24)}}:`
+}
