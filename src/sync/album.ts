@@ -46,8 +46,9 @@ const HASH_DIGITS = 16
 const SHORTENED = /~[0-9a-f]{16}$/
 
 /**
- * The album's name for a folder's name, at most 100 characters (§4.6). A longer name becomes its beginning, `~` and a hash of
- * the whole name. A short name that already has this form is treated in the same way, so two folders never share an album.
+ * The album's name for a folder's name, at most 100 characters (§4.6). A longer name becomes its beginning, `~` and a hash
+ * of the whole name. A short name that already has this form is treated in the same way, so two folders never share an
+ * album.
  */
 export function albumNameOf(folder: string): string {
   if (folder.length <= ALBUM_NAME_MAX && !SHORTENED.test(folder)) return folder

@@ -54,7 +54,7 @@ export function planFolder(
   return changes
 }
 
-/** Tells, by the name of a missing file or folder, why it is missing. */
+/** Answers a function that tells why a file or folder of this name is missing. */
 export function missingReasonIn({
   aside,
   ignored,
@@ -95,8 +95,8 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook,
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now
-  // An image that is kept for good is not replaced, so the new version of the file has no image. When the kept bytes come
-  // back, the file is linked to the kept image again.
+  // An image that is kept for good is not replaced, so the new version of the file has no image. When the old bytes come back,
+  // the file uses the kept image again.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
   // The hash is null until the file was read. Until then the file may be any picture of its size, moved here. So no image
   // of this size is deleted.
@@ -111,8 +111,8 @@ function planMissing(
 ): FileChange | null {
   // The image is kept for good, whatever becomes of the file.
   if (file.state === 'kept') return null
-  // A file without an image keeps its record, because an upload of the file may be in doubt, and recovery may still find
-  // its image.
+  // A file without an image becomes hidden and not gone, because an upload of the file may be in doubt, and recovery may
+  // still find its image.
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
   if (why !== 'gone' && !pruned) {

@@ -5,7 +5,10 @@ import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { AlbumListings } from '../listing/index.ts'
 
-/** After the host refused to create an album in an album, no other album is asked for in it for so many milliseconds. */
+/**
+ * For so many milliseconds after the host refused to create an album in another album, albumd asks for no album in this
+ * other album.
+ */
 const CLOSED_FOR_MS = 86_400_000
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'contents' | 'credentialLifetimeMs'>

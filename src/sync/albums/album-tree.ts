@@ -138,7 +138,8 @@ export class AlbumTree {
   }
 
   /**
-   * Finds the album of this name in the host's listing, and records it. Answers undefined when the host lists no such album.
+   * Finds the album of this name in the host's listing, and records it. Answers undefined when the host lists no such
+   * album.
    */
   async #search(
     parent: Album,
@@ -213,8 +214,8 @@ export class AlbumTree {
       return created
     }
     const { id } = created.value
-    // A host that changes names may answer with an older album, when this album's name is the same after the change. Such
-    // an album may hold images.
+    // A host that changes names may answer with an older album, whose name is what this name becomes. The older album may
+    // hold images.
     if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
     this.#listings.expectEmpty(id)
     this.#doubts.ignore(id)
@@ -273,8 +274,8 @@ export function askToMakeNothing(host: ImageHost, signal: AbortSignal): Promise<
 }
 
 /**
- * Whether the host allows no album in `parent`: the account's plan has no albums, or the depth limit is reached, for which §4
- * names no code. FORBIDDEN for an album in the root has another reason, which a person must be told.
+ * Whether the host allows no album in `parent`: the account's plan has no albums, or the depth limit is reached, for which
+ * §4 names no code. FORBIDDEN for an album in the root has another reason, which a person must be told.
  */
 function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean {
   if (endpoint !== 'create_album') return false

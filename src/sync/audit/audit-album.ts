@@ -123,8 +123,8 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
 }
 
 /**
- * Formats whose dimensions are not compared, because their files have no pixels or hold several pictures, and hosts differ in
- * the dimensions that they read (§4.1).
+ * Formats whose dimensions are not compared, because their files have no pixels or hold several pictures, and hosts differ
+ * in the dimensions that they read (§4.1).
  */
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
@@ -155,7 +155,7 @@ function moved(image: ImageRow, listed: ListedImage, { album, nameOf }: AuditRec
   return { kind: 'changed', remote_id: image.remote_id, album, name: image.name, detail }
 }
 
-/** When an audit began: milliseconds since 1970, and the row of the newest image of that time. */
+/** When an audit began: milliseconds since 1970, and the row of the image that was newest then. */
 export interface AuditStart {
   at: number
   newest: number

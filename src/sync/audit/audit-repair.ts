@@ -107,8 +107,8 @@ async function lookForMissing(
 
 /**
  * Deletes the images of findings of the kind `twice` that are albumd's own: images that albumd deleted before, and images
- * that no file needs while a file needs another image of the same name and bytes. Each album is walked once more. When there
- * are more than `most` such images, none is deleted. `mayGo` is asked before each deletion.
+ * that no file needs while a file needs another image of the same name and bytes. Each album is walked once more. When
+ * there are more than `most` such images, none is deleted. `mayGo` is asked before each deletion.
  */
 export async function deleteTwice(
   context: AuditContext,
@@ -135,8 +135,8 @@ export async function deleteTwice(
 }
 
 /**
- * Answers null when the image is gone or the finding is settled, 'kept' when the image may not be deleted now, or the host's
- * refusal.
+ * Answers null when the image is gone or the finding is settled, 'kept' when the image may not be deleted now, or the
+ * host's refusal.
  */
 async function deleteOne(
   context: AuditContext,

@@ -251,8 +251,8 @@ export const listingChanges = {
 } as const
 
 /**
- * Looks for an album whose id the host does not know. The album is gone when its parent does not list the album, or when the
- * parent is gone too.
+ * Looks for an album whose id the host does not know. The album is gone when its parent does not list the album, or when
+ * the parent is gone too.
  */
 async function lookForAlbum(
   context: AuditContext,

@@ -58,7 +58,10 @@ export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Pr
   if (failure) stopped.push(failure)
 }
 
-/** Keeps the images of a mirror for good that waited for their deletion. The mirror was set to keep images meanwhile. */
+/**
+ * Keeps for good the images of a mirror that waited for their deletion, because the mirror was set to keep images
+ * meanwhile.
+ */
 async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
   const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
   if (images.length > 0) await synced.commit(tx => kept(tx, images, clock.wall()))

@@ -1,4 +1,6 @@
-/** Deletes images and albums that nothing needs any more: the hold, the last check, and the one place that sends a DELETE. */
+/**
+ * Deletes images and albums that nothing needs any more: the hold, the last check, and the one place that sends a DELETE.
+ */
 export { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './delete-due.ts'
 export { endsDeletion, isGraceOver } from './delete-images.ts'
 export { doubtAbout, forgetOldDeletions, type HoldPolicy, isTooMuch, WINDOW_MS } from './hold.ts'

@@ -25,7 +25,7 @@ export class LastCheck {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
     // The root is checked after the mounts. When another root is there by then, the mounts were perhaps looked for below
-    // the wrong root.
+    // the wrong root, so this reason is answered first.
     if (!isSameRoot(this.#disk, policy.folder, identity))
       return because('root_replaced', { folder: policy.folder })
     return lost === undefined ? null : because('mount_gone', { path: lost })
@@ -44,7 +44,7 @@ export class LastCheck {
     return null
   }
 
-  /** Why a file of any mirror may not be gone, or null. */
+  /** Why a file of any mirror is perhaps not gone, or null. */
   whyNotGone(file: FileRow): Reason | null {
     const folder = this.#synced.folders.byId(file.folder)!
     const mirror = this.#mirrors.get(folder.mirror)
@@ -57,7 +57,7 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why there may be a picture at the location of an image that no file uses, or null. */
+  /** Why a picture is perhaps at the location of an image that no file uses, or null. */
   whyThere({ policy, row }: ScannedMirror, path: string): Reason | null {
     // The file at this location uses a newer image. So the picture of the older image is not there any more.
     if (fileAt(this.#synced, row.id, path)?.state === 'synced') return null
@@ -88,7 +88,7 @@ export class LastCheck {
 }
 
 /**
- * Whether a path below `root` is found only because the disk ignores case. An example: `A/b.png` is found, and the folder
+ * Whether a path below `root` is found only because the disk ignores case. An example: `A/b.png` is found, but the root
  * lists only `a`, with the same inode. Reads every folder on the path.
  */
 export function isAnotherName(disk: Disk, root: string, path: string): boolean {
@@ -103,7 +103,7 @@ export function isAnotherName(disk: Disk, root: string, path: string): boolean {
       above = `${above}/${name}`
     }
   } catch {
-    // A folder that can't be read proves nothing, so the path is taken as written like this on the disk.
+    // A folder that can't be read proves nothing, so the answer is no.
   }
   return false
 }

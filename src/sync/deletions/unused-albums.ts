@@ -174,9 +174,9 @@ interface UnusedAlbum {
 }
 
 /**
- * Tells which albums no folder needs. For such an album four things are true. It lies below the album of exactly one
- * mirror. This mirror does not keep images. No mirror's own album lies in it. No recorded folder is mirrored to it. The
- * albums of a mirror that was taken out of the config are kept.
+ * Tells which albums no folder needs. An album must meet four conditions: it lies below the album of exactly one mirror,
+ * this mirror does not keep images, no mirror's own album lies in it, and no recorded folder is mirrored to it. The albums
+ * of a mirror that was taken out of the config are kept.
  */
 export class FolderlessAlbums {
   readonly #synced: Synced

@@ -14,10 +14,10 @@ export type UnrecordedImage = ListedImage & { album: number | null }
 type ListingContext = Pick<EngineContext, 'synced' | 'host'>
 
 /**
- * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the host
- * although no record says so, and sending the picture would make a second image. So before the first upload into an album
- * since the process started, the album's count on the host is compared with the records. When they differ, the whole album is
- * walked.
+ * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the
+ * host although no record says so, and sending the picture would make a second image. So before the first upload into an
+ * album since the process started, the album's count on the host is compared with the records. When the count differs from
+ * the records, the whole album is walked.
  */
 export class AlbumContents {
   /** For each album, the look at it, or the look that is under way. The keys are rows of albums; 0 is the root. */
@@ -71,7 +71,8 @@ export class AlbumContents {
   }
 
   async #look({ synced, host }: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
-    // A picture that is uploaded without an album lands in the account's default album (§4.1), which may be any album.
+    // A picture that is uploaded without an album lands in the account's default album (§4.1). While the default album is
+    // not known, it may be any album, so all albums are walked.
     const everywhere = album === null && synced.meta.get('default_album') !== ''
     // When an earlier look has counted unrecorded images, the album is walked: one of these images may be a picture of a
     // mirror, and only a walk tells their ids.

@@ -13,7 +13,7 @@ import type { EngineContext } from '../context.ts'
 /** The address of an image of this name; null when it is not known. */
 export type AddressOf = (id: string, name: string) => string | null
 
-/** Reads the records once, so that one result can be used for many images. */
+/** Answers a function that tells addresses. It reads the records only once, for all images that it is asked about. */
 export function deliveryAddresses(synced: Synced): AddressOf {
   const pattern = confirmedPattern(synced)
   const base = synced.meta.get('cdn_base')
@@ -98,7 +98,7 @@ export interface Bytes {
   size: number
 }
 
-/** What fetching an image from its delivery address has shown about a picture. */
+/** How the bytes of a fetched image compare with the bytes of a picture. */
 export type Comparison =
   | { verdict: 'equal'; cdnUrl: string }
   | { verdict: 'other' }

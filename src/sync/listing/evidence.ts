@@ -30,7 +30,7 @@ export interface Listing<Image extends ListedImage> {
   namesKept: boolean
 }
 
-/** Compares the open uploads to one album with the album's listing. One image is evidence of one upload at most. */
+/** Compares the open uploads into one album with the album's listing. One image is evidence of one upload at most. */
 export function weighEvidence<Image extends ListedImage>(
   intents: readonly OpenUpload[],
   { unrecorded, pattern, promisesKept, namesKept }: Listing<Image>,

@@ -22,7 +22,10 @@ export interface MirrorLocation {
 /** Why something that exists is not mirrored, as `why --json` shows it. */
 export type LeftOutWhy = 'hidden' | 'links' | 'ignored' | 'format' | 'empty' | 'ignore_file' | 'NAME_NOT_UTF8'
 
-/** An ignore rule. `file`: null for a rule of the config. `line`: the line, or the number of the config's rule, from 1. */
+/**
+ * An ignore rule. `file`: null for a rule of the config. `line`: the number of the line in the file, or of the rule in the
+ * config, from 1.
+ */
 export interface RuleInFile {
   pattern: string
   file: string | null

@@ -127,7 +127,7 @@ function folderOf(
   if (onDisk.kind !== 'folder' && !isGone) return { counts: null, gone: null }
   const counts = synced.summaries.below(id, path)
   const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
-  // Until a scan has found the folder gone, some of its pictures are recorded in other states than these three.
+  // Until a scan has found the folder gone, some of its pictures are recorded in other states than gone, kept and hidden.
   const isFound = Object.keys(others).length === 0
   return { counts, gone: isGone && isFound ? synced.summaries.goneBelow({ mirror: id, path }) : null }
 }

@@ -116,7 +116,10 @@ function forgetSizeLimit(tx: Tx): void {
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
-/** Whether the host may be asked again. After the clock was set back, `askedAt` may lie far in the future; it may then too. */
+/**
+ * Whether the host may be asked again. When `askedAt` lies far in the future, because the clock was set back, the answer is
+ * yes.
+ */
 function isDue({ askedAt }: { askedAt: number }, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

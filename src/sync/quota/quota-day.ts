@@ -4,14 +4,17 @@ export interface QuotaReset {
   time_zone: string
 }
 
-/** Answers when the day of a moment began. Both are in milliseconds since 1970. */
+/** Answers when the day of a moment began. Both times are milliseconds since 1970. */
 export type DayBeginning = (wall: number) => number
 
 export const DAY_MS = 86_400_000
 /** The longest day: 24 hours, and two hours because the zone's clocks may be put back. */
 const LONGEST_MS = 26 * 3_600_000
 
-/** The days of a zone, each from this time of day to the next, also when the zone's clocks change. */
+/**
+ * Answers a function for days that begin at this time of day in the time zone. The function is right also on days on which
+ * the zone's clocks change.
+ */
 export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
   // The locale en-CA writes dates as YYYY-MM-DD.
   const day = new Intl.DateTimeFormat('en-CA', {
@@ -33,7 +36,7 @@ export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
   }
 }
 
-/** Days of 24 hours. One of the days begins at `moment`. */
+/** Answers a function for days of 24 hours, one of which begins at `moment`. */
 export function daysFrom(moment: number): DayBeginning {
   return wall => Math.floor((wall - moment) / DAY_MS) * DAY_MS + moment
 }

@@ -14,7 +14,7 @@ type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 const DRIFT_MS = 60_000
 /**
  * The host may name a time when there is quota again. When the host grants a credential at most so many milliseconds after
- * this time, the host has told the truth.
+ * this time, its day has begun at the named time.
  */
 const LATE_MS = 600_000
 const LONGEST_PROMISE_MS = 25 * 3_600_000
@@ -55,7 +55,10 @@ export class QuotaLedger {
     this.#probing = true
   }
 
-  /** How many pictures may still be sent today by the limit. What others upload with the account is not known. */
+  /**
+   * How many pictures may still be sent today before the limit is reached. What others upload with the account is not
+   * known, so it is not counted.
+   */
   left(): number {
     const { used, exhausted } = this.read()
     return exhausted === null ? Math.max(0, this.#context.allowance.limit - used) : 0

@@ -16,8 +16,8 @@ export interface Allowance {
   /** Images a day. */
   limit: number
   /**
-   * The share of the limit that is kept for pictures that are found on the same day, from 0 to 1. 0 when the oldest pictures
-   * are sent first.
+   * The share of the limit that is kept for pictures that are found on the same day, from 0 to 1. 0 when the oldest
+   * pictures are sent first.
    */
   reserve: number
   /** When the host's days begin. Null: albumd learns this from the host's answers. */
@@ -31,11 +31,11 @@ export interface QuotaState {
   /** When the quota's day began. */
   began: number
   ends: number
-  /** Credentials that the host issued on that day. */
+  /** How many credentials the host issued on the day that began at `began`. */
   used: number
   /**
-   * Set while the quota is used up. `since`: when the host first said so. `ask`: when to ask next. `resumes`: when there is
-   * quota again at the latest; null: this is not known.
+   * Null while there is quota. `since`: when the host first said that the quota is used up. `ask`: when to ask next.
+   * `resumes`: when there is quota again at the latest; null: this is not known.
    */
   exhausted: { since: number; ask: number; resumes: number | null } | null
   learned: LearnedReset | null
@@ -131,7 +131,8 @@ function end(
   if (resumes_at !== null) return { ask: resumes_at + MARGIN_MS, resumes: resumes_at }
   const known = learned && afterReset(learned, exhausted, said_at)
   if (!known) return soon
-  // In these cases the host is asked before the learned time, because its day may begin earlier than was learned.
+  // When albumd has used little of the limit, and on every 8th day, the host is asked before the learned time, because its
+  // day may begin earlier than was learned.
   const isDoubtful = used < limit * OWN_SHARE || learned.days % DOUBTED_EVERY === 1
   const doubt = said_at + probeEveryMs * 2 ** Math.max(0, refused - 1)
   return isDoubtful ? { ...known, ask: Math.min(known.ask, doubt) } : known
@@ -152,7 +153,10 @@ export interface Backlog {
   rate: number | null
 }
 
-/** `days`: how many days it takes, rounded up; 0 is today. `doneBy`: milliseconds since 1970; null when nobody can tell. */
+/**
+ * `days`: how many days it takes until all pictures are uploaded, rounded up; 0 is today. `doneBy`: milliseconds since
+ * 1970; null when nobody can tell.
+ */
 export interface Forecast {
   days: number
   doneBy: number | null

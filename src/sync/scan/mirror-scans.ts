@@ -8,7 +8,7 @@ import type { ScanContext } from './folder-records.ts'
 import { MirrorScan } from './scan.ts'
 import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
 
-/** `looks`: without it, the scan keeps no threads for another scan. */
+/** `looks`: may be left out by a caller after whose scan no other scan follows. */
 type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> &
   Partial<Pick<Pass, 'looks'>> & { interruption: Pick<Interruption, 'stop'> }
 
@@ -40,8 +40,8 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
 }
 
 /**
- * Scans all mirrors. Only after the last of them albumd decides about emptied folders, because their pictures may have
- * moved to a mirror that is scanned later.
+ * Scans all mirrors. albumd decides about emptied folders only after the last scan, because their pictures may have moved
+ * to a mirror that is scanned later.
  */
 async function scanAll(
   context: ScanContext,

@@ -63,7 +63,8 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
   if (isIt && !empty && identity.birthtime !== 0) return trusted
   const known = sample(synced, mirror.id)
-  // Two disks without birth times, mounted at the same path one after the other, have the same identity. So the files decide.
+  // Two disks without birth times, mounted at the same path one after the other, have the same identity. So the files
+  // decide.
   if (isIt && !empty && (known.length === 0 || known.some(file => isAsKnown(disk, folder, file))))
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted

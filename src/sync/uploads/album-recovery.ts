@@ -56,22 +56,22 @@ interface WalkBefore {
 }
 
 /**
- * So many milliseconds after an upload was sent, the count of the host is not believed any more: when several walks show
- * the same images and not this upload's, the upload has not arrived, although the host counts more images. A host may
- * always count wrongly. And an image that the host lists late would be listed by now.
+ * So many milliseconds after an upload was sent, albumd does not believe the host's count of images any more. When several
+ * walks show the same images, and none of them is the upload's, the upload has not arrived, although the host counts more
+ * images. The reason: either the host always counts wrongly, or an image that it lists late would be listed by now.
  */
 const COUNTED_MS = 86_400_000
 
-/**
- * The rows of open uploads whose bytes the host delivers. These uploads have arrived, but the ids of their images are not
- * known.
- */
+/** How often an album is walked at most, until two walks in a row are complete. */
 const LOOKS = 4
 
 export async function lookAtAlbum(
   recovery: Recovery,
   album: number | null,
-  /** The open uploads whose bytes are delivered. These uploads have arrived, and only the ids of their images are not known. */
+  /**
+   * The rows of open uploads whose bytes the host delivers. These uploads have arrived, but the ids of their images are not
+   * known.
+   */
   delivered: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
@@ -87,8 +87,8 @@ export async function lookAtAlbum(
     if (!listed.ok) return listed.failure
     const { images, complete, settled, atOnce } = listed.value
     const isWhole = ({ sent_at }: OpenUpload) => complete || (settled && now - sent_at > COUNTED_MS)
-    // The previous look is used only when no incomplete walk lies between it and this look. When no walk of this look was
-    // complete, a settled look is taken too, because its last two walks showed the same.
+    // The previous look is used only when no incomplete walk lies between the previous look and this look. When no walk of
+    // this look was complete, a settled look is taken too, because its last two walks showed the same.
     const follows = atOnce || (settled && !complete)
     if (!follows) forget(before)
     const listing = {
@@ -231,8 +231,8 @@ export async function record(
   const { synced } = recovery
   const told = foundOut(synced, intent, true)
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
-  // The picture lies flat only when both albums are not its own: the album that it was sent into, and the album in which
-  // the host shows it.
+  // The picture lies flat only when two albums are not its own: the album that it was sent into, and the album in which the
+  // host shows it.
   const flat = [intent.album, at.album].every(album => isFlatIn(synced, intent, album)) ? 1 : 0
   await synced.commit(tx => {
     const before = tx.images.byRemoteId(at.remote_id)

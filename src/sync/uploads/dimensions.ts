@@ -131,7 +131,7 @@ const UNKNOWN: LearnedDimensions = { reading: null, since: 0 }
  */
 function knownOf({ meta }: Pick<Synced, 'meta'>, kind: string, now: number): LearnedDimensions {
   const known = meta.get('dimensions')?.[kind] ?? UNKNOWN
-  // After the clock was set back, `since` may lie far in the future. Then the reading counts as old too.
+  // After the clock was set back, `since` may lie far in the future. Then the reading is taken as old too.
   const isOld = Math.abs(now - known.since) >= SKIP_FOR_MS
   if (known.reading !== 'skip' || !isOld) return known
   return { ...UNKNOWN, rival: { reading: 'skip', pictures: ENOUGH - 1 } }

@@ -97,8 +97,8 @@ export class IncompletePictures {
     // taken as an hour ago, so that the picture does not wait for long.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
     // Two measures of how long the picture was left alone. Before a picture fails, its age is exact enough, because failing
-    // too early does no harm. Before half a picture is sent, a clock that was set must not make it seem old: then only time
-    // counts in which albumd itself saw the picture unchanged.
+    // too early does no harm. Before half a picture is sent, its age must be certain (`leftAloneMs`), or albumd itself must
+    // have seen the picture unchanged for so long.
     const known =
       cut && action === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
     if (known < afterMs) {

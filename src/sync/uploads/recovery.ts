@@ -15,8 +15,8 @@ import { withoutTooManyRefused } from './node-refusals.ts'
  * Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
  *
  * An example. `a.jpg` was sent at 10:00, and the connection broke after its last byte. Its intent stays open in the
- * journal, and the file is `uncertain`. Recovery asks first whether the delivery address that the credential promised
- * gives the bytes of `a.jpg`. When it does not, recovery walks the album. An image with the promised id ends the doubt. When
+ * journal, and the file is `uncertain`. Recovery asks first whether the delivery address that the credential promised gives
+ * the bytes of `a.jpg`. When it does not, recovery walks the album. An image with the promised id ends the doubt. When
  * exactly one unrecorded image has that name, comparing its bytes ends the doubt. When the album shows no such image, the
  * upload may still arrive until its credential has expired (§8: after ten minutes). After that, two complete walks in a row
  * without the image prove that the upload never arrived, and the file is pending again.
@@ -71,8 +71,8 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   for (const album of albums) {
     if (signal.aborted) return null
     const failure = await lookAtAlbum(recovery, album, delivered, signal)
-    // An outage will end, so the other albums are looked at later. A plan without listings stays, so the other albums are
-    // tried now; some of their uploads may need no listing.
+    // An outage will end, so the other albums are looked at later. A plan without listings stays, so waiting would not
+    // help, and the other albums are tried now.
     if (failure && failure.remedy !== 'plan') return failure
     unlisted ??= failure
   }
@@ -92,8 +92,8 @@ function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): Reado
 }
 
 /**
- * Whether the delivery address that the credential promised gives the upload's bytes. When the address also tells the image's
- * id, the image is recorded.
+ * Whether the delivery address that the credential promised gives the upload's bytes. When the address also tells the
+ * image's id, the image is recorded.
  */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent

@@ -203,8 +203,8 @@ function believed(
   const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   const isKept = (cdnUrl !== null && cdnUrl === promised.cdnUrl) || imageId === promised.imageId
-  // An answer may name the promised address and still the id of another upload. So only an id that stands in the promised
-  // address is believed without asking the journal.
+  // An answer may name the promised address and still the id of another upload. So the journal is asked about each id that
+  // does not stand in the promised address.
   const isOdd = !isKept || !names(promised.cdnUrl, imageId)
   const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
     (!isKept && ((cdnUrl !== null && other.cdn_url === cdnUrl) || other.remote_id === imageId)) ||

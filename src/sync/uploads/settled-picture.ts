@@ -26,17 +26,17 @@ const BYTES_PER_MS = 100_000
 
 /**
  * Opens a picture once nobody writes to it any more. It must have been left unchanged for `settleMs`. A younger picture is
- * read twice, `settleMs` apart, and must have the same bytes both times, because the kernel's timestamps are too coarse to be
- * trusted alone.
+ * read twice, `settleMs` apart, and must have the same bytes both times, because the kernel's timestamps are too coarse to
+ * be trusted alone.
  *
  * Some pictures do not wait that long. An example: a camera import writes `a.jpg` in 200 ms. The picture is new, and its
  * last bytes are the end marker of a JPEG, so its writer has finished. albumd waits some 50 ms, reads `a.jpg` again, and
- * sends it. When an editor saves over an old `b.jpg`, the end marker may be left from the old picture. So the marker does not
- * tell that the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its end
- * counts as new, because its first writer is still writing it, and not an editor.
+ * sends it. When an editor saves over an old `b.jpg`, the end marker may be left from the old picture. So the marker does
+ * not tell that the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its
+ * end counts as new, because its first writer is still writing it, and not an editor.
  *
- * Two kinds of pictures do not wait in this function: a picture whose end is missing (IncompletePictures waits for it), and a
- * picture whose bytes are on the host already. `used`: the hash of the image that the file uses, or null.
+ * Two kinds of pictures do not wait in this function: a picture whose end is missing (IncompletePictures waits for it), and
+ * a picture whose bytes are on the host already. `used`: the hash of the image that the file uses, or null.
  */
 export async function openSettled(
   context: SettleContext,
@@ -68,9 +68,9 @@ export async function openSettled(
 }
 
 /**
- * Whether the picture was just written for the first time, and not over an older file. Such a picture was created less than
- * `settleMs` before its last change. Or it was renamed after it had been left alone for `settleMs`, as programs do that write
- * to a temporary name.
+ * Whether the picture was just written for the first time, and not over an older file. Then the picture was created less
+ * than `settleMs` before its last change. Or it was renamed after it had been left alone for `settleMs`, because some
+ * programs write to a temporary name and rename the file at the end.
  */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
   const tookMs = (mtime - bornAt) / 1000

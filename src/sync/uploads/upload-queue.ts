@@ -68,8 +68,9 @@ export class UploadQueue {
   }
 
   /**
-   * Sends pictures that lie flat into their albums, the newest first, within the day's quota without the reserve. No picture
-   * fails by this, because each picture has an image and keeps it. Answers the failure that ended the sending early, or null.
+   * Sends pictures that lie flat into their albums, the newest first, within the day's quota without the reserve. No
+   * picture fails by this, because each picture has an image and keeps it. Answers the failure that ended the sending
+   * early, or null.
    */
   async regroup(interruption: Interruption): Promise<HostFailure | null> {
     const { synced, quota, uploader, tell } = this.#run
@@ -86,7 +87,8 @@ export class UploadQueue {
       interruption,
       mayGoOn,
       async (job, cut) => {
-        // The host may have refused the album a moment ago, for another picture of the folder.
+        // The host may have refused the album a moment ago, for another picture of the folder. Then this picture stays
+        // where it is.
         if (synced.files.at(job.file)?.flat !== 1) return
         // Each picture takes its share of the quota before its credential is granted, so that pictures under way together
         // do not take more than is left.

@@ -38,8 +38,8 @@ export class Uploader {
   }
 
   /**
-   * Sends a picture that lies flat again, into its own album. Its old image is superseded once the new image is on the host.
-   * When sending fails, the picture keeps its old image.
+   * Sends a picture that lies flat again, into its own album. Its old image is superseded once the new image is on the
+   * host. When sending fails, the picture keeps its old image.
    */
   async regroup(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
     const { synced, albums } = this.#run
