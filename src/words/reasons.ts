@@ -263,7 +263,7 @@ const WORDS = {
   rule_ignores: ({ at, pattern, file, line }: RuleAt) =>
     `${KINDS.within(at)} is hidden by the rule ${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
   other_format: ({ extension, known }: { extension: string; known: string[] }) =>
-    `${extension || 'a file without an extension'} is none of the formats that the host takes: ${known.join(', ')}`,
+    `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes: ${known.join(', ')}`,
   empty_file: '{at:within} is empty',
   ignore_file: '{at:within} holds ignore rules for its folder',
   not_utf8:

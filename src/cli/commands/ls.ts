@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { count, printable } from '../../words/text.ts'
-import { configCommand, pathArgument } from '../options.ts'
+import { configCommand, flag, jsonOption, pathArgument } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { FORMATS, listing, needsAddress } from '../terminal/listing-formats.ts'
 import { sayAside, writeOut } from '../terminal/output.ts'
@@ -10,8 +10,13 @@ export const lsCommand = configCommand(
   options =>
     options
       .positional('path', { type: 'string', describe: 'Only what is at and below this path' })
-      .options({ format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' } })
+      .options({
+        format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' },
+        'left-out': flag('What on the disk is not mirrored, and why, in place of what is on the host'),
+        json: { ...jsonOption.json, describe: 'Like --format json' },
+      })
       .example('$0 ls Holiday', 'What is on the host of a folder')
+      .example('$0 ls --left-out', 'What is not mirrored, and why')
       .example('$0 ls --format csv > pictures.csv', 'For a spreadsheet')
       .example('$0 ls Holiday --format markdown', 'To paste into a page: each picture, shown')
       .epilogue(
@@ -19,7 +24,8 @@ export const lsCommand = configCommand(
           'address is of the picture as it was before ("albumd why" tells more). A table is cut to fit a terminal; ' +
           'the other formats are not. CSV has names as they are, but on a terminal their control characters are escaped. A path of which nothing is known is bad usage (2).',
       ),
-  async (config, { path, format }) => {
+  async (config, { path, json, format: named, 'left-out': leftOut }) => {
+    const format = json ? 'json' : named
     const given = pathArgument(path)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
@@ -27,6 +33,11 @@ export const lsCommand = configCommand(
     return reading(config, async synced => {
       const places = locationsOf(config, synced, given)
       if (places.length === 0) throw inNoMirror(path!, config)
+      if (leftOut) {
+        const { leftOutLines } = await import('../terminal/left-out.ts')
+        await writeOut(process.stdout, leftOutLines(places, format === 'json'))
+        return EXIT.inSync
+      }
       const found = places.map(place => recordedAt(synced, place))
       if (found.every(({ kind }) => kind === 'nothing')) throw nothingKnown(path!)
       let unknown = 0

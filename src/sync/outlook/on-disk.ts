@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import type { Disk, DiskEntry, DiskStat } from '../../local/disk.ts'
 import {
+  compileRules,
   type HidingRule,
   hidingRule,
   IGNORE_FILE,
@@ -61,8 +62,7 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
       const isLast = above === path
       const left = above === '' ? null : leftOut(disk, root, above, path, isLast ? entry : null, rules)
       if (left) return left
-      const text = isLast && entry.kind !== 'folder' ? null : ignoreTextIn(disk, fullPath(root, above))
-      if (text !== null) rules.push({ base: above, text })
+      if (!isLast || entry.kind === 'folder') rules.push(...ownRules(disk, root, above))
     }
     if (entry.kind === 'folder' || entry.stat === null) return { kind: 'folder' }
     const { size, mtime, ctime, ino } = entry.stat
@@ -72,6 +72,50 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
     if (code === undefined) throw error
     return { kind: 'unknown', message }
   }
+}
+
+/** What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it. */
+export function* leftOutBelow(disk: Disk, location: MirrorLocation): Generator<LeftOut> {
+  const { mirror, path } = location
+  const found = lookAt(disk, location)
+  if (found.kind === 'left_out') yield found
+  if (found.kind !== 'folder') return
+  const rules: IgnoreRules[] = [{ base: '', text: mirror.ignore.join('\n') }]
+  for (const above of path === '' ? [] : foldersAbove(path))
+    rules.push(...ownRules(disk, mirror.folder, above))
+  yield* leftOutIn(disk, mirror.folder, path, rules)
+}
+
+function* leftOutIn(
+  disk: Disk,
+  root: string,
+  folder: string,
+  above: readonly IgnoreRules[],
+): Generator<LeftOut> {
+  let rules: IgnoreRules[]
+  let entries: DiskEntry[]
+  try {
+    rules = [...above, ...ownRules(disk, root, folder)]
+    entries = disk.readFolder(fullPath(root, folder))
+  } catch (error) {
+    // A folder that can't be read is no folder that is left out. `status` names it.
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    return
+  }
+  const compiled = compileRules(rules)
+  for (const { name } of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    const at = pathOf(folder, name)
+    const entry = entryAt(disk, root, at)
+    if (entry === null) continue
+    const left = leftOut(disk, root, at, at, entry, rules, compiled)
+    if (left) yield left
+    else if (entry.kind === 'folder') yield* leftOutIn(disk, root, at, rules)
+  }
+}
+
+function ownRules(disk: Disk, root: string, base: string): IgnoreRules[] {
+  const text = ignoreTextIn(disk, fullPath(root, base))
+  return text === null ? [] : [{ base, text }]
 }
 
 /**
@@ -138,6 +182,7 @@ function leftOut(
   path: string,
   last: Entry | null,
   rules: readonly IgnoreRules[],
+  compiled = compileRules(rules),
 ): LeftOut | null {
   const { kind: is, stat } = last ?? { kind: disk.lstat(fullPath(root, at)).kind, stat: null }
   const left = (why: LeftOutWhy, reason: Reason, rule: RuleInFile | null = null): LeftOut => ({
@@ -153,7 +198,7 @@ function leftOut(
   if (name.startsWith('.')) return left('hidden', because('hidden_name', above))
   if (is === 'link') return left('links', because('symbolic_link', above))
   if (is === 'special') return left('links', because('special_file', above))
-  const hiding = hidingRule(rules, at, is)
+  const hiding = compiled.hides(at, is) ? hidingRule(rules, at, is) : null
   if (hiding === 'system') return left('ignored', because('system_folder', { ...above, name }))
   if (hiding) {
     const rule = ruleInFile(root, hiding)

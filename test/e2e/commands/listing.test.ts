@@ -79,3 +79,35 @@ it('url gives one address and copies it, and says why it has none', { timeout: 1
   expect(folder).toMatchObject({ code: 2, out: '', err: expect.stringContaining('is a folder') })
   for (const { err } of [bare, older, unsent, folder]) expect(err.trimEnd().split('\n')).toHaveLength(1)
 })
+
+it('ls --left-out names what is not mirrored, and why', async () => {
+  const stage = await setStage({ mirror: { ignore: ['*.bak.png'] } })
+  const picture = png(3, 2).bytes
+  for (const path of ['a.png', 'x.bak.png', 'b/@eaDir/t.png', 'b/Private/p.png', 'b/ok.png'])
+    stage.write(path, picture)
+  stage.write('IMG_1.HEIC', 'x')
+  stage.write('b/empty.png', '')
+  stage.write('b/.albumdignore', 'Private/\n')
+  const whyOf = async (...args: string[]) => {
+    const { code, out } = await stage.albumd('ls', '--left-out', '--json', ...args)
+    expect(code).toBe(0)
+    const { schema, left_out } = JSON.parse(out)
+    expect(schema).toBe(1)
+    return left_out.map(({ path, why }: Record<string, string>) => [
+      path!.slice(stage.pictures.length + 1),
+      why,
+    ])
+  }
+  const ofB = [
+    ['b/@eaDir', 'ignored'],
+    ['b/Private', 'ignored'],
+    ['b/empty.png', 'empty'],
+  ]
+  expect(await whyOf()).toEqual([['IMG_1.HEIC', 'format'], ...ofB, ['x.bak.png', 'ignored']])
+  expect(await whyOf('b')).toEqual(ofB)
+  expect(await whyOf('b/Private/p.png')).toEqual([['b/Private', 'ignored']])
+  expect(await whyOf('b/ok.png')).toEqual([])
+  const { out } = await stage.albumd('ls', '--left-out')
+  expect(out).toContain('/IMG_1.HEIC: HEIC is none of the formats that the host takes')
+  expect(out.trimEnd().split('\n')).toHaveLength(5)
+})
