@@ -95,8 +95,8 @@ function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook,
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now
-  // An image that is kept for good is not replaced, so the new version of the file has no image. When the old bytes come back,
-  // the file uses the kept image again.
+  // An image that is kept for good is not replaced, so the new version of the file has no image. When the old bytes come
+  // back, the file uses the kept image again.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
   // The hash is null until the file was read. Until then the file may be any picture of its size, moved here. So no image
   // of this size is deleted.
