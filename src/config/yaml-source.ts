@@ -4,7 +4,10 @@ import type { KeyPath } from './config-error.ts'
 
 /** The values of a YAML text, and where each value is written. */
 export interface YamlSource {
-  /** Null when the text is empty, or its faults leave the value in doubt. A key with nothing after it is undefined. */
+  /**
+   * The value of the text. Null when the text is empty, or when its faults leave the value in doubt. A key with nothing
+   * after it has the value undefined.
+   */
   value: unknown
   faults: YamlFault[]
   /** The position of the key at `path`, or of the section that should hold the key. */
@@ -21,7 +24,7 @@ export interface YamlFault extends Position {
   message: string
 }
 
-/** Reads YAML 1.2 without tags, whatever version the text names. Never throws. */
+/** Reads YAML 1.2 without tags, even when the text names another version. Never throws. */
 export function readYaml(text: string): YamlSource {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, {

@@ -18,14 +18,17 @@ export type DaemonEvent =
   | { event: 'config_refused'; message: string }
   | { event: 'key_taken' }
   | { event: 'key_refused'; message: string }
-  /** Published once, and again only after a heartbeat has arrived. */
+  /** No heartbeat arrived. Published once, and again only after a heartbeat has arrived. */
   | { event: 'heartbeat_failed'; message: string }
   | { event: 'heartbeat_works' }
   | { event: 'trouble'; code: string; message: string }
   | { event: 'trouble_resolved' }
   /** `notify.on_trouble` failed. */
   | { event: 'trouble_command_failed'; message: string }
-  /** `notify.on_upload` failed. `path` null: for many pictures. Published once as long as it fails in the same way. */
+  /**
+   * `notify.on_upload` failed. `path`: of the picture; null: for many pictures. Published once as long as the command fails
+   * in the same way.
+   */
   | { event: 'upload_command_failed'; path: string | null; message: string }
 
 /** How far a picture is on its way to the host. */

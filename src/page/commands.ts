@@ -87,7 +87,10 @@ export class PageCommands {
   }
 }
 
-/** Null: the form names no path, so all files are meant. Undefined: the path is not valid. */
+/**
+ * The path that a form names. Null: the form names no path, so the command is for all files. Undefined: the path is not
+ * valid.
+ */
 function pathIn({ path }: Fields): string | null | undefined {
   if (path === undefined) return null
   try {
@@ -99,7 +102,10 @@ function pathIn({ path }: Fields): string | null | undefined {
   }
 }
 
-/** Null: the form names no count. Undefined: the count is not valid. */
+/**
+ * How many held deletions the person saw, as the form says. Null: the form does not say it. Undefined: the number is not
+ * valid.
+ */
 function mostIn({ most }: Fields): number | null | undefined {
   if (most === undefined) return null
   return typeof most === 'string' && /^\d{1,9}$/.test(most) ? Number(most) : undefined

@@ -122,7 +122,7 @@ const WORDS = {
   ignore_file_vanished:
     'its ignore file has just vanished; when it stays away for some seconds, albumd goes on without it',
   folder_in_doubt: ({ path, why }: { path: string; why: Reason }) =>
-    `nothing is deleted while a folder is unknown: ${path || 'the root'}: ${inWords(why)}`,
+    `nothing is deleted while a folder is in doubt: ${path || 'the root'}: ${inWords(why)}`,
   root_not_a_folder: '{folder} is not a folder; is its disk mounted?',
   root_missing: '{folder} is not there; is its disk mounted?',
   root_unreadable: "{folder} can't be read ({code}); {code:remedy}",
@@ -312,13 +312,13 @@ const WORDS = {
   doubt_elsewhere: 'but nothing is deleted while a folder is in doubt: {why:reason}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
-  moved_away: 'moved: only once it is uploaded elsewhere',
+  moved_away: 'moved: its image is deleted once the picture is uploaded in its new place',
   first_needs_album: 'its first picture needs it',
 
   // What a person can do. The command follows these words.
   run_sync: 'albumd does not run: it goes on with',
   run_sync_then: 'albumd does not run: after that it goes on with',
-  run_daemon: 'albumd does not run: the grace passes while this runs',
+  run_daemon: 'albumd does not run, and the grace passes only while it runs: start it with',
   compare_links: 'its bytes are compared with',
   kept_stays: 'its image stays; a file with the same bytes that comes back finds it again',
   prune_ignored: 'its image stays on the host; images of pictures that a rule hides are deleted with',

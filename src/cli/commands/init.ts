@@ -65,7 +65,8 @@ export const initCommand = command(
       const key = await agreeOnKey(asker, args, draft)
       if (args.plan) draft.host.plan = args.plan
       await agreeOnMirrors(asker, args, draft)
-      // The user of a machine's service must be able to read the config, and gets the key from systemd.
+      // A config in /etc/albumd is read by a service of the machine. The service's user must be able to read the file, and
+      // gets the key from systemd.
       const isOfSystem = file.startsWith('/etc/albumd/')
       const keyFile = key === null ? null : keyFileBeside(file)
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)

@@ -57,7 +57,7 @@ async function preview(config: Config, json: boolean, onInterrupts: OnInterrupts
 }
 
 function operationInWords(operation: Operation): string {
-  // The reason of a guarded mirror names the folder.
+  // The folder of a guarded mirror is not named here, because the reason names it.
   if (operation.operation === 'none') return `guarded: ${printable(operation.reason)}`
   const what = 'album' in operation ? `"${operation.album}"` : operation.path
   const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''

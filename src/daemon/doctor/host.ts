@@ -22,9 +22,9 @@ const CLOCK_WARN_MS = 60_000
 const CLOCK_FAIL_MS = 10 * 60_000
 
 /**
- * Whether the host answers, and whether its clock agrees with this machine's. One finding when the host does not
- * answer, no finding when `signal` ended the check. Asks {base_url} itself without the key, which counts towards no
- * limit of §8. `ca`: as for `checkTls`.
+ * Whether the host answers, and whether its clock agrees with this machine's. One finding when the host does not answer, no
+ * finding when `signal` ended the check. Requests {base_url} itself without the key, because such a request counts towards
+ * no limit of §8. `ca`: as for `checkTls`.
  */
 export async function checkReach(
   baseUrl: string,

@@ -14,7 +14,9 @@ describe('sync --dry-run', () => {
     const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
     renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
     const { out } = await stage.sync('--dry-run')
-    expect(out).toContain('delete a/0.png (moved: only once it is uploaded elsewhere)')
+    expect(out).toContain(
+      'delete a/0.png (moved: its image is deleted once the picture is uploaded in its new place)',
+    )
     expect(out).toContain('upload b/0.png (new')
     expect(out).not.toContain('hold ')
     expect(out).toContain('the host was not asked')
