@@ -74,7 +74,7 @@ export function describeError(error: unknown): { exitCode: number; lines: string
 
 function unexpected(code: string, message: string): string {
   if (code.startsWith('STATE_')) return message
-  // An error of the embedded host.
+  // Only the embedded host throws this error. A full disk of the state is STATE_FULL.
   if (code === 'SQLITE_FULL')
     return "the disk that holds the host's data is full; make room, then start again"
   if (code === 'EMFILE' || code === 'ENFILE') return `${message}; ${readRemedy(code)}`

@@ -101,7 +101,7 @@ async function post(
   }
 }
 
-/** Throws when the connection is lost before the end of the answer. */
+/** The lines of an answer. Throws when the connection is lost before the end of the answer. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   let rest = ''
   answer.setEncoding('utf8')

@@ -68,7 +68,7 @@ export async function serveApp(
   graceMs: number,
 ): Promise<Close> {
   const listener = getRequestListener(app.fetch, {
-    // With true, the adapter would replace the Request and Response of the whole process with its own.
+    // With `true`, Hono's adapter would replace the Request and Response of the whole process with its own.
     overrideGlobalObjects: false,
     // The app answers its own errors. Only a request whose Host and path make no URL comes here.
     errorHandler: () => new Response('That is no request.\n', { status: 400 }),

@@ -124,7 +124,7 @@ async function* checkHost(
 
 interface Access {
   key: string | null
-  /** PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be read. */
+  /** The host's certificate authorities as PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be read. */
   ca: string | null | undefined
   findings: Finding[]
 }

@@ -43,7 +43,7 @@ export interface Access {
   store?: StoreAccess | null
 }
 
-/** What no log may contain. */
+/** The secrets that no log may contain. */
 export function secretsOf({ apiKey, store }: Access): string[] {
   return store?.password ? [apiKey, store.password] : [apiKey]
 }

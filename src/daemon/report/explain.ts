@@ -34,7 +34,7 @@ export interface ShownStep {
   what: string
   /** When, at the earliest: ISO 8601. Null: nobody can tell. */
   at: string | null
-  /** To be copied into a shell. */
+  /** The command that a person can copy into a shell. Null: there is none. */
   command: string | null
 }
 

@@ -99,7 +99,7 @@ function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
 export interface MirroredPicture {
   /** The mirror's folder. */
   mirror: string
-  /** Below the mirror's folder. */
+  /** The path below the mirror's folder. */
   path: string
   name: string
   state: FileState

@@ -55,11 +55,11 @@ export interface Status {
 /** A machine that shares the account, in `status --json`. */
 export interface MachineStatus {
   name: string
-  /** When the store last heard of it: ISO 8601. */
+  /** When the store last heard of the machine: ISO 8601. */
   seen: string
   /** The albums that the machine has, as paths on the host. */
   albums: string[]
-  /** How many credentials the host has issued to it today. */
+  /** How many credentials the host has issued to the machine today. */
   used_today: number
   /** Requests in the last second. */
   rate: number

@@ -15,7 +15,7 @@ export interface RestoreRequest {
   mirrors: readonly string[]
   /** Whether pictures that were deleted from the disk are restored too, while their image is still on the host. */
   deleted: boolean
-  /** PEM. Null: the authorities that Node knows. */
+  /** The host's certificate authorities as PEM. Null: the authorities that Node knows. */
   ca: string | null
 }
 

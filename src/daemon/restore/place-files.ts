@@ -21,7 +21,7 @@ export function sizeIs(known: Known, size: number): boolean {
 
 /** Where a picture must be on the disk, and what it must be. */
 interface Wanted {
-  /** Below the folder that is filled. `isSafePath` must have accepted it. */
+  /** The path below the folder that is filled. `isSafePath` must have accepted it. */
   to: string
   known: Known
   /** Microseconds since 1970. Null: not known. */

@@ -60,7 +60,7 @@ export interface RestoreReport extends Record<Note, number> {
 
 /** A picture as it must be on the disk, and where the host delivers it. */
 export interface Picture {
-  /** Below the folder that is filled. */
+  /** The path below the folder that is filled. */
   to: string
   /** Null: not known. */
   url: string | null

@@ -66,7 +66,7 @@ export function beginProblemNote(file: string) {
   return { write, remove: () => void orNull(() => rmSync(file)) }
 }
 
-/** Null: there is no note. */
+/** Reads the note of a running daemon. Null: there is no note. */
 export function readProblemNote(file: string): string | null {
   return orNull(() => readFileSync(file, 'utf8').trim()) || null
 }
