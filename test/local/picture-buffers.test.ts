@@ -32,39 +32,20 @@ test('pictures that are open together have memory of their own; one that follows
   await third.close()
 })
 
-test('what was lent stays as it was after its picture is closed', async () => {
+test.each([
+  ['stays as it was after its picture is closed', 1, 0, false],
+  ['twice and came back once stays as it was', 2, 1, false],
+  ['and came back is used again', 1, 1, true],
+])('what was lent %s', async (_, times, back, isUsedAgain) => {
   const { pictures, open } = stage()
   const first = await open(0)
   const second = await open(1)
-  first.lend()
+  const lent = Array.from({ length: times }, () => first.lend())
+  for (const giveBack of lent.slice(0, back)) giveBack()
   await first.close()
   const third = await open(2)
-  expect(first.bytes).toEqual(pictures[0])
-  await second.close()
-  await third.close()
-})
-
-test('what was lent twice and came back once stays as it was', async () => {
-  const { pictures, open } = stage()
-  const first = await open(0)
-  const second = await open(1)
-  first.lend()
-  first.lend()()
-  await first.close()
-  const third = await open(2)
-  expect(first.bytes).toEqual(pictures[0])
-  await second.close()
-  await third.close()
-})
-
-test('what was lent and came back is used again', async () => {
-  const { open } = stage()
-  const first = await open(0)
-  const second = await open(1)
-  first.lend()()
-  await first.close()
-  const third = await open(2)
-  expect(memoryOf(third)).toBe(memoryOf(first))
+  expect(memoryOf(third) === memoryOf(first)).toBe(isUsedAgain)
+  if (!isUsedAgain) expect(first.bytes).toEqual(pictures[0])
   await second.close()
   await third.close()
 })

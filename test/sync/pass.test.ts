@@ -6,7 +6,16 @@ import { openPicture } from '../../src/local/picture-file.ts'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import { because, inWords, said } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
-import { failure, green, lookingAt, openWorkshop, red, summary, unreachable } from './workshop.ts'
+import {
+  failure,
+  green,
+  lookingAt,
+  openWorkshop,
+  red,
+  summary,
+  unreachable,
+  workshopWith,
+} from './workshop.ts'
 
 /** The host with its deletions and sent pictures written down in their order. */
 function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
@@ -29,10 +38,7 @@ function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
 
 describe('a pass', () => {
   it('sends new images before old ones go', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('moves.png', red)
-    workshop.write('changes.png', green)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'moves.png': red, 'changes.png': green })
     renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
     workshop.write('changes.png', png(9, 9).bytes)
     const { host, calls } = recorded(workshop.host)
@@ -42,9 +48,7 @@ describe('a pass', () => {
   })
 
   it('keeps the image of a picture that moved until the upload of its new place succeeded', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('moves.png', red)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'moves.png': red })
     renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
     const { host, calls } = recorded(
       hostWith(workshop.host, {
@@ -60,10 +64,7 @@ describe('a pass', () => {
   })
 
   it('deletes nothing while a folder can not be read, and goes on when it can', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/red.png', red)
-    workshop.write('b/green.png', green)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'a/red.png': red, 'b/green.png': green })
     workshop.remove('b/green.png')
     const disk = {
       ...realDisk,
@@ -99,10 +100,7 @@ describe('a pass', () => {
   })
 
   it('keeps images of pictures that a link replaced, alone or with their folder', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/red.png', red)
-    workshop.write('green.png', green)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'a/red.png': red, 'green.png': green })
     renameSync(join(workshop.pictures, 'a'), join(workshop.pictures, '../elsewhere'))
     symlinkSync('../elsewhere', join(workshop.pictures, 'a'))
     renameSync(join(workshop.pictures, 'green.png'), join(workshop.pictures, '../elsewhere/green.png'))
@@ -115,10 +113,7 @@ describe('a pass', () => {
   })
 
   it('keeps images that an ignore rule hides, and takes them back when it goes', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/red.png', red)
-    workshop.write('green.png', green)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'a/red.png': red, 'green.png': green })
     workshop.write('.albumdignore', 'a/\n')
     const { host, calls } = recorded(workshop.host)
     await workshop.pass({ host })

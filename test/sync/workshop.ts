@@ -140,12 +140,20 @@ export async function openWorkshop(
 export const red = png(3, 2, 10).bytes
 export const green = png(3, 2, 20).bytes
 
+/** One whose pictures, by their paths, are on the host. */
+export async function workshopWith(
+  pictures: Readonly<Record<string, Uint8Array | string>>,
+  policy: Partial<MirrorPolicy> = {},
+): Promise<Workshop> {
+  const workshop = await openWorkshop(policy)
+  for (const [path, bytes] of Object.entries(pictures)) workshop.write(path, bytes)
+  await workshop.pass()
+  return workshop
+}
+
 /** One with red and green on the host, and red gone from the disk since. */
 export async function openWithoutRed(): Promise<Workshop> {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', red)
-  workshop.write('green.png', green)
-  await workshop.pass()
+  const workshop = await workshopWith({ 'red.png': red, 'green.png': green })
   workshop.remove('red.png')
   return workshop
 }

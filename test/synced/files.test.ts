@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../src/synced/database.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import { said } from '../../src/words/reasons.ts'
-import { openWorkshop } from '../sync/workshop.ts'
+import { workshopWith } from '../sync/workshop.ts'
 import { openTx } from './open-tx.ts'
 
 function open() {
@@ -181,9 +181,7 @@ it('a block has lasted since the host first said what it says now', () => {
 
 describe('failures', () => {
   it('of a look and of an upload stand beside each other', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('broken.png', 'no picture')
-    await workshop.pass()
+    const workshop = await workshopWith({ 'broken.png': 'no picture' })
     const folder = workshop.synced.folders.at(1, '')!.id
     workshop.synced.commitNow(tx =>
       tx.failures.put({

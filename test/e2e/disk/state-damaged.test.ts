@@ -9,13 +9,11 @@ import {
   oneLine,
   says,
   setFaultStage,
-  stageOf,
+  startMidway,
   syncUntilDone,
-  uploaded,
   within,
   writePictures,
 } from '../stage/fault-stage.ts'
-import { startAlbumd } from '../stage/process.ts'
 import type { Stage } from '../stage/stage.ts'
 
 /** The name of what was set aside. */
@@ -82,9 +80,7 @@ describe('a damaged state', () => {
   }
 
   it('that shows during a sync ends it, and the next one makes it anew', async () => {
-    const stage = await stageOf(30)
-    const sync = startAlbumd(stage, ['sync'])
-    await uploaded(sync, 3)
+    const { stage, process: sync } = await startMidway('sync', 30)
     damageWhileRunning(stage)
     expect(await sync.ended).toMatchObject({ code: 1 })
     oneLine(sync.err(), /the state is damaged/)
@@ -95,9 +91,7 @@ describe('a damaged state', () => {
   })
 
   it('that shows while the daemon runs is set aside, and the daemon goes on', async () => {
-    const stage = await stageOf(30)
-    const daemon = startAlbumd(stage, ['run'])
-    await uploaded(daemon, 3)
+    const { stage, process: daemon } = await startMidway('run', 30)
     damageWhileRunning(stage)
     await says(daemon, /set aside as albumd\.db\.damaged-/)
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   ended,
+  endedInSync,
   expectInSync,
   localTree,
   oneLine,
@@ -69,10 +70,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
     expect((await stage.json('status')).mirrors).toMatchObject([{ reason: null }])
     expect(times(daemon, 'no room is left')).toBe(1)
-    await ended(daemon)
-    // It may have ended while it compared files that were fresh.
-    await syncUntilDone(stage)
-    await expectInSync(stage)
+    await endedInSync(daemon, stage)
   })
 
   it('does not keep the daemon from starting: it begins once there is room', async () => {
@@ -83,10 +81,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     expect(await stage.listing()).toEqual([])
     disk.free()
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
-    await ended(daemon)
-    // It may have ended while it compared files that were fresh.
-    await syncUntilDone(stage)
-    await expectInSync(stage)
+    await endedInSync(daemon, stage)
   })
 
   it('lets the daemon end while it waits', async () => {

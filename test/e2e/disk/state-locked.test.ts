@@ -2,17 +2,15 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
-  ended,
+  endedInSync,
   expectInSync,
   localTree,
   oneLine,
   says,
-  stageOf,
+  startMidway,
   syncUntilDone,
-  uploaded,
   within,
 } from '../stage/fault-stage.ts'
-import { startAlbumd } from '../stage/process.ts'
 import type { Stage } from '../stage/stage.ts'
 
 describe('a state that another program keeps locked', () => {
@@ -24,9 +22,7 @@ describe('a state that another program keeps locked', () => {
   }
 
   it('ends a sync with what to do, and the next one goes on', async () => {
-    const stage = await stageOf(30)
-    const sync = startAlbumd(stage, ['sync'])
-    await uploaded(sync, 3)
+    const { stage, process: sync } = await startMidway('sync', 30)
     const release = lock(stage)
     expect(await sync.ended).toMatchObject({ code: 1 })
     oneLine(sync.err(), /state\/albumd\.db: another program keeps the state locked/)
@@ -36,18 +32,13 @@ describe('a state that another program keeps locked', () => {
   })
 
   it('lets the daemon wait, and go on by itself', async () => {
-    const stage = await stageOf(30)
-    const daemon = startAlbumd(stage, ['run'])
-    await uploaded(daemon, 3)
+    const { stage, process: daemon } = await startMidway('run', 30)
     const release = lock(stage)
     await says(daemon, /another program keeps the state locked/)
     expect(await stage.json('status')).toMatchObject({ running: true })
     release()
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
     await says(daemon, /works again/)
-    await ended(daemon)
-    // It may have ended while it compared files that were fresh.
-    await syncUntilDone(stage)
-    await expectInSync(stage)
+    await endedInSync(daemon, stage)
   })
 })

@@ -10,13 +10,12 @@ import {
   oneLine,
   says,
   setFaultStage,
-  stageOf,
+  startMidway,
   syncUntilDone,
   uploaded,
   within,
   writePictures,
 } from '../stage/fault-stage.ts'
-import { startAlbumd } from '../stage/process.ts'
 
 describe('a state that was restored', () => {
   it('is noticed before anything is sent, and nothing is sent again', async () => {
@@ -40,9 +39,7 @@ describe('a state that was restored', () => {
   })
 
   it('under a running daemon is noticed before the next picture is sent', async () => {
-    const stage = await stageOf(6)
-    const daemon = startAlbumd(stage, ['run'])
-    await uploaded(daemon, 6)
+    const { stage, process: daemon } = await startMidway('run', 6, 6)
     const state = join(stage.home, 'state')
     // It looks after what it has just sent by itself, and no copy of one moment could be made meanwhile.
     daemon.kill('SIGSTOP')
@@ -66,9 +63,7 @@ describe('a state that was restored', () => {
   })
 
   it('in a folder of its own is taken by the running daemon: it is seen, and does what it is asked', async () => {
-    const stage = await stageOf(3)
-    const daemon = startAlbumd(stage, ['run'])
-    await uploaded(daemon, 3)
+    const { stage, process: daemon } = await startMidway('run', 3)
     const state = join(stage.home, 'state')
     daemon.kill('SIGSTOP')
     renameSync(state, `${state}-old`)
@@ -88,9 +83,7 @@ describe('a state that was restored', () => {
   })
 
   it('of which the lock alone is gone is taken again: no other albumd may begin beside the daemon', async () => {
-    const stage = await stageOf(2)
-    const daemon = startAlbumd(stage, ['run'])
-    await uploaded(daemon, 2)
+    const { stage, process: daemon } = await startMidway('run', 2, 2)
     // It looks after what it has just sent by itself, and would take the lock again before anybody looks.
     daemon.kill('SIGSTOP')
     rmSync(join(stage.home, 'state/lock.db'))
@@ -106,9 +99,7 @@ describe('a state that was restored', () => {
   })
 
   it('is none where the process was killed', async () => {
-    const stage = await stageOf(20)
-    const sync = startAlbumd(stage, ['sync'])
-    await uploaded(sync, 3)
+    const { stage, process: sync } = await startMidway('sync', 20)
     sync.kill('SIGKILL')
     await sync.ended
     for (const { err } of await syncUntilDone(stage)) expect(err).toBe('')

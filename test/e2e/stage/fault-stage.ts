@@ -6,7 +6,7 @@ import { albumPathOf } from '../../../src/sync/album.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
-import type { Process } from './process.ts'
+import { type Process, startAlbumd } from './process.ts'
 import { QUICK, type Run, type Stage, type StageOptions, setStage, sha256 } from './stage.ts'
 
 /** How long albumd waits for an answer where nothing else is said. */
@@ -155,6 +155,21 @@ export async function ended(daemon: Process): Promise<void> {
   daemon.kill('SIGTERM')
   expect(await daemon.ended).toEqual({ code: 0, signal: null })
   expect(daemon.err()).toBe('')
+}
+
+/** Ends a daemon and lets `sync` finish: the daemon may have ended while it compared pictures that were fresh. */
+export async function endedInSync(daemon: Process, stage: Stage): Promise<void> {
+  await ended(daemon)
+  await syncUntilDone(stage)
+  await expectInSync(stage)
+}
+
+/** A command of albumd that has sent some of so many pictures. */
+export async function startMidway(command: 'run' | 'sync', pictures: number, sent = 3) {
+  const stage = await stageOf(pictures)
+  const process = startAlbumd(stage, [command])
+  await uploaded(process, sent)
+  return { stage, process }
 }
 
 /** After the records were made anew: nothing was sent again, and nothing went. */

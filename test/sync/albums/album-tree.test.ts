@@ -4,7 +4,7 @@ import { albumPathOf } from '../../../src/sync/album.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { found, lateListing, listingWith, never, openAlbumStage, times } from '../album-stage.ts'
-import { failure, openWorkshop } from '../workshop.ts'
+import { failure, openWorkshop, workshopWith } from '../workshop.ts'
 
 /** The host, showing an album under another name, as after a change on its web pages. */
 function renamed(host: ImageHost, id: string, name: string): Pick<ImageHost, 'list'> {
@@ -152,9 +152,7 @@ describe('an album that was renamed on the web', () => {
   })
 
   it('does not end a pass', async () => {
-    const workshop = await openWorkshop({ album: '' })
-    workshop.write('old/red.png', png(3, 2).bytes)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'old/red.png': png(3, 2).bytes }, { album: '' })
     const { remote_id } = workshop.synced.albums.named(null, 'old')!
     workshop.write('new/green.png', png(5, 5).bytes)
     await workshop.pass({ host: hostWith(workshop.host, renamed(workshop.host, remote_id, 'new')) })

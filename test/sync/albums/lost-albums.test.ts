@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { png } from '../../pictures.ts'
 import { found, lateListing, listingWith, never, openAlbumStage, times } from '../album-stage.ts'
-import { failure, openWorkshop } from '../workshop.ts'
+import { failure, workshopWith } from '../workshop.ts'
 
 const names = (albums: readonly { name: string }[]) => albums.map(({ name }) => name).sort()
 
@@ -20,9 +20,7 @@ describe('an album that the host no longer knows', () => {
   })
 
   it('is made again once by a pass of eight workers', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('first.png', png(9, 9).bytes)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'first.png': png(9, 9).bytes })
     const lost = workshop.synced.albums.named(null, 'Photos')!
     await workshop.host.deleteAlbum(lost.remote_id, never)
     for (let n = 0; n < 24; n++) workshop.write(`${n}.png`, png(2, 2, n).bytes)

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/sync/clock.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { never, putImage } from '../album-stage.ts'
-import { failure, openWorkshop, type Workshop } from '../workshop.ts'
+import { failure, type Workshop, workshopWith } from '../workshop.ts'
 import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
 
 type Shown = 'whole' | 'nothing' | 'too little'
@@ -102,10 +102,10 @@ describe('a repair', () => {
   })
 
   it('forgets the image of a file that is gone too, and sends nothing', async () => {
-    const workshop = await openWorkshop({ deletions: 'keep' })
-    workshop.write('1.png', png(3, 2, 10).bytes)
-    workshop.write('2.png', png(4, 2, 10).bytes)
-    await workshop.pass()
+    const workshop = await workshopWith(
+      { '1.png': png(3, 2, 10).bytes, '2.png': png(4, 2, 10).bytes },
+      { deletions: 'keep' },
+    )
     workshop.remove('1.png')
     await workshop.pass()
     await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)

@@ -4,7 +4,7 @@ import { type Clock, FileAges, systemClock } from '../../../src/sync/clock.ts'
 import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { png } from '../../pictures.ts'
 import { never } from '../album-stage.ts'
-import { openWorkshop, type Workshop } from '../workshop.ts'
+import { type Workshop, workshopWith } from '../workshop.ts'
 
 export const DAY = 24 * 3_600_000
 
@@ -28,10 +28,7 @@ export function audit(
 
 /** Two albums below Photos, one picture each. */
 export async function withPictures(): Promise<Workshop> {
-  const workshop = await openWorkshop()
-  workshop.write('a/1.png', png(3, 2, 10).bytes)
-  workshop.write('b/2.png', png(4, 2, 20).bytes)
-  await workshop.pass()
+  const workshop = await workshopWith({ 'a/1.png': png(3, 2, 10).bytes, 'b/2.png': png(4, 2, 20).bytes })
   return workshop
 }
 

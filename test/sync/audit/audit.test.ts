@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../../src/sync/clock.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
-import { failure, openWorkshop } from '../workshop.ts'
+import { failure, workshopWith } from '../workshop.ts'
 import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
 
 describe('an audit', () => {
@@ -147,9 +147,7 @@ describe('an audit', () => {
     await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
     await audit(workshop)
     expect(found(workshop)).toEqual([])
-    const backup = await openWorkshop({ deletions: 'keep' })
-    backup.write('1.png', png(3, 2, 10).bytes)
-    await backup.pass()
+    const backup = await workshopWith({ '1.png': png(3, 2, 10).bytes }, { deletions: 'keep' })
     backup.write('1.png', png(5, 2, 10).bytes)
     await backup.pass()
     await audit(backup)

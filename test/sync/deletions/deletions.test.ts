@@ -16,6 +16,7 @@ import {
   openWorkshop,
   red,
   summary,
+  workshopWith,
 } from '../workshop.ts'
 
 const blue = png(3, 2, 30).bytes
@@ -95,9 +96,7 @@ describe('images under doubt', () => {
   })
 
   it('that a backup had stay, though their host gave them to equal bytes that are deleted elsewhere', async () => {
-    const workshop = await openWorkshop({ deletions: 'keep' })
-    workshop.write('red.png', red)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'red.png': red }, { deletions: 'keep' })
     workshop.write('red.png', blue)
     await workshop.pass()
     const { mirrors, images, commitNow } = workshop.synced
@@ -150,11 +149,11 @@ describe('images under doubt', () => {
   })
 
   it('are not kept by a file of their size that will never be a picture', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
-    workshop.write('broken.png', Buffer.alloc(red.length, 1))
-    await workshop.pass()
+    const workshop = await workshopWith({
+      'red.png': red,
+      'green.png': green,
+      'broken.png': Buffer.alloc(red.length, 1),
+    })
     workshop.remove('red.png')
     await workshop.pass()
     expect(await imagesOn(workshop)).toEqual(['green.png'])
@@ -188,10 +187,10 @@ describe('an image that is kept for good', () => {
   it.each(['in a backup that becomes a mirror', 'by a word'])(
     'stays where another picture takes its name, and is found again by its own bytes: %s',
     async how => {
-      const workshop = await openWorkshop({ deletions: how === 'by a word' ? 'propagate' : 'keep' })
-      workshop.write('red.png', red)
-      workshop.write('green.png', green)
-      await workshop.pass()
+      const workshop = await workshopWith(
+        { 'red.png': red, 'green.png': green },
+        { deletions: how === 'by a word' ? 'propagate' : 'keep' },
+      )
       workshop.remove('red.png')
       await workshop.pass({ graceMs: 1000 })
       const [given] = workshop.synced.escrow.ofMirror(1)

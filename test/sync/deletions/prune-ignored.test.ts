@@ -5,20 +5,20 @@ import { approved } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { failure, openWorkshop, type Workshop } from '../workshop.ts'
+import { failure, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
 
 const deleted = ({ events }: Workshop) =>
   events.flatMap(told => (told.event === 'image_deleted' ? `${told.path} ${told.reason}` : [])).sort()
 
 async function hidden(): Promise<Workshop> {
-  const workshop = await openWorkshop()
-  workshop.write('private/deep/one.png', png(3, 2).bytes)
-  workshop.write('private/two.png', png(3, 3).bytes)
-  workshop.write('a/three.gif.png', png(3, 4).bytes)
-  workshop.write('a/stays.png', png(3, 5).bytes)
-  workshop.write('link.png', png(3, 6).bytes)
-  workshop.write('empty.png', png(3, 7).bytes)
-  await workshop.pass()
+  const workshop = await workshopWith({
+    'private/deep/one.png': png(3, 2).bytes,
+    'private/two.png': png(3, 3).bytes,
+    'a/three.gif.png': png(3, 4).bytes,
+    'a/stays.png': png(3, 5).bytes,
+    'link.png': png(3, 6).bytes,
+    'empty.png': png(3, 7).bytes,
+  })
   workshop.write('.albumdignore', 'private/\n*.gif.png\n')
   rmSync(join(workshop.pictures, 'link.png'))
   symlinkSync('a/stays.png', join(workshop.pictures, 'link.png'))
@@ -96,10 +96,7 @@ describe('a pass that prunes what is ignored', () => {
   })
 
   it('gives up what a rule of the config has just hidden', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('private/one.png', png(3, 2).bytes)
-    workshop.write('stays.png', png(3, 3).bytes)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'private/one.png': png(3, 2).bytes, 'stays.png': png(3, 3).bytes })
     Object.assign(workshop.mirror, { pruneIgnored: true, ignore: ['private/'] })
     await workshop.pass()
     expect(deleted(workshop)).toEqual(['private/one.png ignored'])

@@ -9,7 +9,7 @@ import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { contentOf, never, putImage, remoteAlbum } from '../album-stage.ts'
-import { failure, openWorkshop, type Workshop } from '../workshop.ts'
+import { failure, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
 
 const LIFETIME = 60_000
 const LATER = 2 * LIFETIME
@@ -17,10 +17,10 @@ const interruption = { stop: never, cut: never }
 
 /** Photos, Photos/a, Photos/a/b and Photos/c, whose folders but c have gone since, with their images. */
 async function withEmptied(policy: Partial<MirrorPolicy> = {}): Promise<Workshop> {
-  const workshop = await openWorkshop(policy)
-  workshop.write('a/b/1.png', png(3, 2, 10).bytes)
-  workshop.write('c/2.png', png(4, 2, 20).bytes)
-  await workshop.pass()
+  const workshop = await workshopWith(
+    { 'a/b/1.png': png(3, 2, 10).bytes, 'c/2.png': png(4, 2, 20).bytes },
+    policy,
+  )
   rmSync(join(workshop.pictures, 'a'), { recursive: true })
   await workshop.pass()
   // The test's own walks are the first.

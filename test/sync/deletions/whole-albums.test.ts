@@ -13,18 +13,18 @@ import { because } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { contentOf, never, putImage, remoteAlbum } from '../album-stage.ts'
 import { audit } from '../audit/audit-stage.ts'
-import { failure, openWorkshop, type Workshop } from '../workshop.ts'
+import { failure, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
 
 const interruption = { stop: never, cut: never }
 
 /** Photos/a with a picture and Photos/a/b with two, whose folder has gone; Photos/c stays. Nothing is deleted yet. */
 async function withGone(): Promise<Workshop> {
-  const workshop = await openWorkshop()
-  workshop.write('a/1.png', png(3, 2, 10).bytes)
-  workshop.write('a/b/2.png', png(3, 2, 20).bytes)
-  workshop.write('a/b/3.png', png(3, 2, 30).bytes)
-  workshop.write('c/4.png', png(3, 2, 40).bytes)
-  await workshop.pass()
+  const workshop = await workshopWith({
+    'a/1.png': png(3, 2, 10).bytes,
+    'a/b/2.png': png(3, 2, 20).bytes,
+    'a/b/3.png': png(3, 2, 30).bytes,
+    'c/4.png': png(3, 2, 40).bytes,
+  })
   rmSync(join(workshop.pictures, 'a'), { recursive: true })
   await workshop.pass({ graceMs: 1000 })
   return workshop

@@ -5,7 +5,16 @@ import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { type FolderToLookAt, lookAtFolder } from '../../../src/local/look.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { png } from '../../pictures.ts'
-import { deleted, green, lookingAt, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
+import {
+  deleted,
+  green,
+  lookingAt,
+  openWorkshop,
+  red,
+  summary,
+  type Workshop,
+  workshopWith,
+} from '../workshop.ts'
 
 /** Looks for real, with something happening before the folder `when` is looked at. */
 function lookAtWhile(workshop: Workshop, when: string, happen: () => void) {
@@ -22,10 +31,7 @@ function lookAtWhile(workshop: Workshop, when: string, happen: () => void) {
 
 describe('a disk', () => {
   it('that goes in the middle of a scan takes no image with it, then or later', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/red.png', red)
-    workshop.write('z/green.png', green)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'a/red.png': red, 'z/green.png': green })
     // As an unmount leaves it: the folder is there, another one, and empty.
     const lookAt = lookAtWhile(workshop, 'z', () => {
       renameSync(workshop.pictures, `${workshop.pictures}-disk`)
@@ -56,9 +62,7 @@ describe('a disk', () => {
   })
 
   it('that was emptied while deletions wait in escrow is not trusted', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'red.png': red })
     workshop.remove('red.png')
     workshop.write('other.txt', 'keeps the root from being empty')
     await workshop.pass({ graceMs: 1000 })
@@ -71,10 +75,7 @@ describe('a disk', () => {
 
 describe('a picture', () => {
   it('that moves behind the back of a scan keeps its image until the new one is there', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/keep.png', green)
-    workshop.write('z/red.png', red)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'a/keep.png': green, 'z/red.png': red })
     // `a` has been looked at when the picture comes there from `z`, which has not.
     const lookAt = lookAtWhile(workshop, 'z', () =>
       renameSync(join(workshop.pictures, 'z/red.png'), join(workshop.pictures, 'a/red.png')),
@@ -88,10 +89,7 @@ describe('a picture', () => {
   })
 
   it('that gets a name which is not UTF-8, alone or with its folder, keeps its image', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/red.png', red)
-    workshop.write('b/green.png', green)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'a/red.png': red, 'b/green.png': green })
     const odd = (name: string) =>
       Buffer.concat([Buffer.from(`${workshop.pictures}/${name}`), Buffer.from([0xe9])])
     renameSync(join(workshop.pictures, 'a/red.png'), Buffer.concat([odd('a/red'), Buffer.from('.png')]))
@@ -114,11 +112,11 @@ describe('a picture', () => {
 })
 
 it('what an ignore file hid is not sent when the file has just vanished, only when it stays away', async () => {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', red)
-  workshop.write('.albumdignore', 'Private/\n')
-  workshop.write('Private/green.png', green)
-  await workshop.pass()
+  const workshop = await workshopWith({
+    'red.png': red,
+    '.albumdignore': 'Private/\n',
+    'Private/green.png': green,
+  })
   workshop.remove('.albumdignore')
   await workshop.pass()
   expect(summary(workshop)).toMatchObject({ synced: 1 })
@@ -164,12 +162,12 @@ it('what an ignore file hid is not sent by the passes of one process that follow
 })
 
 it('what an ignore file hid is not sent by the pass that finds the file gone, though it looks twice', async () => {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', red)
-  workshop.write('blue.png', png(7, 7).bytes)
-  workshop.write('.albumdignore', 'Private/\n')
-  workshop.write('Private/green.png', green)
-  await workshop.pass()
+  const workshop = await workshopWith({
+    'red.png': red,
+    'blue.png': png(7, 7).bytes,
+    '.albumdignore': 'Private/\n',
+    'Private/green.png': green,
+  })
   // What is to go has a pass look at everything once more.
   workshop.remove('blue.png')
   await workshop.pass({ graceMs: 3_600_000 })

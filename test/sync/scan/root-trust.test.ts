@@ -5,15 +5,12 @@ import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { checkRoot, missingPictures, recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { because, inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { deleted, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { deleted, openWorkshop, summary, type Workshop, workshopWith } from '../workshop.ts'
 
 const mirror = ({ synced }: Workshop) => synced.mirrors.byId(1)!
 
 async function mirrored(): Promise<Workshop> {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', png(3, 2).bytes)
-  workshop.write('a/green.png', png(3, 3).bytes)
-  await workshop.pass()
+  const workshop = await workshopWith({ 'red.png': png(3, 2).bytes, 'a/green.png': png(3, 3).bytes })
   return workshop
 }
 

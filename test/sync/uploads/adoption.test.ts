@@ -9,7 +9,16 @@ import { openSynced } from '../../../src/synced/synced.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
-import { counting, failure, green, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
+import {
+  counting,
+  failure,
+  green,
+  openWorkshop,
+  red,
+  summary,
+  type Workshop,
+  workshopWith,
+} from '../workshop.ts'
 
 describe('a new state against a host that holds the pictures', () => {
   it('links them and sends nothing', async () => {
@@ -110,9 +119,7 @@ describe('a new state against a host that holds the pictures', () => {
   })
 
   it('decides by bytes between several that can be it, where it can', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('first.png', png(9, 9).bytes)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'first.png': png(9, 9).bytes })
     const album = await albumWith(workshop, 'red.png', green)
     await albumWith(workshop, 'red.png', red)
     workshop.write('red.png', red)
@@ -124,9 +131,7 @@ describe('a new state against a host that holds the pictures', () => {
   })
 
   it('tells of one that it knows by its bytes, and not of one that is only looked at again', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('first.png', png(9, 9).bytes)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'first.png': png(9, 9).bytes })
     await albumWith(workshop, 'red.png', red)
     workshop.write('red.png', red)
     // Written anew with the same bytes.
@@ -303,9 +308,7 @@ it('tells what is not there, and what a plan without a list leaves untold', asyn
 
 /** One picture is on the host, another came since. */
 async function mirrored(): Promise<Workshop> {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', red)
-  await workshop.pass()
+  const workshop = await workshopWith({ 'red.png': red })
   workshop.write('green.png', green)
   return workshop
 }

@@ -4,7 +4,17 @@ import { type Block, hostWith, type Sent } from '../../../src/remote/host.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
 import { because, inWords, type Reason, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { ALLOWANCE, count, failure, green, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
+import {
+  ALLOWANCE,
+  count,
+  failure,
+  green,
+  openWorkshop,
+  red,
+  summary,
+  type Workshop,
+  workshopWith,
+} from '../workshop.ts'
 
 /** Many small pictures, no two alike. */
 function plant(workshop: Workshop, pictures: number): void {
@@ -169,9 +179,7 @@ describe('trouble at the host', () => {
   })
 
   it('that answers the id of another picture is not believed', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'red.png': red })
     const { remote_id, cdn_url } = workshop.synced.images.latest()!
     workshop.write('green.png', green)
     const host = hostWith(workshop.host, {

@@ -16,6 +16,7 @@ import {
   red,
   unreachable,
   type Workshop,
+  workshopWith,
 } from '../workshop.ts'
 
 const lost = failure('find_out', 'HOST_ANSWER', 'send')
@@ -213,9 +214,7 @@ describe('an upload whose answer was lost', () => {
 })
 
 it('a host that puts a new version into the old image, with its id, has each version once, and none is deleted', async () => {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', red)
-  await workshop.pass()
+  const workshop = await workshopWith({ 'red.png': red })
   const { remote_id: imageId, cdn_url } = imageOf(workshop, 'red.png')
   const { host } = workshop
   let now = cdn_url!
@@ -247,9 +246,7 @@ it('a host that puts a new version into the old image, with its id, has each ver
 })
 
 it('an address that names the id of an image with another address tells no id', async () => {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', red)
-  await workshop.pass()
+  const workshop = await workshopWith({ 'red.png': red })
   const { remote_id, cdn_url } = imageOf(workshop, 'red.png')
   const { host } = workshop
   workshop.synced.commitNow(tx =>
