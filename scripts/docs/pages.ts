@@ -185,8 +185,8 @@ const JSON_OF: readonly (readonly [
   ],
   [
     'deletions',
-    'One object with `action` and `deletions`, each a `HeldDeletion`.',
-    [['HeldDeletion', 'src/daemon/commands/deletions.ts']],
+    'One object with `action` and `deletions`, each a `PendingDeletion`.',
+    [['PendingDeletion', 'src/daemon/commands/deletions.ts']],
   ],
   [
     'trust',

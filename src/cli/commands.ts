@@ -61,7 +61,7 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
   ['why <path>', 'What is known of a picture or folder, its history, what happens next and when', LOOKING],
   [
     'deletions <action> [path]',
-    'Held deletions: look, let them go ahead (not to be undone), or keep the images for good',
+    'Deletions that wait: look, let held ones go ahead (not to be undone), or keep the images for good',
     ACTING,
   ],
   ['audit', "Compare the host's listing with what is recorded", MIRRORING],

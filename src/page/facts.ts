@@ -1,4 +1,4 @@
-import { type HeldDeletion, listHeld } from '../daemon/commands/deletions.ts'
+import { listHeld, type PendingDeletion } from '../daemon/commands/deletions.ts'
 import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf, stateAlert } from '../daemon/notify/health.ts'
@@ -12,7 +12,7 @@ export interface Recorded {
   status: Status
   alerts: Alert[]
   latest: LatestPicture[]
-  held: HeldDeletion[]
+  held: PendingDeletion[]
 }
 
 /** Everything that the page shows. */

@@ -1,4 +1,4 @@
-import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
+import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
@@ -12,19 +12,20 @@ export const deletionsCommand = configCommand(
   options =>
     options
       .positional('action', { choices: ACTIONS, demandOption: true })
-      .positional('path', { type: 'string', describe: 'Only what is held at and below this path' })
+      .positional('path', { type: 'string', describe: 'Only what waits at and below this path' })
       .options(jsonOption)
-      .example('$0 deletions list', 'What would be deleted, and why it is held')
+      .example('$0 deletions list', 'What is held, and what is deleted when')
+      .example('$0 deletions discard Holiday/a.jpg', 'Keep its image for good, held or not')
       .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
   async (config, { action, path: given, json }, onInterrupts) => {
-    let deletions: HeldDeletion[]
+    let deletions: PendingDeletion[]
     let told: Told = action
     if (action === 'list') {
       await sayStateProblem(config)
       const path = await pathToActOn(config, given)
-      const { listHeld } = await import('../../daemon/commands/deletions.ts')
+      const { listPending } = await import('../../daemon/commands/deletions.ts')
       const { readState } = await import('../../daemon/state/state.ts')
-      deletions = readState(config, synced => listHeld(config, synced, path))
+      deletions = readState(config, synced => listPending(config, synced, path, Date.now()))
     } else {
       const interrupts = onInterrupts()
       const asked = { action, path: await pathToActOn(config, given) }
@@ -32,7 +33,7 @@ export const deletionsCommand = configCommand(
       deletions = result.held
       if (action === 'approve' && byDaemon) told = 'approve_now'
     }
-    if (json) printLine(JSON.stringify({ action, deletions }))
+    if (json) printLine(JSON.stringify({ schema: 1, action, deletions }))
     else report(deletions, told, given)
     return EXIT.inSync
   },
@@ -56,18 +57,28 @@ const AFTERWARDS = {
   discard: 'stays on the host for good.',
 }
 
+const IN_GRACE =
+  'is deleted then, as far as albumd runs until then. "albumd deletions discard PATH" keeps it for good.'
+
 /** Prints the deletions, and what happens to them now. */
-function report(deletions: readonly HeldDeletion[], told: Told, path: string | undefined): void {
+function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
-  if (deletions.length === 0) {
-    printLine(`nothing is held${where}`)
-    return
-  }
-  if (BEFORE[told]) printLine(BEFORE[told])
-  for (const { path, reason, size, since, cdn_url } of deletions) {
-    const why = `${inWords(WHY_IN_ESCROW[reason])}, ${sizeInWords(size)}, since ${localTime(since)}`
-    printLine(`${printable(path)} (${why})  ${printable(cdn_url ?? 'delivery address not known')}`)
-  }
-  const each = deletions.length === 1 ? 'it' : 'each'
-  printLine(`${count(deletions.length, 'image')}: ${each} ${AFTERWARDS[told]}`)
+  const graced = told === 'list' ? deletions.filter(({ state }) => state === 'grace') : []
+  const decided = deletions.filter(deletion => !graced.includes(deletion))
+  if (deletions.length === 0)
+    printLine(`${told === 'approve' ? 'nothing is held' : 'nothing waits to be deleted'}${where}`)
+  if (decided.length > 0 && BEFORE[told]) printLine(BEFORE[told])
+  for (const deletion of [...decided, ...graced]) printLine(inWordsOf(deletion))
+  for (const [those, what] of [
+    [decided, AFTERWARDS[told]],
+    [graced, IN_GRACE],
+  ] as const)
+    if (those.length > 0)
+      printLine(`${count(those.length, 'image')}: ${those.length === 1 ? 'it' : 'each'} ${what}`)
+}
+
+function inWordsOf({ path, reason, size, since, goes_at, cdn_url }: PendingDeletion): string {
+  const goes = goes_at === null ? '' : `, goes ${localTime(goes_at)}`
+  const why = `${inWords(WHY_IN_ESCROW[reason])}, ${sizeInWords(size)}, since ${localTime(since)}${goes}`
+  return `${printable(path)} (${why})  ${printable(cdn_url ?? 'delivery address not known')}`
 }

@@ -3,6 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { approved, kept } from '../../records/escrow.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
 import { type Command, isMeant, NotPossible } from './command.ts'
 
@@ -14,7 +15,7 @@ interface DeletionsRequest {
   most?: number | undefined
 }
 
-export const deletionsCommand: Command<DeletionsRequest, { held: HeldDeletion[] }> = {
+export const deletionsCommand: Command<DeletionsRequest, { held: PendingDeletion[] }> = {
   request: z.strictObject({
     action: z.enum(['approve', 'discard']),
     path: z.string().optional(),
@@ -22,19 +23,32 @@ export const deletionsCommand: Command<DeletionsRequest, { held: HeldDeletion[] 
   }),
   async carryOut({ config, synced }, { action, path, most = Number.MAX_SAFE_INTEGER }) {
     const held = listHeld(config, synced, path)
+    // A path means what waits there in its grace too. Without a path, only what a person was asked about is discarded.
+    if (action === 'discard' && path !== undefined) {
+      const deletions = listPending(config, synced, path, Date.now())
+      await synced.commit(tx => kept(tx, imagesOf(synced, deletions), Date.now()))
+      return { held: deletions }
+    }
     if (held.length > most)
       throw new NotPossible(
         `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}; look at the list again, then ${action}`,
       )
     const decided = action === 'approve' ? approved : kept
-    const images = held.map(({ image_id }) => synced.images.byRemoteId(image_id)!.id)
-    await synced.commit(tx => decided(tx, images, Date.now()))
+    await synced.commit(tx => decided(tx, imagesOf(synced, held), Date.now()))
     return { held }
   },
 }
 
-/** A held deletion: an image that is deleted only after a person has approved it. As `deletions --json` shows it. */
-export interface HeldDeletion {
+function imagesOf({ images }: Synced, deletions: readonly PendingDeletion[]): number[] {
+  return deletions.map(({ image_id }) => images.byRemoteId(image_id)!.id)
+}
+
+/** An image that waits for its deletion, as `deletions --json` shows it. */
+export interface PendingDeletion {
+  /** held: the image is deleted only after a person has approved it. grace: it is deleted by itself at `goes_at`. */
+  state: 'held' | 'grace'
+  /** ISO 8601; null for a held image. The grace passes only while albumd runs, so the deletion may come later. */
+  goes_at: string | null
   /** The mirror's folder, and the path below it. */
   mirror: string
   path: string
@@ -52,18 +66,49 @@ export interface HeldDeletion {
  * `most` of each mirror.
  */
 export function listHeld(
-  { mirrors }: Config,
+  config: Config,
   synced: Synced,
   path?: string,
   most = Number.MAX_SAFE_INTEGER,
-): HeldDeletion[] {
-  const held = mirrors.flatMap(({ folder: mirror }) => {
+): PendingDeletion[] {
+  return listed(config, synced, path, ({ id }) => synced.escrow.held(id, most), 0)
+}
+
+/** Like `listHeld`, with the images whose grace runs or has ended. `now`: milliseconds since 1970. */
+export function listPending(
+  config: Config,
+  synced: Synced,
+  path: string | undefined,
+  now: number,
+): PendingDeletion[] {
+  return listed(config, synced, path, ({ id }) => synced.escrow.ofMirror(id), now)
+}
+
+function listed(
+  { mirrors }: Config,
+  synced: Synced,
+  wanted: string | undefined,
+  entriesOf: (mirror: MirrorRow) => EscrowRow[],
+  now: number,
+): PendingDeletion[] {
+  const running = synced.meta.get('running_ms') ?? 0
+  return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
-    const entries = row ? synced.escrow.held(row.id, most) : []
-    return entries.map(({ image, path, reason, since }) => {
+    const entries = (row ? entriesOf(row) : []).filter(({ path }) => isMeant(mirror, path, wanted))
+    return entries.map(({ image, path, reason, since, state, due_at }): PendingDeletion => {
       const { size, cdn_url, remote_id } = synced.images.byId(image)!
-      return { mirror, path, reason, since: isoTime(since), size, cdn_url, image_id: remote_id }
+      const isHeld = state === 'held' || state === 'unproved'
+      return {
+        mirror,
+        path,
+        state: isHeld ? 'held' : 'grace',
+        reason,
+        since: isoTime(since),
+        goes_at: isHeld ? null : isoTime(now + Math.max(0, due_at - running)),
+        size,
+        cdn_url,
+        image_id: remote_id,
+      }
     })
   })
-  return held.filter(({ mirror, path: below }) => isMeant(mirror, below, path))
 }

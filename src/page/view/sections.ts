@@ -1,4 +1,4 @@
-import type { HeldDeletion } from '../../daemon/commands/deletions.ts'
+import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { stateAlert } from '../../daemon/notify/health.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
@@ -53,7 +53,7 @@ ${commandButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' }
 ${entries(rows, all, 'albumd deletions list')}`
 }
 
-function heldRow({ mirror, path, reason, since, image_id }: HeldDeletion, token: string): Html {
+function heldRow({ mirror, path, reason, since, image_id }: PendingDeletion, token: string): Html {
   const full = fullPath(mirror, path)
   return html`<li class="row" id="held-${image_id}"><div class="wide"><b class="name" title="${full}">${path}</b>
 <p class="aside">${inWords(WHY_IN_ESCROW[reason])}, since ${time(since)}</p></div>

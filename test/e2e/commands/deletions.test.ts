@@ -51,7 +51,10 @@ it('held deletions are named by a path below the working folder too, as ls and w
   expect((await run('discard', 'pictures/a/0.png')).out).toContain('a/0.png (gone from the disk')
   expect((await run('approve', 'pictures/a/1.png')).out).toContain('a/1.png (gone from the disk')
   const { deletions } = await stage.json('deletions', 'list')
-  expect(deletions).toMatchObject([{ path: 'a/2.png' }])
+  expect(deletions).toMatchObject([
+    { path: 'a/1.png', state: 'grace' },
+    { path: 'a/2.png', state: 'held', goes_at: null },
+  ])
 })
 
 it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
@@ -149,4 +152,29 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   await daemon.stop()
   expect(await stage.sync()).toMatchObject({ code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
+})
+
+it('deletions in their grace are listed with when they go, and one of them can be discarded', async () => {
+  const stage = await setStage({ config: { deletions: { grace: '10m' } } })
+  for (const n of [0, 1, 2, 3]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  const daemon = startDaemon(stage)
+  await daemon.told('picture_uploaded', 4)
+  const before = await stage.listing()
+  for (const n of [0, 1]) rmSync(join(stage.pictures, `a/${n}.png`))
+  const listed = async () => (await stage.json('deletions', 'list')).deletions
+  await expect.poll(listed, { timeout: 40_000 }).toHaveLength(2)
+  const [first, second] = await listed()
+  expect([first.path, second.path]).toEqual(['a/0.png', 'a/1.png'])
+  for (const { state, since, goes_at } of [first, second]) {
+    expect(state).toBe('grace')
+    expect(Date.parse(goes_at) - Date.parse(since)).toBeGreaterThan(60_000)
+  }
+  expect((await stage.albumd('deletions', 'list')).out).toContain('goes ')
+  // Without a path, only held deletions are discarded.
+  await stage.albumd('deletions', 'discard')
+  expect(await listed()).toHaveLength(2)
+  await stage.albumd('deletions', 'discard', 'a/0.png')
+  expect(await listed()).toMatchObject([{ path: 'a/1.png' }])
+  expect(await stage.listing()).toEqual(before)
+  expect(await daemon.stop()).toBe(0)
 })
