@@ -66,7 +66,7 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
   ],
   ['audit', "Compare the host's listing with what is recorded", MIRRORING],
   [
-    'trust <folder>',
+    'trust [folder]',
     'Accept a guarded folder as it is now: says what that will delete, and records it at once',
     ACTING,
   ],

@@ -53,6 +53,7 @@ const EXIT_OF: Readonly<Record<string, number>> = {
   OTHER_VERSION: EXIT.locked,
   NOT_UNDERSTOOD: EXIT.locked,
   LOCKED: EXIT.locked,
+  STORE_AWAY: EXIT.left,
   HOST_DATA_IN_USE: EXIT.locked,
   STATE_OTHER_HOST: EXIT.usage,
   STATE_OTHER_ALBUM: EXIT.usage,

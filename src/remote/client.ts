@@ -63,13 +63,14 @@ export function openImageHost(options: RemoteOptions): ImageHost {
         schema: answers.delete_album,
         read: ({ data }) => (data ? { albums: data.deleted_albums, images: data.deleted_images } : null),
       }),
-    createAlbum: (json, signal) =>
+    createAlbum: (json, signal, mayGo) =>
       ask(connection, signal, {
         endpoint: 'create_album',
         method: 'POST',
         below: base,
         path: PATHS.create_album,
         json,
+        mayGo,
         schema: answers.create_album,
         read: ({ data }) => data.album,
       }),

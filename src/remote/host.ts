@@ -29,8 +29,12 @@ export interface ImageHost {
     signal: AbortSignal,
     mayGo?: () => boolean,
   ): Promise<Outcome<DeletedWithAlbum | null>>
-  /** §4.6. Sent again by itself only when it can't have been carried out. */
-  createAlbum(request: CreateAlbumRequest, signal: AbortSignal): Promise<Outcome<CreatedAlbum>>
+  /** §4.6. Sent again by itself only when it can't have been carried out. `mayGo`: as for `deleteImage`. */
+  createAlbum(
+    request: CreateAlbumRequest,
+    signal: AbortSignal,
+    mayGo?: () => boolean,
+  ): Promise<Outcome<CreatedAlbum>>
   /** GET of a delivery address, without the API key. Counts towards no limit of §8. An answer of more than `maxBytes` is a failure. */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
   /**

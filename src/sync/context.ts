@@ -3,6 +3,7 @@ import type { FolderResult, FolderToLookAt } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { ImageHost } from '../remote/host.ts'
 import type { Synced } from '../synced/synced.ts'
+import type { Claims } from './claims.ts'
 import type { Clock, FileAges } from './clock.ts'
 import type { HoldPolicy } from './deletions/index.ts'
 import type { AlbumContents } from './listing/index.ts'
@@ -20,6 +21,7 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
   host: ImageHost
   disk: Disk
   clock: Clock
+  claims: Claims
   /** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
   running: () => number
   tell: Tell

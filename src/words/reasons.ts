@@ -144,6 +144,10 @@ const WORDS = {
   // Why an image stays.
   kept_for_good: 'it is kept for good',
   in_use: 'another file uses the same image',
+  perhaps_anothers:
+    'its album is shared with other machines, and it was found there: it may be the image of another machine',
+  claim_in_doubt:
+    "nothing is deleted while the shared store has not confirmed that the albums are still this machine's; uploads go on",
   may_have_moved: 'a picture of the same size has no image yet: it may be the same picture, moved',
   mount_gone: '{path} was a mount point and is none now',
   location_unseen: "{path} can't be looked at",
@@ -193,6 +197,8 @@ const WORDS = {
   id_of_another: 'the host answered with the id of another picture',
   album_asked_for:
     'the album "{name}" was asked for a short time ago and is not listed; it is looked for again before another is made',
+  album_of_several:
+    'the album "{name}" may be needed by other machines too, so it is not created before the shared store answers',
   album_twice:
     'two albums are called "{name}"; albumd uses the other one when it has found out whether an upload into the first one arrived',
   album_not_known:

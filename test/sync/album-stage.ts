@@ -3,6 +3,7 @@ import type { HostOptions } from '../../src/host/embedded-host.ts'
 import { hostWith, type ImageHost, type ListPage, type Outcome } from '../../src/remote/host.ts'
 import type { Album } from '../../src/sync/album.ts'
 import { AlbumTree } from '../../src/sync/albums/album-tree.ts'
+import { ALONE } from '../../src/sync/claims.ts'
 import { systemClock } from '../../src/sync/clock.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import { openDatabase } from '../../src/synced/database.ts'
@@ -53,6 +54,7 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
         synced,
         host: hostWith(host, changes ?? {}),
         clock: systemClock,
+        claims: ALONE,
         tell: () => {},
         contents: new AlbumContents(),
         credentialLifetimeMs,

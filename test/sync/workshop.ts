@@ -7,6 +7,7 @@ import { lookAtFolder } from '../../src/local/look.ts'
 import { openPicture } from '../../src/local/picture-file.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
+import { ALONE } from '../../src/sync/claims.ts'
 import { type Clock, FileAges, systemClock } from '../../src/sync/clock.ts'
 import type { EngineContext } from '../../src/sync/context.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
@@ -94,6 +95,7 @@ export async function openWorkshop(
     host,
     disk: realDisk,
     clock: systemClock,
+    claims: ALONE,
     tell: told => events.push(told),
     lookAt: () => pool.look,
     graceMs: 0,

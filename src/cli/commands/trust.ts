@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
+import type { Config } from '../../config/schema.ts'
 import type { TrustResult } from '../../daemon/commands/trust.ts'
 import { count, inDigits, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { configCommand, jsonOption } from '../options.ts'
-import { EXIT } from '../problem.ts'
+import { configCommand, flag, jsonOption } from '../options.ts'
+import { EXIT, Problem } from '../problem.ts'
+import type { OnInterrupts } from '../terminal/interrupts.ts'
 import { printLine } from '../terminal/output.ts'
 
 export const trustCommand = configCommand(
@@ -12,16 +14,23 @@ export const trustCommand = configCommand(
     options
       .positional('folder', {
         type: 'string',
-        demandOption: true,
         describe: "A mirror's folder, or one below that is in doubt",
       })
-      .options(jsonOption)
+      .options({
+        'take-album': flag(
+          'Take the albums of the mirrors from a machine that is gone for good (account.shared)',
+        ),
+        ...jsonOption,
+      })
       .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
+      .example('$0 trust --take-album', 'The machine that had the album is gone for good')
       .epilogue(
         'It asks nothing: it says which images that will delete, and takes your word at once. The deletions come with ' +
           'the next sync or run. The hold applies; the grace as well where the daemon runs.',
       ),
-  async (config, { folder: given, json }, onInterrupts) => {
+  async (config, { folder: given, 'take-album': takeAlbum, json }, onInterrupts) => {
+    if (takeAlbum) return takeAlbums(config, json, onInterrupts)
+    if (given === undefined) throw new Problem('which folder? Name it, or say --take-album')
     const folder = realPathOf(resolve(given))
     const { result } = await carryOut(config, 'trust', { folder }, onInterrupts())
     const { keeps, ...told } = result
@@ -30,6 +39,17 @@ export const trustCommand = configCommand(
     return EXIT.inSync
   },
 )
+
+async function takeAlbums(config: Config, json: boolean, onInterrupts: OnInterrupts): Promise<number> {
+  const { result } = await carryOut(config, 'take_album', {}, onInterrupts())
+  if (json) printLine(JSON.stringify(result))
+  else
+    for (const album of result.albums)
+      printLine(
+        `${album === '' ? "the host's root" : `the album "${printable(album)}"`} is this machine's from now on`,
+      )
+  return EXIT.inSync
+}
 
 function inWords(
   folder: string,

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { SharedAccount } from '../../shared/account.ts'
+import type { AlbumClaims } from '../../shared/claims.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
+import { openClaims } from '../engine/claims.ts'
 import { type Access, type Engine, openEngine, openSharedAccount } from '../engine/engine.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
@@ -12,6 +14,7 @@ import { auditCommand } from './audit.ts'
 import type { Command, CommandContext, CommandOutput } from './command.ts'
 import { deletionsCommand } from './deletions.ts'
 import { adoptCommand, retryCommand, syncCommand } from './sync.ts'
+import { takeAlbumCommand } from './take-album.ts'
 import { trustCommand } from './trust.ts'
 
 /** `forMs`: how many milliseconds the pause lasts. Null: until `resume`. */
@@ -44,6 +47,7 @@ export const commands = {
   adopt: adoptCommand,
   deletions: deletionsCommand,
   trust: trustCommand,
+  take_album: takeAlbumCommand,
   pause: pauseCommand,
   resume: resumeCommand,
 }
@@ -79,6 +83,7 @@ export async function carryOutHere<N extends CommandName>(
   let state: State | null = null
   let engine: Engine | null = null
   let shared: SharedAccount | null = null
+  let claims: AlbumClaims | null = null
   const onUpload = new UploadCommand(
     ({ path, message }) => output.say(`notify.on_upload${path === null ? '' : ` (${path})`}: ${message}`),
     interruption.stop,
@@ -87,7 +92,11 @@ export async function carryOutHere<N extends CommandName>(
     state = openClaimed(config, claim, output.say)
     const { synced } = state
     shared = access && (await openSharedAccount(config, access))
-    const options = { ...ONE_SHOT, shared }
+    const { takesAlbums: take = false } = commandNamed(name)!
+    const held = shared && (await openClaims(config, shared, synced, interruption, { take, say: output.say }))
+    claims = held?.claims ?? null
+    if (held) interruption = held.interruption
+    const options = { ...ONE_SHOT, shared, claims }
     const bus = new Bus()
     bus.on('pass', output.tell)
     onUpload.listen(bus, config.notify.on_upload, synced)
@@ -101,11 +110,14 @@ export async function carryOutHere<N extends CommandName>(
       othersWait: () => false,
       giveWay: async () => {},
     }
-    return (await commandNamed(name)!.carryOut(context, request)) as ResultOf<N>
+    const result = (await commandNamed(name)!.carryOut(context, request)) as ResultOf<N>
+    held?.throwWhereLost()
+    return result
   } catch (error) {
     throw state ? state.failed(error) : error
   } finally {
     const sent = await (engine as Engine | null)?.close()
+    await (claims as AlbumClaims | null)?.close()
     await (shared as SharedAccount | null)?.close()
     try {
       state?.close(sent)

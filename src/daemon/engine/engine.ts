@@ -8,6 +8,8 @@ import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { hostWith, type ImageHost, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import type { SharedAccount } from '../../shared/account.ts'
+import type { AlbumClaims } from '../../shared/claims.ts'
+import { ALONE } from '../../sync/claims.ts'
 import { FileAges, systemClock } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../sync/listing/index.ts'
@@ -33,6 +35,8 @@ export interface EngineOptions {
   graceMs: number
   /** What the machines of the account share. Null: this machine uses the account as if it were alone. */
   shared: SharedAccount | null
+  /** This machine's claims on its albums. Null: as for `shared`. */
+  claims: AlbumClaims | null
 }
 
 /** What albumd needs to use the account and the store. `ca`: PEM, or null for the authorities that Node knows. */
@@ -115,7 +119,7 @@ export function openEngine(
   config: Config,
   access: Access,
   state: State,
-  { patience, graceMs }: EngineOptions,
+  { patience, graceMs, claims }: EngineOptions,
   bus: Bus,
 ): Engine {
   const remote = openRemote(config.host, access, state.earlier, {
@@ -143,6 +147,7 @@ export function openEngine(
     synced: state.synced,
     ...observed(world, bus),
     clock: systemClock,
+    claims: claims ?? ALONE,
     tell: told => {
       bus.alive()
       bus.publish('pass', spoken(told))

@@ -8,6 +8,7 @@ import { StateError } from '../../synced/state-error.ts'
 import { Refused } from '../commands/command.ts'
 import { CommandQueue, ENDED } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
+import { type OpenClaims, openClaims } from '../engine/claims.ts'
 import { type Access, type Engine, openEngine, openSharedAccount } from '../engine/engine.ts'
 import { type Bus, newsFilter } from '../events.ts'
 import { stateAlert } from '../notify/health.ts'
@@ -171,12 +172,16 @@ async function runSession(
   ]
   let engine: Engine | null = null
   let shared: SharedAccount | null = null
+  let held: OpenClaims | null = null
   try {
     manager?.ready()
     shared = await openSharedAccount(config, access)
     await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
     const { grace: graceMs } = config.deletions
-    engine = openEngine(config, access, state, { patience: PATIENCE, graceMs, shared }, bus)
+    held = shared && (await openClaims(config, shared, synced, interruption, { say: bus.say }))
+    if (held) interruption = held.interruption
+    const claims = held?.claims ?? null
+    engine = openEngine(config, access, state, { patience: PATIENCE, graceMs, shared, claims }, bus)
     const loop = new Loop({
       config,
       engine,
@@ -195,6 +200,7 @@ async function runSession(
     })
     queue.open({ config, synced, engine, interruption, loop: loop.forCommands, failed: state.failed })
     await loop.run()
+    held?.throwWhereLost()
   } catch (error) {
     throw state.failed(error)
   } finally {
@@ -204,6 +210,7 @@ async function runSession(
     let sent: EarlierRequests | undefined
     try {
       sent = await engine?.close()
+      await held?.claims.close()
       await shared?.close()
     } finally {
       state.close(sent)
@@ -216,6 +223,7 @@ async function runSession(
  * again.
  */
 const PASSING: ReadonlySet<string> = new Set([
+  'STORE_AWAY',
   'STATE_FULL',
   'STATE_BUSY',
   'STATE_UNWRITABLE',

@@ -24,6 +24,7 @@ import { isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
+import { claimsInRecords } from './claims.ts'
 import { locationsOf } from './mirrored-pictures.ts'
 import { allowanceOf } from './quota-status.ts'
 import { uploadsWaitUntil } from './upload-hours.ts'
@@ -141,6 +142,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
   const { state, reason, next, onDisk, recorded, guard, counts, gone } = outlook(
     {
       synced,
+      claims: claimsInRecords(config, synced, running),
       disk,
       running,
       now,

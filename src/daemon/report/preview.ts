@@ -29,6 +29,7 @@ import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../word
 import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { refuseOther } from '../state/state.ts'
+import { claimsInRecords } from './claims.ts'
 
 /**
  * One thing that the next pass would do, and why. Paths are below the mirror's folder.
@@ -85,7 +86,7 @@ export async function* previewPass(
         note(
           `${count(pictures, 'picture')} outside their albums: sent into them if the host makes them by now`,
         )
-      if (guarded.size === 0) yield* previewDeletions(synced, scanned, uploads, config.deletions, running)
+      if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, running)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {
       synced.close()
@@ -180,12 +181,13 @@ function newAlbums(synced: Synced, path: string[]): string[] {
 
 /** What would become of the images in escrow. As in a pass, deletions are decided after the uploads. */
 async function* previewDeletions(
+  config: Config,
   synced: Synced,
   scanned: readonly ScannedMirror[],
   uploads: ReadonlyMap<number, Uploads>,
-  hold: HoldPolicy,
   running: number,
 ): AsyncGenerator<Operation> {
+  const context = { synced, claims: claimsInRecords(config, synced, false) }
   // One object for all mirrors, because a picture that was found may have come from any mirror, and explains only one
   // missing picture.
   const elsewhere = new FoundElsewhere(synced, new Set(), new Set())
@@ -196,13 +198,13 @@ async function* previewDeletions(
     }
     const ofMirror = uploads.get(row.id)!
     const moved = await takeMoved(synced, row.id, elsewhere)
-    const isHeld = await weigh(synced, row.id, ofMirror, hold, running)
+    const isHeld = await weigh(synced, row.id, ofMirror, config.deletions, running)
     for (const { path, state, reason } of moved)
       yield state === 'held'
         ? planned('hold', path, WHY_IN_ESCROW[reason])
         : planned('delete', path, because('moved_away'))
     for (const entry of synced.escrow.ofMirror(row.id)) {
-      const operation = operationOn(synced, entry, running)
+      const operation = operationOn(context, entry, running)
       if (operation !== null) yield planned(operation, entry.path, WHY_IN_ESCROW[entry.reason])
     }
     if (isHeld) for (const path of ofMirror.replaced) yield planned('hold', path, WHY_IN_ESCROW.superseded)
@@ -215,9 +217,13 @@ async function* previewDeletions(
  * picture may be the missing one in another place. The preview does not wait, because `takeMoved` has already looked for
  * moved pictures.
  */
-function operationOn(synced: Synced, entry: EscrowRow, running: number): 'delete' | 'hold' | null {
+function operationOn(
+  context: Parameters<typeof whyImageStays>[0],
+  entry: EscrowRow,
+  running: number,
+): 'delete' | 'hold' | null {
   if (entry.state === 'held' || entry.state === 'unproved') return 'hold'
-  const stays = whyImageStays(synced, synced.images.byId(entry.image)!, null)
+  const stays = whyImageStays(context, context.synced.images.byId(entry.image)!, null)
   return isGraceOver(entry, running) && !(stays && endsDeletion(stays)) ? 'delete' : null
 }
 

@@ -15,6 +15,7 @@ import { pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
+import { claimsInRecords } from './claims.ts'
 import { type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 import { uploadsWaitUntil } from './upload-hours.ts'
 
@@ -114,6 +115,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
   const taken = synced.meta.get('config')
+  const claims = claimsInRecords(config, synced, running)
   return {
     version,
     running,
@@ -121,7 +123,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     other_config: running && taken !== null && taken !== fingerprintOf(config),
     paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
-      mirrorStatus(synced, folder, album, { paused, running, blocks }),
+      mirrorStatus(synced, folder, album, { paused, running, blocks, claims }),
     ),
     ...quotaStatus(config, synced, now),
     machines: [],

@@ -59,7 +59,8 @@ export function hostOfOwnAccount(
     list: (album, page, signal) => ask('list', signal, () => host.list(album, page, signal)),
     deleteImage: (id, signal, mayGo) => ask('delete', signal, () => host.deleteImage(id, signal, mayGo)),
     deleteAlbum: (id, signal, mayGo) => ask('delete', signal, () => host.deleteAlbum(id, signal, mayGo)),
-    createAlbum: (request, signal) => ask('create_album', signal, () => host.createAlbum(request, signal)),
+    createAlbum: (request, signal, mayGo) =>
+      ask('create_album', signal, () => host.createAlbum(request, signal, mayGo)),
     unblock(endpoint) {
       looked = null
       host.unblock(endpoint)

@@ -5,6 +5,7 @@ import type { CreatedAlbum, HostFailure, ImageHost, Outcome, Remedy } from '../.
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, albumName, keyOf } from '../album.ts'
+import type { AlbumBegun } from '../claims.ts'
 import { lostAt, mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { AlbumListings } from '../listing/index.ts'
@@ -12,7 +13,7 @@ import { AlbumDoubts } from './album-doubts.ts'
 
 type AlbumContext = Pick<
   EngineContext,
-  'synced' | 'host' | 'clock' | 'tell' | 'contents' | 'credentialLifetimeMs'
+  'synced' | 'host' | 'clock' | 'claims' | 'tell' | 'contents' | 'credentialLifetimeMs'
 >
 
 /**
@@ -129,12 +130,36 @@ export class AlbumTree {
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
     const late = await this.#whyNotYet(parent, name, listed.ok, signal)
     if (late) return { ok: false, failure: late }
+    return this.#makeOnce(parent, name, recorded, isUnknown, signal)
+  }
+
+  /** Creates an album, unless the host lists it by now, or another machine of the account creates it. */
+  async #makeOnce(
+    parent: Album,
+    name: string,
+    recorded: AlbumRow | undefined,
+    isUnknown: boolean,
+    signal: AbortSignal,
+  ): Promise<Outcome<Album>> {
+    const { claims } = this.#context
+    const path = this.#pathOf(parent, name)
+    const begun = await claims.beginAlbum(path, signal)
+    if (begun.kind === 'wait') return { ok: false, failure: { ...inDoubt, message: begun.why } }
+    if (begun.kind === 'made') return this.#record(parent, name, begun.id, 'listed')
+    // Another machine may have created the album since the listing was read.
+    if (!claims.isOwn(path)) this.#listings.forget(parent?.remote_id ?? null)
     // By now no earlier request for this album can arrive any more. So the listing is searched once more, and now it is
     // final.
     const again = await this.#search(parent, name, recorded, signal)
-    if (!again.ok && again.failure.remedy !== 'plan') return again
-    if (again.ok && again.value) return { ok: true, value: again.value }
-    return this.#make(parent, name, isUnknown && !again.ok, signal)
+    const isThere = again.ok ? again.value !== undefined : again.failure.remedy !== 'plan'
+    if (!isThere) return this.#make(parent, name, isUnknown && !again.ok, begun, signal)
+    await begun.ended(again.ok ? again.value!.remote_id : null)
+    return again as Outcome<Album>
+  }
+
+  #pathOf(parent: Album, name: string): string {
+    const above = albumName(this.#context.synced, parent?.id ?? null)
+    return above === '' ? name : `${above}/${name}`
   }
 
   /**
@@ -191,10 +216,22 @@ export class AlbumTree {
     return signal.aborted ? notYet(name) : null
   }
 
-  /** Creates an album. `blind`: the host may hold an album of this name already, and can't be asked. */
-  async #make(parent: Album, name: string, blind: boolean, signal: AbortSignal): Promise<Outcome<Album>> {
+  /**
+   * Creates an album. `blind`: the host may hold an album of this name already, and can't be asked. `begun`: what the other
+   * machines of the account leave to this machine.
+   */
+  async #make(
+    parent: Album,
+    name: string,
+    blind: boolean,
+    begun: Extract<AlbumBegun, { kind: 'create' }>,
+    signal: AbortSignal,
+  ): Promise<Outcome<Album>> {
     const refusal = this.#refusals.get(keyOf(parent, name))
-    if (refusal) return { ok: false, failure: refusal }
+    if (refusal) {
+      await begun.ended(null)
+      return { ok: false, failure: refusal }
+    }
     const { synced, host, clock, contents, tell } = this.#context
     const { journal, commit } = synced
     const intent = await commit(tx => {
@@ -203,17 +240,24 @@ export class AlbumTree {
       const time = { since: clock.wall(), sent_at: Math.round(clock.monotonic()) }
       return tx.journal.openAlbumCreation({ parent: parent?.id ?? null, name, ...time })
     })
-    const created = await host.createAlbum({ name, parent_album: parent?.remote_id ?? null }, signal)
+    const created = await host.createAlbum(
+      { name, parent_album: parent?.remote_id ?? null },
+      signal,
+      begun.mayGo,
+    )
     if (!created.ok) {
       // When the answer was lost, the host may have created the album. The intent stays open, so that no second album of
       // this name is created.
-      if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))
+      const mayArrive = created.failure.remedy === 'find_out'
+      if (!mayArrive) await begun.ended(null)
+      if (!mayArrive) await commit(tx => tx.journal.close(intent))
       const there = await this.#madeMeanwhile(parent, name, created.failure, signal)
       if (there) return { ok: true, value: there }
       this.#noteRefusal(parent, name, created.failure)
       return created
     }
     const { id } = created.value
+    await begun.ended(id)
     // A host that changes names may answer with an older album, whose name is what this name becomes. The older album may
     // hold images.
     if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')

@@ -187,7 +187,7 @@ function deleteImage(
     target: { image: remote_id },
     intend: tx => void (isOpened && tx.journal.openImageDeletion(image.id, clock.wall())),
     // An image that albumd has deleted before has no record, so there is no question to ask.
-    whyNot: () => (mayGo() ? (image ? whyImageStays(synced, image, null) : null) : because('paused')),
+    whyNot: () => (mayGo() ? (image ? whyImageStays(context, image, null) : null) : because('paused')),
     done(tx) {
       if (image) deleted(tx, image, clock.wall())
       else tx.deleted.put(remote_id, clock.wall())

@@ -14,7 +14,7 @@ import { type AlbumComparison, type AuditStart, compareAlbum, recordsOf } from '
 
 export type AuditContext = Pick<
   EngineContext,
-  'synced' | 'host' | 'clock' | 'tell' | 'ages' | 'credentialLifetimeMs'
+  'synced' | 'host' | 'clock' | 'claims' | 'tell' | 'ages' | 'credentialLifetimeMs'
 >
 
 export interface AuditRun extends AuditContext {

@@ -35,6 +35,8 @@ export async function deleteDueImages(
   const { mirrors, interruption, task, stopped } = pass
   const due = synced.escrow.nextDue(before.map(({ row }) => row.id))
   if (task !== 'mirror' || due === null || due > context.running() || interruption.makeWay?.aborted) return
+  // Everything is scanned a second time only when something may be deleted.
+  if (context.claims.doubt() !== null) return
   const known = new Set(before.flatMap(({ row }) => synced.escrow.ofMirror(row.id).map(({ image }) => image)))
   const scanned = await scanEverythingAgain(context, pass)
   await uploadPending(context, pass, scanned)

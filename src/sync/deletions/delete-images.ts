@@ -13,7 +13,7 @@ import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send
 
 export type DeletionContext = Pick<
   EngineContext,
-  'synced' | 'host' | 'clock' | 'running' | 'tell' | 'contents'
+  'synced' | 'host' | 'clock' | 'claims' | 'running' | 'tell' | 'contents'
 >
 
 /**
@@ -27,7 +27,7 @@ export interface DeletionRun {
 }
 
 /** When an image stays for one of these reasons, it is taken out of escrow, because something needs it. */
-const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good'])
+const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good', 'perhaps_anothers'])
 
 /**
  * Whether an image that stays for this reason is not to be deleted at all. For every other reason the deletion is tried
@@ -102,14 +102,14 @@ async function whyStays(
 ): Promise<Reason | null> {
   const { synced, clock } = context
   await verifyMoves(context, image, signal)
-  const stays = whyImageStays(synced, image, disk)
+  const stays = whyImageStays(context, image, disk)
   if (stays && endsDeletion(stays)) await synced.commit(tx => needed(tx, entry, stays, clock.wall()))
   if (stays) return stays
   const notProved =
     (await whyUnproved(context, entry, image, signal)) ??
     (await whyAnothers(context, entry, image, listed, signal))
   // Fetching and comparing the bytes may have taken a while, so the questions are asked again.
-  return notProved ?? (image.proof === 'none' ? whyImageStays(synced, image, disk) : null)
+  return notProved ?? (image.proof === 'none' ? whyImageStays(context, image, disk) : null)
 }
 
 /**
@@ -184,7 +184,7 @@ function deleteImage(
   const deletion: Deletion = {
     target: { image: image.remote_id },
     intend: tx => void (before ?? tx.journal.openImageDeletion(image.id, clock.wall())),
-    whyNot: () => whyImageStays(synced, image, disk),
+    whyNot: () => whyImageStays(context, image, disk),
     done(tx) {
       countDeletion(tx, entry, running())
       deleted(tx, image, clock.wall())

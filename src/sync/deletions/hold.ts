@@ -2,6 +2,7 @@ import { held } from '../../records/escrow.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowWeight } from '../../synced/tables/escrow.ts'
 import type { Reason } from '../../words/reasons.ts'
+import type { EngineContext } from '../context.ts'
 import type { Tell } from '../pass-events.ts'
 
 export interface HoldPolicy {
@@ -53,6 +54,14 @@ export async function weighDeletions(
 /** Forgets the deletions that happened before the window. */
 export function forgetOldDeletions({ escrow }: Tx, running: number): void {
   escrow.prune(running - WINDOW_MS)
+}
+
+/** Why nothing may be deleted now, or null: this machine's claim on its albums is not sure, or a root is in doubt. */
+export function whyNoDeletions(
+  { synced, claims }: Pick<EngineContext, 'synced' | 'claims'>,
+  policies: readonly { folder: string }[],
+): Reason | null {
+  return claims.doubt() ?? doubtAbout(synced, policies)
 }
 
 /**

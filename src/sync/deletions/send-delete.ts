@@ -7,6 +7,8 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
 import { because, type Reason } from '../../words/reasons.ts'
+import { albumName } from '../album.ts'
+import type { Claims } from '../claims.ts'
 import type { EngineContext } from '../context.ts'
 
 /** What is recorded of an album that is to be deleted. */
@@ -38,21 +40,21 @@ export interface Deletion {
  * Sends a DELETE. No other function deletes: deletions of images, of whole and of empty albums, and the audit's repair all
  * come here. Answers null when the host does not hold the target any more, or else the host's refusal.
  *
- * First the intent is recorded. Then the request waits in the gate, and `whyNot` is asked just before the request leaves.
- * When the answer is lost, the host may have done the deletion. So the intent stays open, and the deletion is repeated
- * later.
+ * First the intent is recorded. Then the request waits in the gate. Just before the request leaves, this machine must still
+ * have its claim on its albums, and `whyNot` is asked. When the answer is lost, the host may have done the deletion. So the
+ * intent stays open, and the deletion is repeated later.
  *
  * When an album is deleted, the host may also delete what somebody put into the album after the last walk. Then the host's
  * answer counts more images or albums than were recorded (§4.5). A person is told, and no album is deleted again before an
  * audit has ended.
  */
 export async function sendDelete(
-  { synced, host, clock, tell }: Pick<EngineContext, 'synced' | 'host' | 'clock' | 'tell'>,
+  { synced, host, clock, claims, tell }: Pick<EngineContext, 'synced' | 'host' | 'clock' | 'claims' | 'tell'>,
   { target, intend, whyNot, done, notDone }: Deletion,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   await synced.commit(intend)
-  const mayLeave = () => whyNot() === null
+  const mayLeave = () => claims.doubt() === null && whyNot() === null
   const answer =
     'image' in target
       ? await host.deleteImage(target.image, signal, mayLeave)
@@ -107,6 +109,7 @@ export interface DiskCheck {
 
 interface Asked {
   synced: Synced
+  claims: Pick<Claims, 'isOwn'>
   image: ImageRow
   /** The files that use the image, or used it before they went missing. */
   files: readonly FileRow[]
@@ -117,6 +120,12 @@ interface Asked {
 
 /** Every question that is asked before an image is deleted, in this order. Each answers why the image stays, or null. */
 const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
+  // In an album that several machines need, an image that was found by its bytes may be the image of another machine.
+  isPerhapsAnothers: ({ synced, claims, image: { proof, album } }) =>
+    (proof === 'uploaded' && synced.meta.get('promises_broken') === null) ||
+    claims.isOwn(albumName(synced, album))
+      ? null
+      : because('perhaps_anothers'),
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
   // The picture may have been renamed. A file that is not uploaded yet may be this picture under its new name.
@@ -134,9 +143,14 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
 }
 
 /** Why an image must not be deleted now, or null. The records and the disk are asked anew by each call. */
-export function whyImageStays(synced: Synced, image: ImageRow, disk: DiskCheck | null): Reason | null {
+export function whyImageStays(
+  { synced, claims }: Pick<Asked, 'synced' | 'claims'>,
+  image: ImageRow,
+  disk: DiskCheck | null,
+): Reason | null {
   const asked = {
     synced,
+    claims,
     image,
     disk,
     files: synced.files.onImage(image.id),

@@ -9,12 +9,12 @@ import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
 import type { Interruption, MirrorPolicy } from '../pass-request.ts'
-import { doubtAbout } from './hold.ts'
+import { whyNoDeletions } from './hold.ts'
 import { type Deletion, sendDelete } from './send-delete.ts'
 
 type AlbumContext = Pick<
   EngineContext,
-  'synced' | 'host' | 'clock' | 'tell' | 'contents' | 'credentialLifetimeMs'
+  'synced' | 'host' | 'clock' | 'claims' | 'tell' | 'contents' | 'credentialLifetimeMs'
 >
 
 /** How long an album is left alone after something was seen in it, or after the host refused to delete it. */
@@ -38,7 +38,7 @@ export async function deleteEmptyAlbums(
     await synced.commit(tx => {
       for (const { album } of needed) albumNeeded(tx, album)
     })
-  if (doubtAbout(synced, mirrors) !== null) return null
+  if (whyNoDeletions(context, mirrors) !== null) return null
   const remote = new Set(unused.map(({ album }) => album.remote_id))
   for (const { album } of unused) {
     if (stop.aborted) return null
@@ -59,7 +59,7 @@ export async function repeatAlbumDeletions(
 ): Promise<HostFailure | null> {
   const { synced } = context
   const open = synced.unusedAlbums.all().filter(({ state }) => state === 'deleting')
-  if (open.length === 0 || doubtAbout(synced, mirrors) !== null) return null
+  if (open.length === 0 || whyNoDeletions(context, mirrors) !== null) return null
   const unused = new Map(synced.unusedAlbums.unused().map(album => [album.id, album]))
   for (const { album } of open) {
     const row = unused.get(album)

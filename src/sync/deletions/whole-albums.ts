@@ -53,7 +53,7 @@ export async function deleteWholeAlbums(
     const shown = await showsExactly(context, whole, cut)
     if (typeof shown === 'object') return shown
     // The walks take long, so the questions are asked after them.
-    if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue
+    if (!shown || whyAlbumStays(context, whole, disk) !== null) continue
     for (const { id } of whole.albums) done.add(id)
     const failure = await deleteWhole(context, run, whole, due, cut)
     if (failure) return failure
@@ -62,11 +62,16 @@ export async function deleteWholeAlbums(
 }
 
 /** Why the album must not be deleted, or null. Asked again just before the request leaves. */
-function whyAlbumStays(synced: Synced, { albums, images }: WholeAlbum, disk: DiskCheck): Reason | null {
+function whyAlbumStays(
+  context: Pick<EngineContext, 'synced' | 'claims'>,
+  { albums, images }: WholeAlbum,
+  disk: DiskCheck,
+): Reason | null {
+  const { synced } = context
   const recorded = albums.reduce((sum, { id }) => sum + synced.images.countInAlbum(id), 0)
   if (recorded !== images.length || isUnderWay(synced, albums)) return because('album_needed')
   for (const image of images) {
-    const why = whyImageStays(synced, image, disk)
+    const why = whyImageStays(context, image, disk)
     if (why !== null) return why
   }
   return null
@@ -140,7 +145,7 @@ async function deleteWhole(
       for (const { id } of images) tx.journal.openImageDeletion(id, clock.wall())
       albumUnused(tx, album.id, 'deleting', clock.monotonic())
     },
-    whyNot: () => whyAlbumStays(synced, whole, disk),
+    whyNot: () => whyAlbumStays(context, whole, disk),
     done(tx) {
       for (const image of images) countDeletion(tx, due.get(image.id)!, running())
       albumGone(tx, album, clock.wall())

@@ -289,7 +289,12 @@ function leftOutStep(onDisk: OnDisk, { image }: Recorded): Step {
 
 /** What a mirror does, or why it does nothing. A block is shown only when the mirror waits for something. */
 export function mirrorOutlook(
-  { paused, running, blocks }: Pick<OutlookContext, 'paused' | 'running'> & { blocks: readonly BlockRow[] },
+  {
+    paused,
+    running,
+    blocks,
+    claims,
+  }: Pick<OutlookContext, 'paused' | 'running' | 'claims'> & { blocks: readonly BlockRow[] },
   row: MirrorRow | undefined,
   { pending_uploads, pending_deletions, uncertain }: MirrorSummary,
 ): { state: 'guarded' | 'paused' | 'scanning' | 'syncing' | 'blocked' | 'idle'; reason: Reason | null } {
@@ -299,5 +304,7 @@ export function mirrorOutlook(
   const [block] = blocks
   if (block && pending_uploads + pending_deletions + uncertain > 0)
     return { state: 'blocked', reason: block.message }
+  const inDoubt = pending_deletions > 0 ? claims.doubt() : null
+  if (inDoubt) return { state: 'blocked', reason: inDoubt }
   return { state: 'idle', reason: null }
 }

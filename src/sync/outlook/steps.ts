@@ -7,6 +7,7 @@ import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
+import type { Claims } from '../claims.ts'
 import { lostAt } from '../clock.ts'
 import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, tryAgainAfterMs } from '../quota/index.ts'
@@ -16,6 +17,7 @@ import type { MirrorLocation } from './on-disk.ts'
 /** What an outlook is made from: the records, the config and the time. Times are milliseconds since 1970. */
 export interface OutlookContext {
   synced: Synced
+  claims: Pick<Claims, 'doubt' | 'isOwn'>
   now: number
   /** Whether a daemon runs. */
   running: boolean
@@ -163,14 +165,14 @@ export function deletionSteps(
   path: string,
   of: 'image' | 'older' | 'first' = entry.reason === 'superseded' ? 'older' : 'image',
 ): Step[] {
-  const { synced, mirrors } = context
+  const { synced, claims, mirrors } = context
   const { state } = entry
   if (state === 'held' || state === 'unproved')
     return [
       step(because('approve_image', { of, path, held: state })),
       step(because('keep_image', { of, path })),
     ]
-  const stays = whyImageStays(synced, synced.images.byId(entry.image)!, null)
+  const stays = whyImageStays(context, synced.images.byId(entry.image)!, null)
   if (stays && endsDeletion(stays)) return [step(because('image_stays', { of, why: stays }))]
   const waits = everythingWaits(context)
   const steps = graceSteps(context, entry, path, of, waits === null)
@@ -178,6 +180,8 @@ export function deletionSteps(
   if (doubt) steps.push(step(because('doubt_elsewhere', { why: doubt })))
   const blocked = synced.account.blocks().find(({ endpoint }) => endpoint === 'delete')
   if (blocked) steps.push(blockStep(context, 'deletions_blocked', blocked))
+  const inDoubt = claims.doubt()
+  if (inDoubt) steps.push(step(because('but_stays', { why: inDoubt })))
   if (stays) steps.push(step(because('but_stays', { why: stays })))
   if (!waits) return steps
   // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.

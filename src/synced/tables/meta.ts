@@ -150,6 +150,8 @@ const FACTS = {
   paused_until: number,
   /** uploads.bandwidth of the config. '' when the config names none. */
   bandwidth: text,
+  /** Why deletions wait for the shared store; null: they do not (shared/claims.ts). */
+  claim_doubt: text as unknown as Codec<Reason>,
   /** How the folders are watched (watch/watching.ts). */
   watching: text,
   /** The alerts that the notifier has told, by their keys. */

@@ -1,4 +1,5 @@
 import { lookAtFolder } from '../../../src/local/look.ts'
+import { ALONE } from '../../../src/sync/claims.ts'
 import { FileAges, noteBoot, noteLost } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
@@ -42,6 +43,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     ),
     disk: view,
     clock: life.clock,
+    claims: world.claims ?? ALONE,
     tell(told) {
       oracle.secrecy.event(told)
       world.hear(() => `    ${told.event}: ${saying(told)}`)

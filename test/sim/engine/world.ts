@@ -1,4 +1,5 @@
 import { albumPathOf } from '../../../src/sync/album.ts'
+import type { Claims } from '../../../src/sync/claims.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
@@ -74,6 +75,8 @@ export class World {
   /** The process that runs now, and what it is made of. */
   life: Life | null = null
   parts: EngineContext | null = null
+  /** The machine's claims on its albums, where another machine has the same account; null: it is alone. */
+  claims: Claims | null = null
   #extraPause = 0
   #ranBefore = 0
   #bornAt = 0

@@ -72,13 +72,13 @@ export const DELETIONS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/deletions/whole-albums.ts',
-        find: 'if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue',
+        find: 'if (!shown || whyAlbumStays(context, whole, disk) !== null) continue',
         replace: 'if (!shown) continue',
       },
       {
         file: 'sync/deletions/whole-albums.ts',
-        find: 'whyNot: () => whyAlbumStays(synced, whole, disk),',
-        replace: 'whyNot: () => (disk ? null : whyAlbumStays(synced, whole, disk)),',
+        find: 'whyNot: () => whyAlbumStays(context, whole, disk),',
+        replace: 'whyNot: () => (disk ? null : whyAlbumStays(context, whole, disk)),',
       },
     ],
     why: 'a picture is back, or its place was not looked at again',
@@ -87,8 +87,8 @@ export const DELETIONS: readonly Mutant[] = [
   {
     name: 'an album goes whole, whatever else is in it',
     file: 'sync/deletions/whole-albums.ts',
-    find: 'if (!shown || whyAlbumStays(synced, whole, disk) !== null) continue',
-    replace: 'if (whyAlbumStays(synced, whole, disk) !== null) continue',
+    find: 'if (!shown || whyAlbumStays(context, whole, disk) !== null) continue',
+    replace: 'if (whyAlbumStays(context, whole, disk) !== null) continue',
     why: "another person's image goes with the album",
     seed: 1_110_916,
   },
@@ -112,8 +112,8 @@ export const DELETIONS: readonly Mutant[] = [
   {
     name: 'a deletion goes again without another look',
     file: 'sync/deletions/delete-images.ts',
-    find: 'whyNot: () => whyImageStays(synced, image, disk),',
-    replace: 'whyNot: () => (disk ? null : whyImageStays(synced, image, disk)),',
+    find: 'whyNot: () => whyImageStays(context, image, disk),',
+    replace: 'whyNot: () => (disk ? null : whyImageStays(context, image, disk)),',
     why: 'a picture came back while the host was in trouble',
     seed: 86,
   },

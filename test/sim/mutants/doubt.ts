@@ -119,7 +119,7 @@ export const DOUBT: readonly Mutant[] = [
   {
     name: 'an album is made again at once',
     file: 'sync/albums/album-tree.ts',
-    find: "if (created.failure.remedy !== 'find_out') await commit(tx => tx.journal.close(intent))",
+    find: 'if (!mayArrive) await commit(tx => tx.journal.close(intent))',
     replace: 'await commit(tx => tx.journal.close(intent))',
     why: 'an album whose answer was lost gets a twin',
     seed: 535,

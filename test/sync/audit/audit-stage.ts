@@ -1,5 +1,6 @@
 import type { ImageHost } from '../../../src/remote/host.ts'
 import { type AuditReport, runAudit } from '../../../src/sync/audit/audit.ts'
+import { ALONE } from '../../../src/sync/claims.ts'
 import { type Clock, FileAges, systemClock } from '../../../src/sync/clock.ts'
 import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { png } from '../../pictures.ts'
@@ -12,6 +13,7 @@ export const partsOf = ({ synced, events }: Workshop, host: ImageHost, clock: Cl
   synced,
   host,
   clock,
+  claims: ALONE,
   tell: (told: PassEvent) => void events.push(told),
   ages: new FileAges(synced.meta.get('clock_offset')),
   credentialLifetimeMs: 60_000,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HostFailure, ImageHost, Outcome } from '../../../src/remote/host.ts'
+import { ALONE } from '../../../src/sync/claims.ts'
 import { systemClock } from '../../../src/sync/clock.ts'
 import { type Deletion, sendDelete } from '../../../src/sync/deletions/send-delete.ts'
 import type { Synced } from '../../../src/synced/synced.ts'
@@ -40,7 +41,7 @@ async function sent(answer: Outcome<object>, whyNot: Reason | null = null): Prom
     done: () => void steps.push('done'),
     notDone: () => void steps.push('not done'),
   }
-  await sendDelete({ host, synced, clock: systemClock, tell: () => {} }, deletion, never)
+  await sendDelete({ host, synced, clock: systemClock, claims: ALONE, tell: () => {} }, deletion, never)
   return steps
 }
 

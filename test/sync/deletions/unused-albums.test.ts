@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type HostFailure, hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { ALONE } from '../../../src/sync/claims.ts'
 import { systemClock } from '../../../src/sync/clock.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from '../../../src/sync/deletions/unused-albums.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
@@ -44,7 +45,15 @@ function give(
   const { synced, mirror, events } = workshop
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + at }
   const tell = (told: (typeof events)[number]) => void events.push(told)
-  const parts = { synced, host, clock, tell, credentialLifetimeMs: LIFETIME, contents: new AlbumContents() }
+  const parts = {
+    synced,
+    host,
+    clock,
+    claims: ALONE,
+    tell,
+    credentialLifetimeMs: LIFETIME,
+    contents: new AlbumContents(),
+  }
   return work(parts, [{ ...mirror, ...policy }], interruption)
 }
 

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { ALONE } from '../../../src/sync/claims.ts'
 import { systemClock } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { type DeletionRun, deleteImages } from '../../../src/sync/deletions/delete-images.ts'
@@ -59,6 +60,7 @@ const contextOf = (
 ) => ({
   synced,
   clock: systemClock,
+  claims: ALONE,
   host,
   running,
   contents: new AlbumContents(),

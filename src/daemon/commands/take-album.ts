@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { ownAlbums } from '../state/machine.ts'
+import { type Command, NotPossible } from './command.ts'
+
+/** Takes the albums of the mirrors from machines that are gone. `albums`: the albums that this machine has now. */
+export const takeAlbumCommand: Command<object, { albums: string[] }> = {
+  request: z.strictObject({}),
+  needsHost: true,
+  // What works with the albums has taken them by now: see carryOutHere. A running daemon has its albums already.
+  takesAlbums: true,
+  async carryOut({ config }) {
+    if (config.account.shared === undefined)
+      throw new NotPossible(
+        'account.shared is not set, so no machine has claims on albums; there is nothing to take',
+      )
+    return { albums: ownAlbums(config.mirrors).albums }
+  },
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../../config/schema.ts'
+import type { SharedAccount } from '../../shared/account.ts'
+import { AlbumClaims, type AlbumTaken, StoreAway } from '../../shared/claims.ts'
+import { mayArriveFor, systemClock } from '../../sync/clock.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
+import { StateError } from '../../synced/state-error.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { openMachine, ownAlbums } from '../state/machine.ts'
+
+/** This machine's claims on its albums while a state is open. */
+export interface OpenClaims {
+  claims: AlbumClaims
+  /** The same interruption, ended also when the albums are another machine's. */
+  interruption: Interruption
+  /** Throws AlbumTaken when the albums are another machine's. */
+  throwWhereLost(): void
+}
+
+/**
+ * Claims the albums of the mirrors. `take`: a person says that the machines that have them are gone for good. Throws
+ * AlbumTaken, and StateError where the store must answer first.
+ */
+export async function openClaims(
+  config: Config,
+  shared: SharedAccount,
+  { meta, commit }: Pick<Synced, 'meta' | 'commit'>,
+  interruption: Interruption,
+  { take = false, say }: { take?: boolean; say: (line: string) => void },
+): Promise<OpenClaims> {
+  const ended = new AbortController()
+  let lost: AlbumTaken | null = null
+  const claims = new AlbumClaims({
+    store: shared.store,
+    clock: systemClock,
+    machine: openMachine(config),
+    albums: ownAlbums(config.mirrors).albums,
+    process: randomUUID(),
+    mayArriveMs: mayArriveFor(config.host.credential_lifetime),
+    onDoubt(why) {
+      if (meta.get('claim_doubt') === why) return
+      // When the state has failed, the pass fails too.
+      commit(tx => (why ? tx.meta.set('claim_doubt', why) : tx.meta.clear('claim_doubt'))).catch(() => {})
+    },
+    onLost(error) {
+      lost = error
+      ended.abort()
+    },
+    say,
+  })
+  try {
+    if (take) await claims.take(interruption.stop)
+    await claims.open(interruption.stop)
+  } catch (error) {
+    throw error instanceof StoreAway ? new StateError(error.code, error.message) : error
+  }
+  const both = (signal: AbortSignal) => AbortSignal.any([signal, ended.signal])
+  return {
+    claims,
+    interruption: { ...interruption, stop: both(interruption.stop), cut: both(interruption.cut) },
+    throwWhereLost() {
+      if (lost) throw lost
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config/schema.ts'
+import { isAtOrBelow, type Machine } from '../../shared/claims.ts'
+import { albumPathOf } from '../../sync/album.ts'
+import { makePrivate } from '../../synced/private-file.ts'
+import { orNull } from '../or-null.ts'
+
+/** What the state folder keeps of this machine. A file beside the database: a lost database does not make another machine. */
+interface Kept {
+  /** Random, made once. */
+  id: string
+  /** The id of the machine that held these albums. */
+  heldBy: string
+  held: string[]
+}
+
+/**
+ * This machine, as its state folder tells. The id depends on the folder and on the machine, so that a copy of the folder on
+ * another machine is another machine. Throws Node's errors.
+ */
+export function openMachine({ account: { machine: name }, state_dir }: Config): Machine {
+  const file = join(state_dir, 'albumd.machine')
+  const known = orNull(() => JSON.parse(readFileSync(file, 'utf8')) as Kept)
+  let kept: Kept = known ?? { id: randomBytes(16).toString('hex'), heldBy: '', held: [] }
+  const write = () => {
+    makePrivate(`${file}.new`)
+    writeFileSync(`${file}.new`, JSON.stringify(kept))
+    renameSync(`${file}.new`, file)
+  }
+  if (known === null) write()
+  const id = createHash('sha256')
+    .update(`${kept.id}\0${idOfSystem() ?? name}`)
+    .digest('hex')
+    .slice(0, 32)
+  return {
+    id,
+    name,
+    held: () => (kept.heldBy === id ? kept.held : []),
+    keepHeld(albums) {
+      kept = { ...kept, heldBy: id, held: [...albums] }
+      write()
+    },
+  }
+}
+
+/** What tells this system from others; null where the system has no such id, as in a container. */
+function idOfSystem(): string | null {
+  const id = orNull(() => readFileSync('/etc/machine-id', 'utf8').trim())
+  return id && /^[0-9a-f]{32}$/.test(id) ? id : null
+}
+
+/** The albums of the mirrors, and whether an album is one of them or lies below one. */
+export function ownAlbums(mirrors: Pick<Config, 'mirrors'>['mirrors']) {
+  const albums = mirrors.map(({ album }) => albumPathOf(album, '').join('/'))
+  return { albums, isOwn: (album: string) => isAtOrBelow(album, albums) }
+}

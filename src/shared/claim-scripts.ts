@@ -1,0 +1,109 @@
+import { script } from './store.ts'
+
+/*
+ * What the store does for claims, in Lua. Redis runs a script as a whole, so no other machine comes in between. Times are
+ * milliseconds of the store's clock, because the machines' clocks may differ.
+ *
+ * KEYS of CLAIM and LEAVE: a hash from each claimed album to its machine's id, a hash of what is known of the machines
+ * ("id/name", "id/seen", "id/until", "id/process"), when the store began, and when it was found to have lost claims. An album is written "/A/B/", so that one
+ * album lies in another when the other's text begins it.
+ */
+
+/**
+ * Claims albums, or renews the claims. ARGV: the machine's id, its process, its name, the lease in ms, `take` (1: the albums
+ * of machines that are gone are taken over), `begin` (1: the process begins), and the albums: "h/A/B/" when the machine's
+ * state says that it held the album, else "n/A/B/". Answers one of
+ * - held, the milliseconds after which the lease gives leave to delete
+ * - taken, the album, the name of the machine that has it, when that machine was seen, 1 if it works now, the store's time
+ * - replaced: another process with this machine's id has begun
+ * - new, the milliseconds to wait: the store may have lost the claims of others, who bring them back meanwhile
+ */
+export const CLAIM = script(`
+local claims, machines, began, lost = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local me, process, name, lease, take, begin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+redis.call('SET', began, now, 'NX')
+local earlier = tonumber(redis.call('GET', began)) + lease
+
+local known = redis.call('HGET', machines, me .. '/process')
+if known and known ~= process and begin == '0' then return {'replaced'} end
+
+local all = redis.call('HGETALL', claims)
+local mine, others, gone = {}, {}, {}
+for i = 1, #all, 2 do
+  if all[i + 1] == me then mine[all[i]] = true else others[all[i]] = all[i + 1] end
+end
+local wanted, wait, knows = {}, 0, true
+for i = 7, #ARGV do
+  local album = string.sub(ARGV[i], 2)
+  wanted[album] = true
+  for other, owner in pairs(others) do
+    if string.sub(other, 1, #album) == album or string.sub(album, 1, #other) == other then
+      local until_ = tonumber(redis.call('HGET', machines, owner .. '/until') or '0')
+      if take == '0' or until_ > now then
+        return {'taken', other, redis.call('HGET', machines, owner .. '/name') or '',
+          redis.call('HGET', machines, owner .. '/seen') or '0', until_ > now and 1 or 0, now}
+      end
+      gone[other] = owner
+    end
+  end
+  if not mine[album] then
+    if string.sub(ARGV[i], 1, 1) == 'n' then wait = math.max(wait, earlier - now) else knows = false end
+  end
+end
+if not knows then redis.call('SET', lost, now) end
+if wait > 0 then return {'new', wait} end
+
+local leave = now
+for album in pairs(wanted) do
+  if not mine[album] then leave = math.max(leave, earlier) end
+end
+if known and known ~= process then
+  leave = math.max(leave, tonumber(redis.call('HGET', machines, me .. '/until') or '0'))
+end
+for album in pairs(gone) do redis.call('HDEL', claims, album) end
+for album in pairs(mine) do
+  if not wanted[album] then redis.call('HDEL', claims, album) end
+end
+for album in pairs(wanted) do redis.call('HSET', claims, album, me) end
+redis.call('HSET', machines, me .. '/name', name, me .. '/seen', now, me .. '/until', now + lease, me .. '/process', process)
+return {'held', leave - now}
+`)
+
+/** Ends a lease, and leaves the albums to the machine. ARGV: the machine's id, its process. */
+export const LEAVE = script(`
+local machines, me = KEYS[2], ARGV[1]
+if redis.call('HGET', machines, me .. '/process') ~= ARGV[2] then return 0 end
+local time = redis.call('TIME')
+redis.call('HSET', machines, me .. '/until', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+return 1
+`)
+
+/**
+ * Begins the creation of one album. KEYS: the album's key, what is known of machines, and when the store was found to have
+ * lost claims. ARGV: the machine's id, how long the entry lasts in ms. Answers an empty text when this machine may create the
+ * album, or else what is there: "=" and the host's id of the album, or the id of the machine that creates it. A store that
+ * lost claims may have lost such an entry too, and answers "?" for as long as an entry lasts.
+ */
+export const BEGIN_ALBUM = script(`
+local there = redis.call('GET', KEYS[1])
+if there and there ~= ARGV[1] then return there end
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local lost = redis.call('GET', KEYS[3])
+if not there then
+  if lost and now < tonumber(lost) + tonumber(ARGV[2]) then return '?' end
+  if not redis.call('HGET', KEYS[2], ARGV[1] .. '/until') then return '?' end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ''
+`)
+
+/** Ends it. ARGV: the machine's id, how long the outcome is kept in ms, and the host's id of the album; empty: none. */
+export const END_ALBUM = script(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[3] == '' then redis.call('DEL', KEYS[1])
+else redis.call('SET', KEYS[1], '=' .. ARGV[3], 'PX', ARGV[2]) end
+return 1
+`)

@@ -1,0 +1,277 @@
+import { because, type Reason } from '../words/reasons.ts'
+import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from './claim-scripts.ts'
+import type { Store, Value } from './store.ts'
+
+/** How long a machine that is not heard of keeps its leave to delete. Its albums stay its own for as long as it takes. */
+export const LEASE_MS = 30_000
+/** How often the lease is renewed. */
+export const RENEW_MS = 10_000
+/**
+ * The lease ends so much earlier for this machine than for the store, because a request takes a while to the host, and the
+ * clocks do not run at exactly the same speed.
+ */
+const MARGIN_MS = 5000
+/** How often a machine asks whether another has created the album that both need, and how many times. */
+const ASK_AGAIN_MS = 500
+const ASKED_MOST = 60
+/** How often a store is asked that is not connected yet, and how many times. */
+const CONNECTING_MS = 100
+const CONNECTING_MOST = 30
+
+/** The machine that has an album. */
+export interface Owner {
+  /** The album, with slashes; '' is the host's root. */
+  album: string
+  machine: string
+  /** When it was last seen: milliseconds since 1970, by this machine's clock. */
+  seen: number
+  /** Whether its lease is alive, so that it works now. */
+  works: boolean
+}
+
+/** Another machine has one of the albums. `code`: LOCKED. */
+export class AlbumTaken extends Error {
+  override name = 'AlbumTaken'
+  readonly code = 'LOCKED'
+}
+
+/** Whether this machine has its albums can't be found out now. `code`: STORE_AWAY. */
+export class StoreAway extends Error {
+  override name = 'StoreAway'
+  readonly code = 'STORE_AWAY'
+}
+
+/** Time as claims need it. See sync/clock.ts. */
+export interface ClaimClock {
+  wall(): number
+  monotonic(): number
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** The machine, as its state folder tells. */
+export interface Machine {
+  /** Another machine has another id, also when its state folder is a copy of this one. */
+  id: string
+  name: string
+  /** The albums that it has held. Kept in the state folder, so that a store that lost everything can be told. */
+  held(): readonly string[]
+  keepHeld(albums: readonly string[]): void
+}
+
+export interface ClaimsOptions {
+  store: Store
+  clock: ClaimClock
+  machine: Machine
+  /** The mirrors' albums, with slashes; '' is the host's root. */
+  albums: readonly string[]
+  /** Unique for each process. */
+  process: string
+  /** How long a request may arrive at the host after it was sent, in milliseconds. */
+  mayArriveMs: number
+  /** Called when deletions begin to wait, or go on (null). */
+  onDoubt(why: Reason | null): void
+  /** Called when the albums are another's. From then on nothing may be sent. */
+  onLost(error: AlbumTaken): void
+  /** Tells a person what is waited for. */
+  say(line: string): void
+}
+
+type Answer =
+  | { kind: 'held' }
+  | { kind: 'new'; waitMs: number }
+  | { kind: 'away' }
+  | { kind: 'lost'; error: AlbumTaken }
+
+/** "/A/B/" for the album "A/B", "/" for the host's root. */
+export function albumKey(album: string): string {
+  return album === '' ? '/' : `/${album.normalize()}/`
+}
+
+/** Whether an album lies at or below one of these. */
+export function isAtOrBelow(album: string, above: readonly string[]): boolean {
+  return above.some(own => albumKey(album).startsWith(albumKey(own)))
+}
+
+/**
+ * This machine's claims on the albums of its mirrors.
+ *
+ * A claim says whose an album is, and stays until its machine gives the album up or a person gives it to another machine: a
+ * machine that is switched off for a week keeps its albums. The lease says that the machine is alive, and only under its lease
+ * a machine deletes. So when a person gives an album away, its old machine deletes nothing any more, also if it can't reach
+ * the store: by then its lease has ended by its own clock.
+ */
+export class AlbumClaims {
+  readonly #options: ClaimsOptions
+  readonly #ended = new AbortController()
+  #renewing: Promise<void> = Promise.resolve()
+  /** When deletions may begin, and for how long the lease was given, from when it was asked for. */
+  #lease: { askedAt: { wall: number; monotonic: number }; fromMs: number } | null = null
+  #lost: AlbumTaken | null = null
+  #told: Reason | null | undefined
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Claims the albums and renews the claims from then on. A machine that has held its albums goes on without the store, and
+   * deletes nothing. Throws AlbumTaken and StoreAway.
+   */
+  async open(signal: AbortSignal): Promise<void> {
+    const { clock, say, machine, albums } = this.#options
+    for (let waited = false; !signal.aborted; waited = true) {
+      const answer = await this.#begin(false, signal)
+      if (answer.kind === 'away' && !albums.every(album => machine.held().includes(album)))
+        throw new StoreAway(
+          'the shared store (account.shared) does not answer, and this machine has not had its albums before, so another machine may have them',
+        )
+      if (answer.kind !== 'new') break
+      if (!waited)
+        say(
+          'the shared store is new or was emptied: albumd waits until other machines have told what is theirs',
+        )
+      await clock.sleep(answer.waitMs + 1, signal)
+    }
+    this.#renewing = this.#renew()
+  }
+
+  /** Takes the albums from machines that are gone. Throws AlbumTaken when one of them works now, and StoreAway. */
+  async take(signal: AbortSignal): Promise<void> {
+    const answer = await this.#begin(true, signal)
+    if (answer.kind === 'away') throw new StoreAway('the shared store (account.shared) does not answer')
+    if (answer.kind === 'new')
+      throw new StoreAway('the shared store is new or was emptied; try again in half a minute')
+  }
+
+  /** The first claim. A connection that is being made is waited for. Throws AlbumTaken. */
+  async #begin(take: boolean, signal: AbortSignal): Promise<Exclude<Answer, { kind: 'lost' }>> {
+    for (let tries = 1; ; tries++) {
+      const answer = await this.#claim({ begin: true, take })
+      if (answer.kind === 'lost') throw answer.error
+      if (answer.kind !== 'away' || tries === CONNECTING_MOST || signal.aborted) return answer
+      await this.#options.clock.sleep(CONNECTING_MS, signal)
+    }
+  }
+
+  /** Why nothing may be deleted at this moment, or null. */
+  readonly doubt = (): Reason | null => {
+    if (this.#lease === null || this.#lost) return IN_DOUBT
+    const { clock } = this.#options
+    const { askedAt, fromMs } = this.#lease
+    // The monotonic clock stands still while the machine sleeps, and the wall clock may be set back.
+    const passed = Math.max(clock.monotonic() - askedAt.monotonic, clock.wall() - askedAt.wall)
+    return passed > fromMs && passed < LEASE_MS - MARGIN_MS ? null : IN_DOUBT
+  }
+
+  readonly isOwn = (album: string): boolean => isAtOrBelow(album, this.#options.albums)
+
+  /** See sync/claims.ts. */
+  readonly beginAlbum = async (album: string, signal: AbortSignal) => {
+    const { store, clock, machine, mayArriveMs } = this.#options
+    if (this.isOwn(album)) return OWN
+    const keys = [`claims:album${albumKey(album)}`, KEYS[1]!, KEYS[3]!]
+    const name = album.slice(album.lastIndexOf('/') + 1)
+    for (let asked = 0; asked < ASKED_MOST && !signal.aborted; asked++) {
+      const at = clock.monotonic()
+      // Twice as long as a request may arrive: the request leaves in the first half.
+      const answer = await store.run(BEGIN_ALBUM, keys, [machine.id, 2 * mayArriveMs])
+      if (!answer.ok) return { kind: 'wait', why: because('album_of_several', { name }) } as const
+      const there = String(answer.value)
+      if (there.startsWith('=')) return { kind: 'made', id: there.slice(1) } as const
+      if (there === '')
+        return {
+          kind: 'create',
+          mayGo: () => clock.monotonic() - at < mayArriveMs,
+          async ended(id: string | null) {
+            await store.run(END_ALBUM, keys, [machine.id, 2 * mayArriveMs, id ?? ''])
+          },
+        } as const
+      await clock.sleep(ASK_AGAIN_MS, signal)
+    }
+    return { kind: 'wait', why: because('album_asked_for', { name }) } as const
+  }
+
+  /** Ends the lease. The albums stay this machine's. */
+  async close(): Promise<void> {
+    this.#ended.abort()
+    await this.#renewing
+    const { store, machine, process } = this.#options
+    this.#lease = null
+    if (!this.#lost) await store.run(LEAVE, KEYS, [machine.id, process])
+  }
+
+  async #renew(): Promise<void> {
+    const { signal } = this.#ended
+    const { clock, onDoubt, onLost } = this.#options
+    for (;;) {
+      const doubt = this.doubt()
+      if (doubt !== this.#told) onDoubt(doubt)
+      this.#told = doubt
+      await clock.sleep(RENEW_MS, signal)
+      if (signal.aborted) return
+      const answer = await this.#claim({ begin: false, take: false })
+      if (answer.kind === 'lost') return onLost(answer.error)
+    }
+  }
+
+  async #claim(how: { begin: boolean; take: boolean }): Promise<Answer> {
+    const { clock, albums, machine } = this.#options
+    const askedAt = { wall: clock.wall(), monotonic: clock.monotonic() }
+    const answer = await this.#ask(how)
+    if (answer === null) return { kind: 'away' }
+    if (answer[0] === 'new') return { kind: 'new', waitMs: Number(answer[1]) }
+    if (answer[0] === 'held') {
+      // Leave to delete may begin later, counted from when the answer came.
+      const fromMs = Number(answer[1]) > 0 ? clock.monotonic() - askedAt.monotonic + Number(answer[1]) : -1
+      this.#lease = { askedAt, fromMs }
+      if (machine.held().join('\n') !== albums.join('\n')) machine.keepHeld(albums)
+      return { kind: 'held' }
+    }
+    machine.keepHeld([])
+    this.#lease = null
+    this.#lost = answer[0] === 'replaced' ? COPY : takenBy(this.#ownerOf(answer))
+    return { kind: 'lost', error: this.#lost }
+  }
+
+  /** What the store answers, or null when it is away. */
+  async #ask({ begin, take }: { begin: boolean; take: boolean }): Promise<Value[] | null> {
+    const { store, machine, process, albums } = this.#options
+    const held = new Set(machine.held())
+    const answer = await store.run(CLAIM, KEYS, [
+      machine.id,
+      process,
+      machine.name,
+      LEASE_MS,
+      Number(take),
+      Number(begin),
+      ...albums.map(album => `${held.has(album) ? 'h' : 'n'}${albumKey(album)}`),
+    ])
+    return answer.ok ? (answer.value as Value[]) : null
+  }
+
+  #ownerOf([, key, machine, seen, works, now]: Value[]): Owner {
+    return {
+      album: String(key).slice(1, -1),
+      machine: String(machine),
+      // The store's clock may differ from this machine's.
+      seen: this.#options.clock.wall() - (Number(now) - Number(seen)),
+      works: Number(works) === 1,
+    }
+  }
+}
+
+const KEYS = ['claims', 'claims:machines', 'claims:began', 'claims:lost']
+const IN_DOUBT = because('claim_in_doubt')
+const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
+
+const COPY = new AlbumTaken(
+  'another albumd with a copy of this state folder has begun; give each its own state_dir',
+)
+
+function takenBy({ album, machine, seen, works }: Owner): AlbumTaken {
+  return new AlbumTaken(
+    `the album "${album}" belongs to the machine ${machine}, last seen ${new Date(seen).toISOString()}` +
+      `${works ? ', which works now' : ''}; only one machine may mirror into an album. Name another album, or when ` +
+      `${machine} is gone for good: albumd trust --take-album`,
+  )
+}

@@ -1,0 +1,307 @@
+import { describe, expect, it } from 'vitest'
+import {
+  AlbumClaims,
+  AlbumTaken,
+  LEASE_MS,
+  type Machine,
+  RENEW_MS,
+  StoreAway,
+} from '../../src/shared/claims.ts'
+import type { Store } from '../../src/shared/store.ts'
+import { because } from '../../src/words/reasons.ts'
+import { quiet, Timeline } from '../sim/engine/virtual-clock.ts'
+import { FakeRedis } from '../sim/store/fake-redis.ts'
+
+const never = new AbortController().signal
+
+/** A store, and machines that claim albums in it. Time passes only where a test says so. */
+function setUp() {
+  const time = new Timeline()
+  const redis = new FakeRedis(() => time.now)
+  const clock = {
+    wall: () => time.now,
+    monotonic: () => time.now,
+    sleep: (ms: number, signal: AbortSignal) =>
+      new Promise<void>(resolve => {
+        if (signal.aborted) return resolve()
+        signal.addEventListener('abort', () => resolve())
+        time.after(ms, resolve)
+      }),
+  }
+  async function pass(ms: number): Promise<void> {
+    const end = time.now + ms
+    await quiet()
+    for (let next = time.next(); next !== null && next <= end; next = time.next()) {
+      time.advance()
+      await quiet()
+    }
+    time.now = end
+  }
+  let processes = 0
+  function machine(name: string, albums: string[], kept: { held: readonly string[] } = { held: [] }) {
+    const state = { away: false, doubts: [] as boolean[], lost: null as Error | null, said: 0 }
+    const store: Store = {
+      async run(script, keys, args) {
+        if (state.away) return { ok: false, away: { reason: because('paused'), since: 0 } }
+        return { ok: true, value: redis.run(script, keys, args) }
+      },
+      away: () => null,
+      listen: () => () => {},
+      close: async () => {},
+    }
+    const identity: Machine = {
+      id: `id of ${name}`,
+      name,
+      held: () => kept.held,
+      keepHeld: held => void Object.assign(kept, { held }),
+    }
+    const claims = new AlbumClaims({
+      store,
+      clock,
+      machine: identity,
+      albums,
+      process: String(processes++),
+      mayArriveMs: 60_000,
+      onDoubt: why => void state.doubts.push(why !== null),
+      onLost: error => void Object.assign(state, { lost: error }),
+      say: () => void state.said++,
+    })
+    return Object.assign(state, { claims, kept, open: () => claims.open(never) })
+  }
+  /** The store is not new any more. */
+  const settle = () => {
+    const first = machine('first', ['Elsewhere'])
+    const opened = first.open()
+    return pass(LEASE_MS + 1).then(() => opened)
+  }
+  return { time, redis, pass, machine, settle }
+}
+
+describe('an album', () => {
+  it.each([
+    ['Photos', 'Photos'],
+    ['Photos', 'Photos/2024'],
+    ['Photos/2024', 'Photos'],
+    ['', 'Photos'],
+    ['Photos', ''],
+  ])('"%s" of one machine is kept from another that mirrors into "%s"', async (theirs, mine) => {
+    const { machine, redis, pass } = setUp()
+    redis.clear()
+    const one = machine('one', [theirs])
+    const opened = one.open()
+    await pass(LEASE_MS + 1)
+    await opened
+    await expect(machine('two', [mine]).open()).rejects.toThrow(AlbumTaken)
+    expect(one.claims.doubt()).toBe(null)
+  })
+
+  it('that only begins alike is free', async () => {
+    const { machine, settle } = setUp()
+    await settle()
+    await machine('one', ['Photos']).open()
+    await expect(machine('two', ['Photos 2', 'Phot', 'A/Photos']).open()).resolves.toBeUndefined()
+  })
+
+  it('stays with a machine that is switched off', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    await one.claims.close()
+    await pass(10 * 3_600_000)
+    await expect(machine('two', ['Photos']).open()).rejects.toThrow(
+      /belongs to the machine one, last seen 2026-11-2\dT/,
+    )
+  })
+
+  it('is taken over by a person only while its machine does not work', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    const two = machine('two', ['Photos/2024'])
+    await expect(two.claims.take(never)).rejects.toThrow(/works now/)
+    one.away = true
+    await pass(RENEW_MS + LEASE_MS)
+    await machine('two', ['Photos/2024']).claims.take(never)
+    expect(one.claims.doubt()).not.toBe(null)
+    one.away = false
+    await pass(RENEW_MS)
+    expect(one.lost?.message).toMatch(/"Photos\/2024" belongs to the machine two/)
+    expect(one.kept.held).toEqual([])
+  })
+
+  it('is given up when no mirror names it any more', async () => {
+    const { machine, settle } = setUp()
+    await settle()
+    const one = machine('one', ['Photos', 'Scans'])
+    await one.open()
+    await one.claims.close()
+    await machine('one', ['Scans']).open()
+    await expect(machine('two', ['Photos']).open()).resolves.toBeUndefined()
+  })
+})
+
+describe('leave to delete', () => {
+  it('ends before the lease ends, where the store is away', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    one.away = true
+    await pass(LEASE_MS - 5001)
+    expect(one.claims.doubt()).toBe(null)
+    await pass(2)
+    expect(one.claims.doubt()).not.toBe(null)
+    await pass(RENEW_MS)
+    one.away = false
+    await pass(RENEW_MS)
+    expect(one.claims.doubt()).toBe(null)
+    expect(one.doubts).toEqual([false, true, false])
+  })
+
+  it('begins for a second process of a machine once the lease of the first has ended', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    const again = machine('one', ['Photos'])
+    await again.open()
+    expect(again.claims.doubt()).not.toBe(null)
+    await pass(RENEW_MS + 1)
+    expect(one.lost?.message).toMatch(/a copy of this state folder/)
+    await pass(LEASE_MS)
+    expect(again.claims.doubt()).toBe(null)
+  })
+
+  it('begins at once after an end that the store has heard of', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    await one.claims.close()
+    await pass(1)
+    const again = machine('one', ['Photos'])
+    await again.open()
+    expect(again.claims.doubt()).toBe(null)
+  })
+})
+
+describe('a store that lost everything', () => {
+  it('gets a claim back from its machine at once, and leave to delete comes once no older lease is left', async () => {
+    const { machine, settle, redis, pass } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    redis.clear()
+    const two = machine('two', ['Photos'])
+    const opened = two.open()
+    await pass(RENEW_MS + 1)
+    expect(one.claims.doubt()).not.toBe(null)
+    const refused = expect(opened).rejects.toThrow(AlbumTaken)
+    await pass(LEASE_MS)
+    await refused
+    expect(two.said).toBe(1)
+    expect(one.claims.doubt()).toBe(null)
+  })
+
+  it('does not keep a machine from its own albums', async () => {
+    const { machine, settle, redis } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    await one.claims.close()
+    redis.clear()
+    await expect(machine('one', ['Photos'], one.kept).open()).resolves.toBeUndefined()
+  })
+})
+
+describe('a store that is away at the start', () => {
+  it('lets a machine go on with the albums that it has had, without leave to delete', async () => {
+    const { machine, pass } = setUp()
+    const one = machine('one', ['Photos'], { held: ['Photos'] })
+    one.away = true
+    const opened = one.open()
+    await pass(5000)
+    await opened
+    expect(one.claims.doubt()).not.toBe(null)
+  })
+
+  it('keeps a machine from albums that it has never had', async () => {
+    const { machine, pass } = setUp()
+    const one = machine('one', ['Photos', 'Scans'], { held: ['Photos'] })
+    one.away = true
+    const refused = expect(one.open()).rejects.toThrow(StoreAway)
+    await pass(5000)
+    await refused
+  })
+})
+
+describe('an album that two machines need', () => {
+  it('is created by one of them, and used by the other', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
+    await Promise.all([one.open(), two.open()])
+    const begun = await one.claims.beginAlbum('Family', never)
+    const waiting = two.claims.beginAlbum('Family', never)
+    await pass(2000)
+    if (begun.kind !== 'create') throw new Error(begun.kind)
+    await begun.ended('id of Family')
+    await pass(500)
+    expect(await waiting).toEqual({ kind: 'made', id: 'id of Family' })
+  })
+
+  it('is created by the second once the first has not', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
+    await Promise.all([one.open(), two.open()])
+    const begun = await one.claims.beginAlbum('Family', never)
+    if (begun.kind === 'create') await begun.ended(null)
+    expect((await two.claims.beginAlbum('Family', never)).kind).toBe('create')
+    await pass(1)
+  })
+
+  it('waits for as long as a lost request may arrive, and the request leaves in the first half of that time', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
+    await Promise.all([one.open(), two.open()])
+    const begun = await one.claims.beginAlbum('Family', never)
+    const waiting = two.claims.beginAlbum('Family', never)
+    await pass(59_999)
+    expect((await waiting).kind).toBe('wait')
+    if (begun.kind !== 'create') throw new Error(begun.kind)
+    expect(begun.mayGo()).toBe(true)
+    await pass(1)
+    expect(begun.mayGo()).toBe(false)
+    await pass(60_001)
+    expect((await two.claims.beginAlbum('Family', never)).kind).toBe('create')
+  })
+
+  it('is not created for as long as an entry lasts, once the store has lost its entries', async () => {
+    const { machine, settle, redis, pass } = setUp()
+    await settle()
+    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
+    await Promise.all([one.open(), two.open()])
+    expect((await one.claims.beginAlbum('Family', never)).kind).toBe('create')
+    redis.clear()
+    const waiting = two.claims.beginAlbum('Family', never)
+    await pass(119_000)
+    expect((await waiting).kind).toBe('wait')
+    await pass(2 * RENEW_MS)
+    expect((await two.claims.beginAlbum('Family', never)).kind).toBe('create')
+  })
+
+  it('is not created while the store is away', async () => {
+    const { machine, settle } = setUp()
+    await settle()
+    const one = machine('one', ['Family/Ann'])
+    await one.open()
+    one.away = true
+    expect((await one.claims.beginAlbum('Family', never)).kind).toBe('wait')
+    expect((await one.claims.beginAlbum('Family/Ann', never)).kind).toBe('create')
+    expect((await one.claims.beginAlbum('Family/Ann/2024', never)).kind).toBe('create')
+  })
+})

@@ -1,0 +1,141 @@
+import type { Script, Value } from '../../../src/shared/store.ts'
+import { Lua, type Reply } from './lua.ts'
+
+type Kept = string | Map<string, string>
+
+/** As much of Redis, in memory, as the scripts of src/shared use. */
+export class FakeRedis {
+  readonly #now: () => number
+  readonly #lua = new Lua((command, args) => this.#call(command, args))
+  readonly #keys = new Map<string, Kept>()
+  readonly #ends = new Map<string, number>()
+
+  /** `now`: milliseconds of the store's clock. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Value {
+    return this.#lua.run(script, keys, args)
+  }
+
+  /** As a restart does that loses everything. */
+  clear(): void {
+    this.#keys.clear()
+    this.#ends.clear()
+  }
+
+  #call(command: string, args: string[]): Reply {
+    const act = this.#commands[command]
+    if (!act) throw new Error(`the fake store does not know ${command}`)
+    for (const [key, end] of this.#ends) if (end <= this.#now()) this.#forget(key)
+    return act(args[0]!, ...args.slice(1))
+  }
+
+  #forget(key: string): boolean {
+    this.#ends.delete(key)
+    return this.#keys.delete(key)
+  }
+
+  #text(key: string): string | undefined {
+    const kept = this.#keys.get(key)
+    if (kept instanceof Map) throw new Error(`WRONGTYPE ${key}`)
+    return kept
+  }
+
+  #hash(key: string): Map<string, string> {
+    const kept = this.#keys.get(key) ?? new Map<string, string>()
+    if (!(kept instanceof Map)) throw new Error(`WRONGTYPE ${key}`)
+    return kept
+  }
+
+  /** The members of a sorted set in their order. */
+  #members(key: string): [string, number][] {
+    const all = [...this.#hash(key)].map(([member, score]): [string, number] => [member, Number(score)])
+    return all.sort(([a, one], [b, other]) => one - other || (a < b ? -1 : 1))
+  }
+
+  #put(key: string, hash: Map<string, string>): void {
+    if (hash.size > 0) this.#keys.set(key, hash)
+    else this.#forget(key)
+  }
+
+  readonly #commands: Readonly<Record<string, (key: string, ...rest: string[]) => Reply>> = {
+    TIME: () => [String(Math.floor(this.#now() / 1000)), String(Math.floor((this.#now() % 1000) * 1000))],
+    GET: key => this.#text(key) ?? false,
+    EXISTS: key => (this.#keys.has(key) ? 1 : 0),
+    SET: (key, value, ...options) => {
+      const has = (name: string) => options.some(option => option.toUpperCase() === name)
+      if (has('NX') && this.#keys.has(key)) return false
+      this.#forget(key)
+      this.#keys.set(key, value!)
+      const ms = options[options.findIndex(option => option.toUpperCase() === 'PX') + 1]
+      if (has('PX')) this.#ends.set(key, this.#now() + Number(ms))
+      return { ok: 'OK' }
+    },
+    DEL: (...keys) => keys.filter(key => this.#forget(key)).length,
+    PEXPIRE: (key, ms) => {
+      if (this.#keys.has(key)) this.#ends.set(key, this.#now() + Number(ms))
+      return this.#keys.has(key) ? 1 : 0
+    },
+    EXPIRE: (key, seconds) => this.#call('PEXPIRE', [key, String(Number(seconds) * 1000)]),
+    INCR: key => this.#call('INCRBY', [key, '1']),
+    INCRBY: (key, by) => {
+      const value = Number(this.#text(key) ?? 0) + Number(by)
+      this.#keys.set(key, String(value))
+      return value
+    },
+    HGET: (key, field) => this.#hash(key).get(field!) ?? false,
+    HMGET: (key, ...fields) => fields.map(field => this.#hash(key).get(field) ?? null),
+    HGETALL: key => [...this.#hash(key)].flat(),
+    HSET: (key, ...pairs) => {
+      const hash = this.#hash(key)
+      for (let at = 0; at < pairs.length; at += 2) hash.set(pairs[at]!, pairs[at + 1]!)
+      this.#put(key, hash)
+      return pairs.length / 2
+    },
+    HINCRBY: (key, field, by) => {
+      const value = Number(this.#hash(key).get(field!) ?? 0) + Number(by)
+      this.#call('HSET', [key, field!, String(value)])
+      return value
+    },
+    HDEL: (key, ...fields) => {
+      const hash = this.#hash(key)
+      const gone = fields.filter(field => hash.delete(field)).length
+      this.#put(key, hash)
+      return gone
+    },
+    ZADD: (key, score, member) => {
+      const set = this.#hash(key)
+      const isNew = !set.has(member!)
+      set.set(member!, score!)
+      this.#put(key, set)
+      return isNew ? 1 : 0
+    },
+    ZREM: (key, ...members) => this.#call('HDEL', [key, ...members]),
+    ZSCORE: (key, member) => this.#hash(key).get(member!) ?? false,
+    ZCARD: key => this.#hash(key).size,
+    ZCOUNT: (key, least, most) =>
+      this.#members(key).filter(([, score]) => isWithin(score, least!, most!)).length,
+    ZREMRANGEBYSCORE: (key, least, most) => {
+      const gone = this.#members(key).filter(([, score]) => isWithin(score, least!, most!))
+      return this.#call('HDEL', [key, ...gone.map(([member]) => member)])
+    },
+    ZRANGE: (key, from, to, ...options) => {
+      const all = this.#members(key)
+      const end = Number(to) < 0 ? all.length + Number(to) : Number(to)
+      const shown = all.slice(Number(from), end + 1)
+      const scores = options.some(option => option.toUpperCase() === 'WITHSCORES')
+      return shown.flatMap(([member, score]) => (scores ? [member, String(score)] : [member]))
+    },
+  }
+}
+
+/** Bounds as Redis writes them: "-inf", "5", "(5" without the 5. */
+function isWithin(score: number, least: string, most: string): boolean {
+  const [from, to] = [least, most].map(bound => Number(bound.replace('(', '').replace('inf', 'Infinity')))
+  return (
+    (least.startsWith('(') ? score > from! : score >= from!) &&
+    (most.startsWith('(') ? score < to! : score <= to!)
+  )
+}
