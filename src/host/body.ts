@@ -15,14 +15,14 @@ export function isMissing(value: unknown): value is undefined | null | '' {
   return value === undefined || value === null || value === ''
 }
 
-/** A field that must be a non-empty string. `missing`: the code of the refusal when it is missing. */
+/** A field that must be a non-empty string. When the field is missing, the request is refused for the reason `missing`. */
 export function requiredString(body: Body, field: string, missing: Reason): string {
   const value = optionalString(body, field)
   if (value === null) throw new Refusal(missing, `${field} is required.`)
   return value
 }
 
-/** A field that must be a name of 1 to `max` characters (code points, §8). The codes are those of the refusals. */
+/** A field that must be a name of 1 to `max` characters (code points, §8). `codes`: the reasons for which it is refused. */
 export function requiredName(
   body: Body,
   field: string,
@@ -42,7 +42,6 @@ export function optionalString(body: Body, field: string): string | null {
   return value
 }
 
-/** A field that must be a positive integer. */
 export function positiveInteger(body: Body, field: string, missing: Reason, invalid: Reason): number {
   const value = body[field]
   if (isMissing(value)) throw new Refusal(missing, `${field} is required.`)

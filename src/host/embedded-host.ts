@@ -31,7 +31,7 @@ export interface HostOptions extends HostChoices {
    */
   publicUrl?: string
   clock?: Clock
-  /** Called with errors that no request has caused. */
+  /** Called with each error that is the host's own fault and not a request's. */
   onFault?: (error: Error) => void
 }
 
@@ -43,17 +43,17 @@ export interface RunningHost {
   port: number
   /** The absolute path of the authority that clients must trust; null without TLS. */
   caFile: string | null
-  /** Ends the host within a second. Requests that last longer are cut off. */
+  /** Ends the host within a second. When a request needs longer, its connection is closed without an answer. */
   close(): Promise<void>
 }
 
 /** Milliseconds in which a request's headers must arrive. */
 const HEADERS_MAX = 10_000
 
-/** A whole request must arrive within a credential's life and this many milliseconds. */
+/** A request with its body must arrive within a credential's life plus this many milliseconds. */
 const REQUEST_MARGIN = 30_000
 
-/** The name or address in a URL. The brackets of an IPv6 address belong to the URL alone. */
+/** The name or address in a URL, without the brackets that a URL puts around an IPv6 address. */
 function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '')
 }
@@ -64,9 +64,9 @@ function unlessThere(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Serves all nine parts of the specification from a folder. The folder is made when it is missing; the folders above it must
- * exist. Rejects with code HOST_DATA_IN_USE when another host uses the folder, and with Node's error (EADDRINUSE, EACCES) or
- * SQLite's when the host can't listen or use the folder.
+ * Serves the whole interface (§1 to §9), with its data in a folder. The folder is made when it is missing; the folders
+ * above it must exist. Rejects with code HOST_DATA_IN_USE when another host uses the folder, and with Node's error
+ * (EADDRINUSE, EACCES) or SQLite's when the host can't listen or use the folder.
  */
 export async function startHost(options: HostOptions): Promise<RunningHost> {
   const settings = settle(options)
@@ -105,16 +105,18 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
 /** Milliseconds without a byte after which a connection is closed. */
 const SILENCE_MAX = 60_000
 
-/** Milliseconds that a connection may wait for its next request. Clients wait shorter, so they close first. */
+/**
+ * Milliseconds that an idle connection stays open. Clients close an idle connection sooner. So no client sends a request
+ * into a connection that the host is just closing.
+ */
 const IDLE_MAX = 30_000
 
-/** Milliseconds that requests under way have to end when the host closes. */
+/** When the host closes, requests under way get this many milliseconds to end. */
 const GRACE = 500
 
-/** Milliseconds within which a request must have been received. */
+/** Milliseconds in which a request's headers, and the whole request, must arrive. */
 interface Patience {
   headers: number
-  /** The whole request with its body. */
   request: number
 }
 
@@ -127,10 +129,11 @@ export function createServer(
   const options = {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
-    // How often Node checks these times. Its default is every 30 seconds.
+    // Node checks the two timeouts only so often. By default Node checks every 30 seconds, which is too seldom for 10
+    // seconds.
     connectionsCheckingInterval: Math.ceil(patience.headers / 10),
     keepAliveTimeout: IDLE_MAX,
-    // Without this Node refuses a request without Host with an empty body, which §1 does not allow.
+    // By default, Node answers a request without a Host header with an empty body. §1 wants a body in every failure.
     requireHostHeader: false,
   }
   const server = certificate ? createTlsServer({ ...options, ...certificate }) : createPlainServer(options)
@@ -139,7 +142,7 @@ export function createServer(
   return server
 }
 
-/** Resolves to the port once it listens. Rejects with Node's error, such as EADDRINUSE. */
+/** Makes the server listen, and resolves to its port. Rejects with Node's error, such as EADDRINUSE. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   server.listen({ host, port })
   await once(server, 'listening')
@@ -149,15 +152,15 @@ export async function listen(server: Server, host: string, port: number): Promis
 function serve(server: Server, app: App, readings: Readings): void {
   const { body, status } = badRequest(readings)
   const listener = getRequestListener(app.fetch, {
-    // Without this the adapter replaces the process's global Request and Response.
+    // By default, the adapter replaces the process's global Request and Response.
     overrideGlobalObjects: false,
-    // Called for requests whose Host or path make no URL. All others are answered by the app.
+    // Answers requests whose Host header and path make no valid URL, because the app can't be called without a URL.
     errorHandler: () => Response.json(body, { status }),
   })
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing))
 }
 
-/** Closes the server within a second. Requests that last longer are cut off. */
+/** Closes the server within a second. When a request needs longer, its connection is closed without an answer. */
 export async function close(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()

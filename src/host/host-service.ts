@@ -24,18 +24,21 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
   const admission = openAdmission(stores)
   const node = openUploadNode(stores)
   const defaultOf = db.transaction(() => defaultAlbums(stores)).immediate()
-  // A default album that was deleted is no default album any more.
+  // The account's default album; the root when there is none, or when the default album was deleted.
   const defaultAlbum = (account: Account) =>
     albums.at(defaultOf.get(account.id) ?? account.root) ?? albums.owned(account, null)
   const issue = openIssuing(stores, node, defaultAlbum)
-  // A kill between writing bytes and writing the row leaves bytes that no row names.
+  // When the process was killed after it wrote an image's bytes and before it wrote the row, the bytes have no row.
   for (const file of pictures.files()) if (!images.hasFile(file)) pictures.remove(file)
 
   return {
     identify: accounts.identify,
     admit: admission.admit,
 
-    /** Admits step 2. The token names the credential, and the credential names the account whose rate counts. */
+    /**
+     * Admits step 2, which comes without a key: the token names the credential, and the credential names the account. The
+     * request counts for the rate of this account.
+     */
     admitUpload(token: string) {
       const credential = node.credentialOf(token)
       return { credential, rate: admission.count(credential.account, 'send') }
@@ -85,8 +88,8 @@ function createAlbum({ albums, settings }: Stores, account: Account, body: Body)
 }
 
 /**
- * The default album of each account, where there is one. Albums of its path that are missing are made. Of several albums with
- * one name the oldest is taken.
+ * The row of each account's default album; empty when the settings name none. Makes the albums of its path that are
+ * missing. When several albums have the same name, the oldest is taken.
  */
 function defaultAlbums({ accounts, albums, settings }: Stores): Map<number, number> {
   const { defaultAlbum } = settings
@@ -207,7 +210,7 @@ async function deleteAlbum(stores: Stores, account: Account, id: string): Promis
   return { albums: removed.albums - itself, images: removed.files.length }
 }
 
-/** How many files are removed before other requests get a turn of the event loop. */
+/** After this many files, other requests get a turn of the event loop. */
 const BATCH = 50
 
 /** Removes files that no row names any more. A file that can't be removed is left to the next start. */

@@ -13,7 +13,10 @@ export interface Listing {
   pagination: { page: number; per_page: number; total_pages: number; total_images: number }
 }
 
-/** `GET /list` (§4.4). Null is the root; `query`: the page's number as text, null when the query names no page. */
+/**
+ * `GET /list` (§4.4). `albumId`: null is the root. `query`: the number of the page as text; null when the request names no
+ * page.
+ */
 export function list(
   { albums, images, settings: { readings } }: Stores,
   account: Account,
@@ -41,7 +44,7 @@ export function list(
   }
 }
 
-/** The page that is answered when this page is asked for. */
+/** The number of the page that the host shows when a client asks for page `asked` and `last` is the last page. */
 export function pageWithin(asked: number, last: number, { beyondLast }: Readings): number {
   if (asked <= last || beyondLast === 'empty') return asked
   if (beyondLast === 'last-page') return last

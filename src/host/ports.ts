@@ -20,18 +20,18 @@ export const systemClock: Clock = { wall: () => Date.now(), monotonic: () => per
 /** Random bytes, like node:crypto's `randomBytes`. */
 export type Random = (bytes: number) => Buffer
 
-/** What a picture is by its bytes; null when they are none of §4.3's formats. */
+/** Reads a picture's format and dimensions from its bytes. Null: the bytes are no picture of §4.3's formats. */
 export type ReadPicture = (source: ByteSource) => Promise<Picture | null>
 
 /** Stores the bytes of images. `file`: a name that the store has given, never a client's. */
 export interface PictureStore {
-  /** Begins a picture. Nobody can read it before it is kept. */
+  /** Begins to store a picture. Nobody can read the picture before `keep` was called. */
   begin(): Promise<Draft>
   /** The bytes from `start` to `end`, both included. Rejects when the file does not exist. */
   read(file: string, start: number, end: number): Promise<ReadableStream<Uint8Array>>
   /** Removes a picture. A picture that is gone already is no error. Throws when the bytes can't be removed. */
   remove(file: string): void
-  /** The names of all kept pictures. */
+  /** The names of all stored pictures; pictures that are still being received are not among them. */
   files(): Iterable<string>
   /** How many bytes can still be stored. */
   freeBytes(): number
@@ -40,13 +40,13 @@ export interface PictureStore {
 /** A picture that is being received. */
 export interface Draft extends ByteSource {
   append(chunk: Uint8Array): Promise<void>
-  /** Resolves to the picture's name once its bytes would survive a power cut. */
+  /** Stores the picture for good. Resolves to its name once its bytes would survive a power cut. */
   keep(): Promise<string>
-  /** Removes the picture, whether it was kept or not. */
+  /** Removes the picture, also after `keep`. */
   discard(): Promise<void>
 }
 
-/** Choices about a host's behaviour. Without a choice, §8 and the plan decide. */
+/** Choices about a host's behaviour. For a choice that is left out, §8 and the plan decide. */
 export interface HostChoices {
   /** The plan of every account. */
   plan: Plan
@@ -61,7 +61,7 @@ export interface HostChoices {
   credentialTtlMs?: number
   /** Requests a second by endpoint; Infinity means no limit. */
   requestsPerSecond?: Partial<Record<Endpoint, number>>
-  /** Where images land for which no album is named: names with slashes between them. Null is the root. */
+  /** The path of the album for uploads that name no album, such as "a/b". Null: they go to the root. */
   defaultAlbum?: string | null
   dayBegins?: DayBegins
   readings?: Partial<Readings>

@@ -89,7 +89,7 @@ export function answerTo(reason: ErrorCode | Failing, readings: Readings) {
   return { code, status: STATUS_OF[code] }
 }
 
-/** fileNameMax is written file-name-max. */
+/** The label of a reading: fileNameMax becomes file-name-max. */
 function labelOf(name: string): string {
   return name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
 }

@@ -13,7 +13,7 @@ export type UploadNode = ReturnType<typeof openUploadNode>
 /** Step 2 of an upload (§4.2): receives the bytes, compares them with what was declared, and keeps them. */
 export function openUploadNode(stores: Stores) {
   const { db, albums, images, credentials, pictures, readPicture, settings, clock } = stores
-  /** The accounts of the uploads under way. */
+  /** The uploads under way, each with the id of its account. */
   const open = new Map<Promise<string>, number>()
 
   function refuseWithoutRoom(account: number, size: number): void {
@@ -43,7 +43,10 @@ export function openUploadNode(stores: Stores) {
     }
   }
 
-  /** The picture as it is compared and listed. By a reading, a JPEG's width and height are those after EXIF has turned it. */
+  /**
+   * The picture with the dimensions that are compared and listed. When the readings say so, a JPEG has the dimensions that
+   * it has after EXIF has turned it.
+   */
   async function pictureOf(draft: Draft, declared: CredentialRow): Promise<Picture | null> {
     const picture = await readPicture(draft)
     const { dimensions } = settings.readings
@@ -54,7 +57,7 @@ export function openUploadNode(stores: Stores) {
 
   function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
     const now = clock.wall()
-    // While the bytes came in, another upload may have used the credential, and the album may have been deleted.
+    // While the bytes came in, another upload may have used the same credential, or the album may have been deleted.
     if (!credentials.spend(credential, now)) throw spentCredential()
     if (!albums.exists(credential.album)) throw new Refusal('lostAlbum', 'The album is gone.')
     images.insert({
@@ -76,7 +79,7 @@ export function openUploadNode(stores: Stores) {
     /** Refuses when the node can't receive `size` bytes of an account now (§4.1.5). */
     refuseWithoutRoom,
 
-    /** The credential of a token. Refuses a token that was never issued. */
+    /** The credential that a token stands for. Refuses a token that was never issued. */
     credentialOf(token: string): CredentialRow {
       const credential = credentials.byToken(token)
       if (credential) return credential
@@ -137,8 +140,8 @@ function asNodeTrouble(error: unknown): unknown {
 }
 
 /**
- * §4.2: the upload node's three checks, by what step 1 declared. `picture` is what the bytes are; null where they are
- * none of §4.3's formats. Refuses what does not pass.
+ * §4.2: refuses bytes that are no picture (`picture` is null), and a picture with other dimensions than step 1 declared.
+ * `compares`: 0 when step 1 asked not to compare dimensions.
  */
 function checkDimensions(
   picture: Picture | null,

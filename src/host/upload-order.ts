@@ -30,7 +30,7 @@ for (const { mime } of Object.values(FORMATS)) DELIVERED_AS.set(mime, mime)
 for (const [mime, format] of Object.entries(DECISIONS.otherMimeTypes))
   DELIVERED_AS.set(mime, FORMATS[format].mime)
 
-/** Reads the body of `POST /upload` (§4.1), and refuses what its rules refuse. */
+/** Reads the body of `POST /upload` (§4.1), and refuses the request when a field is missing or invalid. */
 export function readUploadOrder(body: Body, readings: Readings): UploadOrder {
   const { name, size, mime } = readFile(body, readings)
   const skips = flag(body, 'skip_dimension_check')
@@ -63,7 +63,7 @@ function readFile(body: Body, readings: Readings) {
   return { name, size, mime }
 }
 
-/** §4.1: a file name has an extension, and §4.3 lists which there are. */
+/** §4.1: refuses a file name whose extension the readings do not allow. By default §4.3's extensions are allowed. */
 function refuseExtension(name: string, mime: string, { fileName }: Readings): void {
   if (fileName === 'any') return
   const format = formatOfName(name)
@@ -121,7 +121,7 @@ export function openIssuing(
     const over = credentials.usedOn(account.id, now) - settings.dailyQuota
     if (over < 0) return
     const message = `The day's ${settings.dailyQuota} images are used up.`
-    // When the quota is 0, no later day has room either.
+    // With a quota of 0, no later day allows an upload either, so the client is told no time.
     const retryAfterMs = settings.dailyQuota > 0 ? credentials.nextPlace(account.id, now, over) - now : null
     throw new Refusal('DAILY_LIMIT_REACHED', message, { retryAfterMs })
   }

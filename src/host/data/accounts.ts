@@ -17,7 +17,10 @@ export interface Account {
 
 export type Accounts = ReturnType<typeof openAccounts>
 
-/** Accounts by their keys. A known key finds its account again. The data holds only the key's hash. */
+/**
+ * Accounts by their keys. When the host starts again with the same key, the key has the same account. The database holds
+ * only the key's hash.
+ */
 export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly string[]) {
   const keys = db
     .transaction(() => apiKeys.map(key => ({ hash: hashed(key), account: ensured(key) })))
@@ -40,7 +43,10 @@ export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly str
 
   return {
     all: () => keys.map(({ account }) => account),
-    /** The account of a key. Refuses an unknown key (§5.2). The time that this takes tells nothing about the keys. */
+    /**
+     * The account of a key. Refuses an unknown key (§5.2). Takes the same time for each wrong key, so that nobody can find
+     * out a key by measuring.
+     */
     identify(apiKey: string | undefined): Account {
       if (!apiKey) throw new Refusal('MISSING_API_KEY', 'The X-API-Key header is required.')
       const hash = hashed(apiKey)

@@ -30,7 +30,7 @@ export type NewCredential = Omit<CredentialRow, 'token_hash' | 'day' | 'state'>
 
 export type Credentials = ReturnType<typeof openCredentials>
 
-/** Credentials, and the daily quota (§8) that counts them. Call writes inside a transaction. */
+/** Credentials, and the daily quota (§8) that they use up. Call the functions that write inside a transaction. */
 export function openCredentials(db: Db, settings: HostSettings) {
   const days = quotaDays(settings.dayBegins)
   const insert = db.prepare<[Omit<CredentialRow, 'state'>]>(
@@ -67,16 +67,19 @@ export function openCredentials(db: Db, settings: HostSettings) {
   )
 
   return {
-    /** Stores a credential that is issued at `now`, and counts it for the day's quota. */
+    /** Stores a credential that is issued at `now`. It uses up one image of the day's quota. */
     issue(token: string, credential: NewCredential, now: number): void {
       const day = days.numberOf(now)
       insert.run({ ...credential, token_hash: hashed(token), day })
       addUsed.run(credential.account, day, 1)
     },
     byToken: (token: string) => byHash.get(hashed(token)),
-    /** Uses a credential up. Answers false when it is used up or expired at `now`. */
+    /** Marks a credential as used. Answers false when it was used before, or has expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
-    /** Marks unused credentials that have expired at `now`, and removes the rows of credentials that expired long ago. */
+    /**
+     * Ends unused credentials that have expired at `now`, and removes the rows of credentials that expired long ago. When
+     * the readings say so, an unused credential gives its quota back.
+     */
     lapse(now: number): void {
       const { unusedCredential, credentialRemembered } = settings.readings
       const lapsed = lapse.all(now)
@@ -84,11 +87,14 @@ export function openCredentials(db: Db, settings: HostSettings) {
         for (const { account, day } of lapsed) addUsed.run(account, day, -1)
       forget.run(now - credentialRemembered * 1000)
     },
-    /** The sum of bytes that open credentials declare. */
+    /** How many bytes are to be stored if every open credential of the account is used. */
     promisedBytes: (account: number) => promised.get(account)!,
-    /** How many images count for the quota of the day at `now`. */
+    /** How much of the quota is used up on the day of `now`. */
     usedOn: (account: number, now: number) => used.get(account, days.numberOf(now)) ?? 0,
-    /** When the day's quota may have a place again, where `over` places are used beyond the last free one. */
+    /**
+     * When the account may get its next credential: when the day ends, or earlier when unused credentials expire and give
+     * their quota back. `over`: by how many credentials the day's use exceeds its quota. 0: the quota is exactly used up.
+     */
     nextPlace(account: number, now: number, over: number): number {
       const end = days.endOf(now)
       if (settings.readings.unusedCredential === 'counts') return end

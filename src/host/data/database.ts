@@ -3,11 +3,11 @@ import Database from 'better-sqlite3'
 export type Db = Database.Database
 
 /**
- * Opens or makes the host's database; ':memory:' for a database that is not kept. A commit is on the disk before it returns,
- * because the answer that follows it is a promise. Throws when the data was written by a newer version.
+ * Opens or makes the host's database; ':memory:' for a database without a file. Each commit is on the disk before it
+ * returns, because the host then answers that the change was made. Throws when the data was written by a newer version.
  *
- * Statements that search an index of many rows write a bound value as `+?`, so that SQLite does not prepare the statement again
- * for each value.
+ * Statements that search an index of many rows write a bound value as `+?`, so that SQLite does not prepare the statement
+ * again for each value.
  */
 export function openDatabase(file: string): Db {
   const db = new Database(file)
@@ -35,8 +35,9 @@ function migrate(db: Db, file: string): void {
 }
 
 /**
- * Locks a data folder for one host, by an exclusive transaction on an empty database. Answers how to let the folder go. The lock
- * ends with the process, also when the process is killed. Throws with code HOST_DATA_IN_USE when another host has the lock.
+ * Locks a data folder for one host, by an exclusive transaction on an empty database. Answers a function that unlocks the
+ * folder. The lock ends with the process, also when the process is killed. Throws with code HOST_DATA_IN_USE when another
+ * host has the lock.
  */
 export function lockData(folder: string, file: string): () => void {
   const db = new Database(file, { timeout: 0 })
@@ -54,11 +55,11 @@ export function lockData(folder: string, file: string): () => void {
 }
 
 /**
- * The embedded host's data. An account's root (§1.2) is an album of depth 0 without a parent, whose id is never told. `seq` is
- * the order of creation and of listings. Times are milliseconds since 1970, sizes are bytes.
+ * The schema of the embedded host's data. An account's root (§1.2) is an album of depth 0 without a parent, whose id is
+ * told to nobody. `seq` is the order of creation and of listings. Times are milliseconds since 1970, sizes are bytes.
  *
- * Each step turns the version before into its version. A change of the schema is a further step, because data exists that has
- * taken the other steps.
+ * Each step turns the previous version of the schema into the next version. To change the schema, add a step, because
+ * existing databases have taken the earlier steps already.
  */
 export const STEPS = [
   `
@@ -121,6 +122,7 @@ CREATE TABLE quota (
   PRIMARY KEY (account, day)
 ) STRICT, WITHOUT ROWID;
 `,
-  // The declared type. A credential that was issued before this step has none. It expires within minutes.
+  // The declared type. For a credential from before this step, the type is not known, and the credential expires within
+  // minutes.
   `ALTER TABLE credentials ADD COLUMN mime TEXT NOT NULL DEFAULT 'application/octet-stream';`,
 ]

@@ -71,7 +71,7 @@ export function openImages(db: Db) {
       return removed.map(image => image.file)
     },
     count: (album: number) => count.get(album)!,
-    /** The images of an album by their age. */
+    /** A page of an album's images, in the order of their age. */
     page: (album: number, page: number, isReversed: boolean) =>
       (isReversed ? newestFirst! : oldestFirst!).all(album, PER_PAGE, (page - 1) * PER_PAGE),
     /** The sum of the sizes of the account's images. */

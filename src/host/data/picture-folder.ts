@@ -36,12 +36,12 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   }
 }
 
-/** The first two hex digits of a name are its folder, so that no folder gets too many files. */
+/** The pictures are spread over 256 folders by the first two hex digits of their names. So no folder gets too many files. */
 function shelfOf(file: string): string {
   return file.slice(0, 2)
 }
 
-/** All folders are made at the start, so that keeping a picture needs to sync one folder only. */
+/** All folders are made at the start. So a picture is stored with a sync of its own folder alone. */
 async function makeShelves(kept: string): Promise<void> {
   for (let shelf = 0; shelf < 256; shelf += 1)
     await mkdir(join(kept, shelf.toString(16).padStart(2, '0')), { recursive: true })
@@ -78,7 +78,7 @@ async function beginDraft(path: string, file: string, target: string): Promise<D
   }
 }
 
-/** A write may take fewer bytes than it was given, for example on a disk that fills up. */
+/** Writes all bytes. A single write may take fewer bytes than it was given, for example on a disk that is nearly full. */
 async function writeWhole(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   let written = 0
   while (written < chunk.byteLength)

@@ -17,13 +17,16 @@ export function addressesAt(siteUrl: string): Addresses {
   return { baseUrl: siteUrl + VERSION_PATH, siteUrl, cdnBaseUrl: siteUrl }
 }
 
-/** {site_url} for who knows no other. `host`: what the server listens on. A wildcard is reached as localhost. */
+/**
+ * {site_url} when nobody has configured one. `host`: the address that the server listens on. For a wildcard such as 0.0.0.0
+ * the URL says localhost.
+ */
 export function ownSiteUrl(tls: boolean, host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls ? 'https' : 'http'}://${name}:${port}`
 }
 
-/** What follows the address of §4.3.3. */
+/** What each reading appends to the delivery address of §4.3.3. */
 const NAMES: Record<Readings['delivery'], string> = {
   plain: '',
   'raw-space': '/a picture',
@@ -35,7 +38,7 @@ export function deliveryUrl({ cdnBaseUrl }: Addresses, imageId: string, { delive
   return cdnBaseUrl + DELIVERY_PATH + imageId + NAMES[delivery]
 }
 
-/** §4.4: cdn_base_url as a listing has it. */
+/** §4.4: cdn_base_url in the form that the reading names. */
 export function cdnBaseUrl(addresses: Addresses, { cdnBaseUrl }: Readings): { cdn_base_url?: string } {
   switch (cdnBaseUrl) {
     case 'absolute':

@@ -5,7 +5,7 @@ import { DECISIONS } from '../../protocol/decisions.ts'
 import { answerTo, type Readings } from '../readings.ts'
 import type { RateState, Refusal } from '../refusal.ts'
 
-/** §7: the headers of the per-second limit. They come with successes too. */
+/** §7: sets the headers that tell the per-second limit. Successes have these headers too. */
 export function setRate(c: Context, rate: RateState, { limitHeaders }: Readings): void {
   if (limitHeaders === 'absent' || !Number.isFinite(rate.limit)) return
   c.header('X-RateLimit-Limit', String(rate.limit))
@@ -26,20 +26,26 @@ export function refused(c: Context, refusal: Refusal, readings: Readings): Respo
   return c.json(failure(refusal.message, code), status)
 }
 
-/** The answer when the host has failed. It says nothing about the cause. §7 has a code for deletions alone. */
+/**
+ * The answer when the host itself has failed. The answer does not tell the cause; `onFault` gets it. §7 has a code for
+ * this failure at deletions alone.
+ */
 export function faulted(c: Context): Response {
   const code = c.req.method === 'DELETE' ? 'DELETE_FAILED' : DECISIONS.fault
   return c.json(failure('The host failed to answer.', code), 500)
 }
 
-/** The answer to a malformed request. `byHttp`: the status that HTTP has for it. */
+/**
+ * The answer to a malformed request. `byHttp`: the status that the HTTP standard has for the fault; it is used when the
+ * readings say so.
+ */
 export function badRequest(readings: Readings, byHttp = 400) {
   const { code, status } = answerTo('badRequest', readings)
   const body = failure('This is no well-formed HTTP request.', code)
   return { body, status: readings.statuses === 'of-http' ? byHttp : status }
 }
 
-/** §2: an answer with its numbers, empty lists and names as the host writes them. */
+/** §2: an answer whose numbers, empty lists and names have the form that the readings name. */
 export function written(body: object, { numbers, emptyLists, names }: Readings): object {
   if (numbers === 'numbers' && emptyLists === 'written' && names === 'as-sent') return body
   const as = (key: string, value: unknown) => {
@@ -51,7 +57,7 @@ export function written(body: object, { numbers, emptyLists, names }: Readings):
   return JSON.parse(JSON.stringify(body, as))
 }
 
-/** The statuses for errors of Node's HTTP parser that are not a 400. */
+/** The HTTP status for each error of Node's parser whose status is not 400. */
 const PARSER_STATUS: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,

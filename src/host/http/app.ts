@@ -39,7 +39,7 @@ export function createApp(service: HostService, { addresses, readings, onFault }
     return c.json(written(body, readings))
   }
 
-  /** §4.1, §4.2: the address that a step of the upload answers. */
+  /** §4.1, §4.2: the field cdn_url in the answer to a step of an upload. The readings say which steps have the field. */
   function cdnUrl(imageId: string, step: 'first' | 'second') {
     const isAnswered = readings.cdnUrl === 'both' || readings.cdnUrl === step
     return isAnswered ? { cdn_url: deliveryUrl(addresses, imageId, readings) } : {}
@@ -106,7 +106,7 @@ export function createApp(service: HostService, { addresses, readings, onFault }
   )
 
   app.notFound(c => {
-    // §5.1: without a valid key {base_url} does not even tell what is not there.
+    // §5.1: without a valid key, a request below {base_url} is not even told that its path does not exist.
     if (`${c.req.path}/`.startsWith(`${VERSION_PATH}/`)) service.identify(c.req.header(API_KEY_HEADER))
     throw new Refusal('unknownPath', 'There is nothing here.')
   })

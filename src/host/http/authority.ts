@@ -22,8 +22,8 @@ export function authorityFile(folder: string): string {
 }
 
 /**
- * The certificate that the host shows for `hosts` and this machine's own names, signed by an authority that is
- * made once in `folder`. Clients that trust `authorityFile` trust it, however often it is renewed.
+ * The certificate that the host shows for `hosts` and for this machine's own names. It is signed by an authority that is
+ * made once in `folder`. A client that trusts `authorityFile` also trusts each later certificate.
  */
 export async function serverCertificate(folder: string, hosts: readonly string[]): Promise<Certificate> {
   await mkdir(folder, { recursive: true })
@@ -64,7 +64,10 @@ async function stored(
   return made
 }
 
-/** Null when a file is missing or broken, or when the two do not belong together, as after a kill between writing them. */
+/**
+ * Null when a file is missing or broken, or when key and certificate do not belong together. The last happens when the
+ * process was killed after it had written one of the two files.
+ */
 async function read(certFile: string, keyFile: string): Promise<Certificate | null> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
@@ -117,7 +120,7 @@ async function make(
   const made = await generate([{ name: 'commonName', value: name }], {
     keyType: 'ec',
     algorithm: 'sha256',
-    // A day in the past, for clients whose clock is behind.
+    // The certificate is valid from yesterday on, because a client's clock may be behind.
     notBeforeDate: new Date(now - DAY),
     notAfterDate: new Date(now + life),
     extensions,

@@ -5,7 +5,7 @@ import { answerTo, type Readings } from '../readings.ts'
 import { Refusal } from '../refusal.ts'
 import { failure } from './answers.ts'
 
-/** Headers for an SVG that may contain scripts. They forbid it to run scripts and to fetch anything. */
+/** The policy for delivered images. It forbids an SVG to run scripts and to fetch anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 /** An image at its delivery address (§4.3.3): GET and HEAD, without a key. */
