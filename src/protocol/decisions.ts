@@ -2,13 +2,13 @@ import type { ErrorCode } from './errors.ts'
 import type { Format } from './formats.ts'
 import type { Plan } from './limits.ts'
 
-/*
- * What the specification leaves open ("not shown", or stated twice), decided once. The embedded host behaves like
- * this; the client assumes none of it. `albumd host --readings` prints all of it. Choices, numbers and codes can be
- * taken otherwise there, so that a client can be tried on hosts that read the specification in other ways.
+/**
+ * Decisions about points that the specification leaves open: it says "not shown", or says two things. The embedded host
+ * behaves as decided here; the client must also work with hosts that behave otherwise. `albumd host --readings` prints all
+ * decisions, and can change a choice, a number or a code, so that a client can be tried on such hosts.
  */
 
-/** A choice between words. The first of the values is the embedded host's own. */
+/** A choice between words. The embedded host takes the first of `values` unless it is told otherwise. */
 type Choice = readonly [at: string, says: string, values: readonly [string, ...string[]]]
 
 export const CHOICES = {
@@ -90,13 +90,13 @@ export const CHOICES = {
   ],
 } as const satisfies Record<string, Choice>
 
-/** A number from `least` up. */
+/** A number that may be set to any value from `least` up. */
 type Amount = readonly [at: string, says: string, value: number, least: number]
 
 export const AMOUNTS = {
   fileNameMax: ['§4.1', 'characters in a file name', 255, 1],
   jsonBodyMax: ['§4.1', 'bytes in a JSON body', 64 * 1024, 1024],
-  /** No picture format holds more. */
+  /** No picture format can state more pixels than this. */
   dimensionMax: ['§4.1.2', 'pixels of a width or height', 2 ** 31 - 1, 1],
   openUploadsMax: ['§4.1.5', 'uploads under way, of one account', 64, 1],
   openUploadsInAllMax: ['§4.1.5', 'uploads under way in all', 256, 1],
@@ -129,7 +129,7 @@ export const CODES = {
     'a body that is no JSON object, not declared as JSON, or too long',
     'VALIDATION_ERROR',
   ],
-  /** Numbers have codes of their own. */
+  /** Fields that must be a number have error codes of their own, such as INVALID_WIDTH. */
   wrongType: ['§4.1, §4.6', 'a field of another JSON type', 'VALIDATION_ERROR'],
   unknownMime: ['§4.1', "a MIME type outside §4.3's formats", 'VALIDATION_ERROR'],
   badExtension: ['§4.1', 'a file name that file-name forbids', 'VALIDATION_ERROR'],
@@ -142,7 +142,7 @@ export const CODES = {
   lostAlbum: ['§4.2', 'an album that was deleted after step 1', 'NOT_FOUND'],
   badForm: ['§4.2', 'a body that is no multipart form, or ends before the form does', 'VALIDATION_ERROR'],
   noFilePart: ['§4.2', 'a form without the part "file"', 'MISSING_PARAMS'],
-  severalFileParts: ['§4.2', 'a form with several of them', 'INVALID_PARAMS'],
+  severalFileParts: ['§4.2', 'a form with several parts "file"', 'INVALID_PARAMS'],
   wrongLength: ['§4.2', 'more or fewer bytes than declared', 'INVALID_FILE_SIZE'],
   exemptButOther: ['§4.2.1', 'bytes that "undeclared" forbids', 'MISSING_DIMENSION'],
   noPicture: ['§4.2', 'bytes that skipped-check forbids', 'UNREADABLE_DIMENSION'],
@@ -152,7 +152,7 @@ export const CODES = {
   noSuchPage: ['§4.4', 'a page that beyond-last refuses', 'NOT_FOUND'],
   repeatedParam: ['§4.4, §4.5', 'a query parameter that is given twice', 'INVALID_PARAMS'],
   bothParams: ['§4.5.1', 'img and album at once', 'INVALID_PARAMS'],
-  noParam: ['§4.5.1', 'neither of them, or an empty one', 'MISSING_PARAMS'],
+  noParam: ['§4.5.1', 'neither img nor album, or an empty one', 'MISSING_PARAMS'],
   albumNameTooLong: ['§4.6', 'more characters than §8 allows', 'VALIDATION_ERROR'],
   albumNameTaken: ['§4.6', 'a name that album-names forbids', 'VALIDATION_ERROR'],
   tooDeep: ['§4.6', 'an album deeper than depth-max', 'INVALID_PARAMS'],

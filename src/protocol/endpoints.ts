@@ -4,7 +4,10 @@ export type Endpoint = 'upload' | 'send' | 'list' | 'delete' | 'create_album'
 
 export const ENDPOINTS: readonly Endpoint[] = ['upload', 'send', 'list', 'delete', 'create_album']
 
-/** Paths below {base_url}. `send` (§4.2) has none, because it goes to the `upload_url` of step 1. */
+/**
+ * Paths below {base_url}. The endpoint `send` (§4.2) has no fixed path: its address is the `upload_url` that step 1
+ * answers.
+ */
 export const PATHS = {
   upload: '/upload',
   list: '/list',
@@ -21,7 +24,7 @@ export const VERSION_PATH = '/api/v1'
 /** Where an image is delivered, below {cdn_base_url} (§4.3.3). */
 export const DELIVERY_PATH = '/i/'
 
-/** The one header that carries the API key (§5.1). Lower case, as Node gives it. */
+/** The one header that carries the API key (§5.1), in lower case, because Node gives all header names in lower case. */
 export const API_KEY_HEADER = 'x-api-key'
 
 /** The form part that holds the image in step 2 (§4.2). */

@@ -17,17 +17,17 @@ export const REQUESTS_PER_SECOND: Readonly<Record<Endpoint, number>> = {
   create_album: 5,
 }
 
-/** §8: a credential and the whole two-step flow, in milliseconds. */
+/** §8: how long a credential may be used, in milliseconds. Both steps of an upload must end within this time. */
 export const CREDENTIAL_LIFETIME_MS = 10 * 60_000
 
-/** §8: images on a page of a listing. No request can change the number. */
+/** §8: images on a page of a listing. No request can ask for another number. */
 export const PER_PAGE = 20
 
 /**
- * §8: characters in an album's name. The client counts UTF-16 units, the strictest reading of "characters", so that a
- * host of any reading takes its names. The embedded host counts code points.
+ * §8: characters in an album's name. The client counts UTF-16 units, which gives the largest count. So its names are short
+ * enough for each host, whatever the host takes for a character. The embedded host counts code points.
  */
 export const ALBUM_NAME_MAX = 100
 
-/** §8: pixels by which each declared dimension may differ from the real one. */
+/** §8: by how many pixels a declared dimension may differ from the picture's. */
 export const DIMENSION_TOLERANCE = 1

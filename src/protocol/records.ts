@@ -4,8 +4,9 @@ import { z } from 'zod'
  * The requests and answers of §2 and §4. Times are ISO 8601 with an offset, sizes in a listing are for people ("1.2 MB"),
  * dimensions are pixels.
  *
- * The client reads answers widely. A field that the client does not use is not read, so it can't make an answer invalid. A
- * field that the client uses may come in every form that has only one meaning: a number as text, an id as a number.
+ * The client refuses as little as it can. A field that the client does not use is not read, so it can't make an answer
+ * invalid. A field that the client uses may come in every form that has only one meaning: a number as text, an id as a
+ * number.
  */
 
 const time = z.iso.datetime({ offset: true })
@@ -21,16 +22,16 @@ const inDigits = z
 const countRead = z.union([count, inDigits])
 const pixelsRead = z.union([pixels, inDigits.pipe(pixels)])
 const idRead = z.union([id, z.int().transform(String)])
-/** Some hosts leave out an empty list, or answer null. */
+/** A list that may be missing or null, because some hosts answer so when the list is empty. */
 const listRead = <T extends z.ZodType>(item: T) =>
   z
     .array(item)
     .nullish()
     .transform(list => list ?? [])
-/** An address where the host delivers. Undefined when the host tells none, or tells something that is no whole address. */
+/** A delivery address. Undefined when the host names none, or names something that is no whole address. */
 const addressRead = z.url().optional().catch(undefined)
 
-/** An address, or a part of one that counts from the address of the request (RFC 3986, 4.2). */
+/** An address, or only a path, which is then resolved against the address of the request (RFC 3986, 4.2). */
 const reference = z.string().min(1)
 
 /** §2 Image, as listed. */
@@ -76,7 +77,10 @@ const listedAlbum = z.object({
 })
 export type ListedAlbum = z.infer<typeof listedAlbum>
 
-/** §2 Pagination, as far as the client uses it. `total_pages` of an empty album may be 0 or 1: not shown. */
+/**
+ * §2 Pagination, as far as the client uses it. The specification does not show whether `total_pages` of an empty album is 0
+ * or 1.
+ */
 const pagination = z.object({ total_pages: countRead, total_images: countRead })
 
 /** §4.1: the body of step 1. */
@@ -85,7 +89,7 @@ export interface UploadRequest {
   /** Bytes. */
   file_size: number
   mime_type: string
-  /** Pixels, as stored or as EXIF turns them. May be left out of SVG and TIFF, and with `skip_dimension_check`. */
+  /** Pixels as stored, or as EXIF turns them. May be missing for SVG and TIFF, and with `skip_dimension_check`. */
   width?: number
   height?: number
   skip_dimension_check?: boolean
@@ -103,12 +107,12 @@ export interface CreateAlbumRequest {
 
 const succeeded = z.literal(true)
 
-/** The answers of each endpoint in success. */
+/** What each endpoint answers when it succeeds. */
 export const answers = {
   upload: z.object({ success: succeeded, data: z.object({ upload_url: reference, cdn_url: addressRead }) }),
   send: z.object({ success: succeeded, image_id: idRead, cdn_url: addressRead }),
   presign: z.object({ upload_token: z.string().min(1), upload_url: reference, image_id: idRead }),
-  /** §4.3.2, for which no answer is shown. Step 1 has told the id. */
+  /** §4.3.2 shows no answer to step 2 in the presign form. The id may be missing, because step 1 has told it. */
   sendPresigned: z
     .object({ success: succeeded.optional(), image_id: idRead.optional(), cdn_url: addressRead })
     .refine(({ success, image_id }) => success || image_id !== undefined),
@@ -118,7 +122,7 @@ export const answers = {
       albums: listRead(listedAlbum),
       images: listRead(listedImage),
       pagination,
-      /** Some hosts give a path, which counts from {base_url}. */
+      /** Some hosts give only a path, which is then below {base_url}. */
       cdn_base_url: z.string().optional().catch(undefined),
     }),
   }),
@@ -132,7 +136,7 @@ export const answers = {
 
 const words = z.string().catch('')
 
-/** §1: every failure. The code may be one that §7 does not list, or none. */
+/** §1: the form of every failure. Its code may be one that §7 does not list, or missing. */
 export const failure = z.object({ success: z.literal(false), error: words, code: words })
 /** A failure of §4.3's presign, whose answers carry no `success`. */
 export const bareFailure = z.object({ success: z.undefined().optional(), error: words, code: z.string() })

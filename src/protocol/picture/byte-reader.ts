@@ -2,7 +2,7 @@
 export interface ByteSource {
   /** Bytes in all. */
   readonly size: number
-  /** The bytes from `offset` on, `length` of them, or fewer at the end of the source. Rejects when the source can't be read. */
+  /** The `length` bytes from `offset` on, or fewer at the end of the source. Rejects when the source can't be read. */
   read(offset: number, length: number): Promise<Uint8Array>
 }
 
@@ -21,15 +21,15 @@ export interface ReaderOptions {
   head?: Uint8Array
   /** Bytes of one read. */
   block?: number
-  /** After so many reads every further block counts as missing. */
+  /** The most reads of the source. From then on, `bytes` answers null for a block that is not in memory. */
   reads?: number
 }
 
-/** Bytes of a page. Holes in files and reserved room consist of pages of zeros. */
+/** Bytes of a page. A hole in a file, and room that a writer reserved, read as pages of zeros. */
 export const PAGE = 4096
 const ZEROS = Buffer.alloc(PAGE)
 
-/** Reads a source at any offset. It holds one block at a time, so that memory does not grow with the picture. */
+/** Reads a source at any offset. The reader holds one block at a time, so memory does not grow with the picture. */
 export class ByteReader {
   readonly source: ByteSource
   readonly size: number
@@ -48,8 +48,8 @@ export class ByteReader {
   }
 
   /**
-   * The bytes from `offset` on: at least `length` (at most a block), often more. Null: the source ends before, or the limit
-   * of reads is reached. Rejects when the source's `read` rejects.
+   * The bytes from `offset` on: at least `length` (at most a block), often more. Null: fewer bytes follow, or the limit of
+   * reads is reached. Rejects when the source's `read` rejects.
    */
   async bytes(offset: number, length: number): Promise<Buffer | null> {
     if (offset + length > this.size) return null
@@ -85,7 +85,7 @@ export class ByteReader {
     return false
   }
 
-  /** How many zeros the source ends with, counted up to a page. */
+  /** How many zero bytes the source ends with; at most a page is looked at. */
   async zerosAtEnd(): Promise<number> {
     const length = Math.min(PAGE, this.size)
     const bytes = (await this.bytes(this.size - length, length))?.subarray(0, length) ?? Buffer.alloc(0)

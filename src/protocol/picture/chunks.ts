@@ -2,7 +2,7 @@ import { type ByteReader, PAGE, type Size } from './byte-reader.ts'
 import { BLANK, broken, cut, type Ending, endingAt, endingOfLength, UNCLEAR } from './ending.ts'
 
 const SIGNATURE_LENGTH = 8
-/** Bytes of a chunk around its data: length and type before, checksum after. */
+/** The bytes of a chunk besides its data: length and type before the data, the checksum behind. */
 const AROUND_DATA = 12
 const IEND_CHECK = 0xae426082
 const LONGEST = 2 ** 31 - 1
@@ -19,7 +19,7 @@ export async function pngEnding(reader: ByteReader): Promise<Ending> {
     if (length > LONGEST || !isType(head)) return broken(offset)
     const type = head.toString('latin1', 4, 8)
     const end = offset + AROUND_DATA + length
-    // The checksum of IEND is always the same. It is the last thing that a writer writes.
+    // A complete IEND always has the same checksum, which is the last thing that a writer writes.
     if (type === 'IEND' && (await reader.bytes(end - 4, 4))?.readUInt32BE(0) !== IEND_CHECK)
       return cut('its last chunk, IEND, is cut off')
     if (type === 'IEND' && blank) return BLANK
@@ -29,7 +29,7 @@ export async function pngEnding(reader: ByteReader): Promise<Ending> {
   }
 }
 
-/** Whether the type is four letters. A chunk that a writer has not filled yet is zeros. */
+/** Whether the chunk's type consists of four letters. A chunk that its writer has not filled yet has zeros there. */
 function isType(head: Buffer): boolean {
   for (let at = 4; at < 8; at++) {
     const letter = head[at]! & ~0x20
@@ -44,7 +44,7 @@ const CHUNK_HEAD = 8
 /** Chunks that hold compressed pixels. */
 const WEBP_PIXELS = new Set(['VP8 ', 'VP8L', 'ALPH', 'ANMF'])
 
-/** The length of a WebP is in its RIFF header, and its chunks fill this length. */
+/** A WebP's RIFF header states its length, and its chunks fill this length. */
 export async function webpEnding(reader: ByteReader): Promise<Ending> {
   const head = await reader.bytes(0, FIRST_CHUNK)
   if (head === null) return cut('its header is missing')
@@ -71,11 +71,11 @@ export async function webpEnding(reader: ByteReader): Promise<Ending> {
 }
 
 const FILE_HEADER = 14
-/** Bytes of the oldest picture header, OS/2's. It has 16 bits for each dimension; later headers have 32. */
+/** Bytes of the oldest picture header, OS/2's. In this header a dimension has 16 bits; in later headers 32. */
 const CORE_HEADER = 12
-/** Bytes of the file header and of the part of the picture header that is read. */
+/** Bytes of the file header and the first 40 bytes of the picture header. */
 const HEADERS = 54
-/** Pixels without compression: BI_RGB, BI_BITFIELDS, BI_ALPHABITFIELDS. */
+/** The compression numbers of uncompressed pixels: BI_RGB, BI_BITFIELDS, BI_ALPHABITFIELDS. */
 const PLAIN = new Set([0, 3, 6])
 
 /** The size of a BMP. A negative height says that the rows are stored from the top. */
@@ -89,16 +89,19 @@ function isCore(head: Buffer): boolean {
   return head.readUInt32LE(FILE_HEADER) === CORE_HEADER
 }
 
-/** The length of a BMP is in its header. Without compression it is at least the length of its pixels. */
+/** A BMP's header states its length. An uncompressed BMP also reaches at least to the end of its pixels. */
 export async function bmpEnding(reader: ByteReader): Promise<Ending> {
   const head = (await reader.bytes(0, HEADERS)) ?? (await reader.bytes(0, FILE_HEADER + CORE_HEADER))
   if (head === null) return cut('its header is missing')
-  // Some writers leave the declared length at zero.
+  // Some writers write zero as the declared length, so the end of the pixels is asked too.
   const end = Math.max(head.readUInt32LE(2), endOfPixels(head))
   return end < FILE_HEADER + CORE_HEADER ? UNCLEAR : endingOfLength(reader, end, 'it')
 }
 
-/** The offset behind the pixels; zero when compression hides it. Rows are padded to four bytes. */
+/**
+ * The offset behind the pixels; zero when they are compressed, because their length is then not known. Each row is padded
+ * to a multiple of four bytes.
+ */
 function endOfPixels(head: Buffer): number {
   const core = isCore(head)
   const plain = core || (head.byteLength >= HEADERS && PLAIN.has(head.readUInt32LE(30)))
@@ -135,7 +138,7 @@ const IMAGE = 0x2c
 const STRAY = 0
 const BLOCKS = new Set([EXTENSION, IMAGE, STRAY])
 
-/** A GIF ends with its trailer, one byte behind its blocks. */
+/** A GIF ends with its trailer, one byte that follows its blocks. */
 export async function gifEnding(reader: ByteReader): Promise<Ending> {
   const screen = await reader.bytes(0, SCREEN_LENGTH)
   if (screen === null) return cut('its header is missing')
@@ -153,7 +156,7 @@ export async function gifEnding(reader: ByteReader): Promise<Ending> {
 async function endOfBlock(reader: ByteReader, offset: number, introducer: number): Promise<number | null> {
   if (introducer === STRAY) return endOfZeros(reader, offset)
   if (introducer === EXTENSION) return endOfParts(reader, offset + 2)
-  // An image's data are behind its descriptor, its colour table and one byte for the code size.
+  // An image block: descriptor, colour table, one byte for the code size, then the parts with the data.
   const descriptor = await reader.bytes(offset, 10)
   return descriptor && endOfParts(reader, offset + 10 + tableLength(descriptor[9]!) + 1)
 }
@@ -167,7 +170,10 @@ async function endOfZeros(reader: ByteReader, from: number): Promise<number> {
   }
 }
 
-/** The offset behind a block's parts. Each part has up to 255 bytes and comes after its length; length 0 ends the block. */
+/**
+ * The offset behind a block's parts. Before each part stands its length, one byte. The length 0 ends the block. Null: the
+ * source ends earlier.
+ */
 async function endOfParts(reader: ByteReader, from: number): Promise<number | null> {
   for (let offset = from; ; ) {
     const bytes = await reader.bytes(offset, 1)
@@ -182,7 +188,7 @@ async function endOfParts(reader: ByteReader, from: number): Promise<number | nu
   }
 }
 
-/** Bytes of the colour table that the packed field of a descriptor states. */
+/** The length of the colour table in bytes, from the descriptor's field that packs flags and the table's size. */
 function tableLength(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0
 }

@@ -4,7 +4,7 @@ import { type ExifThumbnail, exifThumbnail, liesOnSide } from './tiff.ts'
 
 /** Start of image: the two bytes that every JPEG begins with. A marker follows. */
 const SOI_LENGTH = 2
-/** Bytes that state a segment's length. The length counts them. */
+/** The two bytes at the start of a segment state its length. The length includes these two bytes. */
 const LENGTH = 2
 const BEGINNING = '\xff\xd8\xff'
 const EOI = '\xff\xd9'
@@ -13,20 +13,20 @@ const SOS_CODE = 0xda
 const APP1 = 0xe1
 const APP2 = 0xe2
 
-/** What an APP1 segment with EXIF begins with. */
+/** The first bytes of an APP1 segment that holds EXIF. */
 const EXIF = 'Exif\0\0'
 
 /**
- * The size that a JPEG's frame header states (ITU-T T.81, B.2.2), for every coding process, also
- * behind long EXIF or ICC data, and whether EXIF turns the picture on its side. The turn is not applied to the size.
- * Null: there is no frame header, or its height is 0 because a later DNL segment states the height.
+ * The size that a JPEG's frame header states (ITU-T T.81, B.2.2), for every coding process, also behind long EXIF or ICC
+ * data. `turned`: EXIF turns the picture on its side; the size is still the stored one. Null: there is no frame header, or
+ * its height is 0 because a later DNL segment states the height.
  */
 export async function readJpegSize(reader: ByteReader): Promise<(Size & { turned: boolean }) | null> {
   let exif: number | null = null
   for await (const { code, start } of segmentsBeforePixels(reader)) {
     exif ??= await exifIn(reader, code, start)
     if (!isFrame(code)) continue
-    // Length (2 bytes), sample precision (1), height (2), width (2).
+    // The frame header: length (2 bytes), sample precision (1), height (2), width (2).
     const frame = await reader.bytes(start, 7)
     if (frame === null) return null
     const turned = exif !== null && (await liesOnSide(reader, exif))
@@ -44,14 +44,16 @@ export async function readThumbnail(reader: ByteReader): Promise<ExifThumbnail |
   return null
 }
 
-/** The offset of the EXIF block that this segment holds, or null. The first EXIF of a file counts. */
+/**
+ * The offset of the EXIF block in this segment; null when the segment holds no EXIF. Callers use the first EXIF of a file.
+ */
 async function exifIn(reader: ByteReader, code: number, start: number): Promise<number | null> {
   const data = start + LENGTH
   const name = code === APP1 && (await reader.bytes(data, EXIF.length))
   return name && name.toString('latin1', 0, EXIF.length) === EXIF ? data + EXIF.length : null
 }
 
-/** The segments before the first scan. `start`: the offset behind the segment's marker, of its length. */
+/** The segments before the first scan. `start`: the offset of the segment's length, which follows its marker. */
 async function* segmentsBeforePixels(
   reader: ByteReader,
 ): AsyncGenerator<{ code: number; start: number }, void> {
@@ -65,12 +67,15 @@ async function* segmentsBeforePixels(
   }
 }
 
-/** SOF0 to SOF15. The range also contains DHT, JPG and DAC, which are not frames. */
+/** Whether the code is one of SOF0 to SOF15. Between these codes lie DHT, JPG and DAC, which begin no frame. */
 function isFrame(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
 }
 
-/** One image of the file. `pixels` and `end`: offsets of its pixels. `announces`: its metadata say that more data follow. */
+/**
+ * One image of the file. `pixels` and `end`: the offsets at which its pixels begin and end. `announces`: its metadata say
+ * that more data follow the image.
+ */
 interface Image {
   pixels: number
   end: number
@@ -88,7 +93,7 @@ export async function jpegEnding(reader: ByteReader): Promise<Ending> {
     if ('kind' in image) return image
     if (await reader.hasBlankPage(image.pixels, image.end)) return BLANK
     announced ||= image.announces
-    // A writer may still append the announced film.
+    // When the metadata announce more data, such as a film, a writer may still append the data.
     if (image.end === reader.size) return announced ? WHOLE : CLOSED
     const behind = await reader.bytes(image.end, BEGINNING.length)
     if (behind?.toString('latin1', 0, BEGINNING.length) !== BEGINNING) return WHOLE
@@ -96,7 +101,10 @@ export async function jpegEnding(reader: ByteReader): Promise<Ending> {
   }
 }
 
-/** Skips the segments before the first scan, because a thumbnail in a segment has an end marker of its own. */
+/**
+ * Finds the end of one image. Segments before the first scan are skipped as a whole, because a thumbnail in a segment has
+ * an end marker of its own.
+ */
 async function walkImage(reader: ByteReader, start: number): Promise<Image | Ending> {
   let announces = false
   for (let offset = start + SOI_LENGTH; ; ) {
@@ -110,14 +118,18 @@ async function walkImage(reader: ByteReader, start: number): Promise<Image | End
     announces ||= saysThatMoreComes(marker.code, segment.subarray(2, length))
     offset = marker.end + length
     if (marker.code !== SOS_CODE) continue
-    // The next EOI ends the image, because neither compressed pixels nor the tables between scans contain these two bytes.
+    // The next EOI ends the image, because the two bytes of EOI occur neither in compressed pixels nor in tables between
+    // scans.
     const at = await reader.find(EOI, offset)
     if (at === null) return cut('its end marker (EOI) is missing')
     return { pixels: offset, end: at + EOI.length, announces }
   }
 }
 
-/** XMP's marks of a motion photo and of a gain map; the index of a multi-picture file (CIPA DC-007). */
+/**
+ * What the XMP of a motion photo, or of a picture with a gain map, contains. (MPF, below, is the index of a multi-picture
+ * file, CIPA DC-007.)
+ */
 const XMP_MARKS = ['MotionPhoto', 'MicroVideo', 'Container:Directory']
 
 function saysThatMoreComes(code: number, data: Buffer): boolean {
@@ -126,8 +138,8 @@ function saysThatMoreComes(code: number, data: Buffer): boolean {
 }
 
 /**
- * The next marker with a segment, or EOI; `end`: the offset behind its two bytes. Fill bytes (0xFF), markers without a
- * segment, and stray bytes that cameras leave may precede it. Decoders skip them.
+ * The next marker with a segment, or EOI. `end`: the offset behind the marker's two bytes. Skips what may stand before the
+ * marker, as decoders do: fill bytes (0xFF), markers without a segment, and stray bytes that cameras leave.
  */
 async function nextMarker(reader: ByteReader, from: number): Promise<{ code: number; end: number } | null> {
   for (let offset = from; ; ) {
@@ -142,7 +154,10 @@ async function nextMarker(reader: ByteReader, from: number): Promise<{ code: num
   }
 }
 
-/** Not RST0 to RST7, SOI and EOI; codes below are reserved, 0xFF fills. */
+/**
+ * Whether a marker with this code has a segment. RST0 to RST7, SOI and EOI have none; codes below 0xC0 are reserved, and
+ * 0xFF is a fill byte.
+ */
 function hasSegment(code: number): boolean {
   return code >= 0xc0 && code <= 0xfe && (code < 0xd0 || code > EOI_CODE)
 }

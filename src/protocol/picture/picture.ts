@@ -8,8 +8,9 @@ import { findSvgRoot, svgEnding } from './svg.ts'
 import { type ExifThumbnail, readTiffSize, tiffEnding } from './tiff.ts'
 
 /**
- * What a picture is by its bytes. Both sides of the wire need this, so it belongs to the protocol: the client declares a type
- * and dimensions (§4.1), and the upload node compares them with the picture (§4.2).
+ * The format and the dimensions of a picture, read from its bytes. Client and host both need these, so they belong to the
+ * protocol: the client declares a type and dimensions (§4.1), and the upload node compares the dimensions with the picture
+ * (§4.2).
  */
 export interface Picture {
   format: Format
@@ -19,7 +20,8 @@ export interface Picture {
   width: number | null
   height: number | null
   /**
-   * EXIF turns the picture on its side: the picture is shown as wide as it is stored high. Only a JPEG's EXIF is read.
+   * EXIF turns the picture on its side: the picture is shown as wide as its stored pixels are high. Only a JPEG's EXIF is
+   * read.
    */
   turned?: true
 }
@@ -30,12 +32,15 @@ const HEAD = 64 * 1024
 /** Bytes of one read after the first: enough for a few JPEG segments or a TIFF directory. */
 const BLOCK = 4096
 
-/** A JPEG with 60 MB of metadata needs a thousand reads. More reads happen only in files that are crafted to take long. */
+/**
+ * The most reads of one picture. A JPEG with 60 MB of metadata needs a thousand reads. Only a file that is crafted to take
+ * long would need more.
+ */
 const MOST_READS = 1024
 
 /**
- * The picture that the source holds, or null when its bytes are none of §4.3's formats. No content makes it throw. It rejects
- * with what `source.read` rejects with. Memory does not grow with the picture's size.
+ * The picture that the source holds, or null when its bytes are none of §4.3's formats. Never throws because of the bytes;
+ * rejects only when `source.read` rejects. Memory does not grow with the picture's size.
  */
 export async function readPicture(source: ByteSource): Promise<Picture | null> {
   const head = await source.read(0, HEAD)
@@ -57,8 +62,9 @@ export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | n
 }
 
 /**
- * How each format begins, how its end is found, and which reader finds its dimensions, measured on real and crafted
- * pictures. Without `size` image-size reads them, from the first bytes. It reads these formats wrong:
+ * How each format begins, how its end is found, and which reader finds its dimensions. A format without `size` leaves its
+ * dimensions to image-size, which gets the first bytes. On real and crafted pictures, image-size proved wrong for these
+ * formats:
  *
  * | format | because |
  * |---|---|
@@ -66,21 +72,21 @@ export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | n
  * | tiff | image-size needs the directory in the first bytes, and most large files have it at their end |
  * | bmp | image-size does not read the header of OS/2 |
  *
- * The signatures are strict, because a text may begin with two or three of these characters, too.
+ * Each signature takes more than two or three characters, because a text may begin with the same two or three characters.
  */
 const READERS: Readonly<Record<Format, FormatReader>> = {
   png: { begins: /^\x89PNG\r\n\x1a\n.{4}(?:IHDR|CgBI)/s, ending: pngEnding },
   gif: { begins: /^GIF8[79]a/, ending: gifEnding },
   webp: { begins: /^RIFF.{4}WEBP/s, ending: webpEnding },
-  // At least one entry.
+  // Without the last part, an ICO without entries would be recognized.
   ico: { begins: /^\0\0\x01\0(?!\0\0)/, ending: icoEnding },
   // SVG is text and has no signature.
   svg: { ending: svgEnding },
-  // Not JPEG-LS.
+  // The marker 0xF7 would begin a JPEG-LS, which §4.3 does not list.
   jpeg: { begins: /^\xff\xd8\xff(?!\xf7)/, ending: jpegEnding, size: readJpegSize },
   tiff: { begins: /^(?:II[*+]\0|MM\0[*+])/, ending: tiffEnding, size: readTiffSize },
   bmp: {
-    // The header's size at byte 14 is one of eight numbers.
+    // Byte 14 states the length of the picture header. It is one of eight numbers.
     begins: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0{3}/s,
     ending: bmpEnding,
     size: async (_, head) => bmpSize(bufferOf(head)),
@@ -96,20 +102,25 @@ interface FormatReader {
 
 type SizeRead = Size & { turned?: boolean }
 
-/** image-size looks for these formats alone: for all others it has false positives. */
+/**
+ * The formats that image-size may recognize. All others are disabled, because image-size takes bytes for them that are not.
+ */
 const ALLOWED: ReadonlySet<string> = new Set(FORMAT_NAMES.filter(format => !READERS[format].size))
 disableTypes(types.filter(type => !ALLOWED.has(type)))
 
-/** Bytes that image-size gets. A size is in the first 40 bytes. An ICO has 16 bytes for each entry, so this holds 500. */
+/**
+ * image-size gets so many bytes. Most formats state their size in the first 40 bytes. An ICO has 16 bytes for each entry,
+ * so 8192 bytes hold 500 entries.
+ */
 const ENOUGH = 8192
 
 /**
- * The size that a picture's first bytes state. The largest entry of an ICO counts, because people see this one. A WebP's size
- * is its canvas, a GIF's its screen. image-size reads at most `ENOUGH` bytes, so it always ends: crafted input costs it some
- * 40 milliseconds at most.
+ * The size that a picture's first bytes state. For an ICO it is the size of the largest entry, because people see this
+ * entry. For a WebP it is the canvas, for a GIF the screen. image-size reads at most `ENOUGH` bytes, so even crafted bytes
+ * cost at most some 40 milliseconds.
  */
 function readHeaderSize(format: Format, head: Uint8Array): Size | null {
-  // A copy, because image-size reads beyond the end of a view, into memory that Node's small buffers share.
+  // image-size gets a copy, because it reads beyond the end of a view, into memory that Node's small buffers share.
   const own = new Uint8Array(head.subarray(0, ENOUGH))
   try {
     const { type, width, height } = imageSize(own)
@@ -120,10 +131,10 @@ function readHeaderSize(format: Format, head: Uint8Array): Size | null {
   }
 }
 
-/** The largest dimension of PNG and BMP. A header of any format that states more is damaged. */
+/** The largest dimension that PNG and BMP allow. When a header of any format states more, the picture is damaged. */
 const LARGEST = 2 ** 31 - 1
 
-/** Without its size when a header states dimensions that no picture has: zero, a fraction, or too large. */
+/** The picture, without dimensions when the header states some that no picture has: zero, a fraction, or too large. */
 function picture(format: Format, size: SizeRead | null): Picture {
   const isPlausible = (pixels: number) => Number.isInteger(pixels) && pixels >= 1 && pixels <= LARGEST
   const { width, height, turned } =
@@ -134,9 +145,9 @@ function picture(format: Format, size: SizeRead | null): Picture {
 const NO_SIZE = { width: null, height: null, turned: false }
 
 /**
- * Whether a picture is complete, by its structure. A file that is still being written is `cut`, however long its writer
- * pauses. Pixels are not decoded. `format`: the format of the bytes; null: they are no picture. No content makes it throw.
- * It rejects when `source.read` rejects. Memory does not grow with the picture's size.
+ * Whether a picture is complete, by its structure; its pixels are not decoded. The ending of a half-written file is `cut`,
+ * however long the writer pauses. `format`: the format of the bytes; null: they are no picture. Never throws because of the
+ * bytes; rejects only when `source.read` rejects. Memory does not grow with the picture's size.
  */
 export async function readEnding(format: Format | null, source: ByteSource): Promise<Ending> {
   return format
@@ -144,17 +155,20 @@ export async function readEnding(format: Format | null, source: ByteSource): Pro
     : noPictureYet(await source.read(0, 64 * 1024))
 }
 
-/** The first bytes of pictures, to recognize a file that holds only these bytes yet. */
+/** How pictures begin. A file that has only these few bytes yet becomes a picture when its writer goes on. */
 const BEGINNINGS = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', 'BM', 'II', 'MM', '\0\0\x01\0']
-/** No signature is longer. */
+/** No format's signature is longer than this many bytes. */
 const SIGNATURE = 32
 
-/** The first bytes, one character for each. */
+/** The first bytes as a string with one character for each byte. */
 function startOf(head: Uint8Array): string {
   return Buffer.from(head.subarray(0, SIGNATURE)).toString('latin1')
 }
 
-/** The ending of bytes in which no format shows: reserved room that is not written yet, or the first bytes of a picture. */
+/**
+ * The ending of bytes that are no known format. They may be reserved room that is not written yet, or the first bytes of a
+ * picture that is being written.
+ */
 async function noPictureYet(head: Uint8Array): Promise<Ending> {
   const written = head.findLastIndex(byte => byte !== 0) + 1
   if (written === 0) return cut('it begins with zeros only')

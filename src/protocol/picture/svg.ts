@@ -1,9 +1,9 @@
 import { ByteReader, type ByteSource } from './byte-reader.ts'
 import { CLOSED, cut, type Ending, WHOLE } from './ending.ts'
 
-/** Bytes that the search for an SVG's root element reads at most: so much may be comments and declarations. */
+/** The search for an SVG's root element reads at most so many bytes of comments and declarations. */
 const SEARCHED = 512 * 1024
-/** Characters in which a sign of XML is recognized. No element has a longer name. */
+/** So many characters are read to recognize a tag, a comment or a declaration. No element has a longer name. */
 const SIGN_LENGTH = 256
 
 const NAME = /^<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/
@@ -31,7 +31,7 @@ export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise
   return end === null ? 'cut' : (sizeOf(await text.read(at, end - at)) ?? 'cut')
 }
 
-/** Null: the tag is not well-formed. */
+/** The tag as `findSvgRoot` answers it; null when the tag is not well-formed. */
 function sizeOf(tag: string): Uint8Array | null {
   const rest = tag.replace(NAME, '')
   const attributes = [...rest.matchAll(ATTRIBUTE)]
@@ -41,14 +41,17 @@ function sizeOf(tag: string): Uint8Array | null {
   return Buffer.from(`<svg ${lengths.join(' ')}>`)
 }
 
-/** A viewBox may have commas and any white space between its numbers; image-size understands only one blank. */
+/**
+ * The attribute in a form that image-size reads: it understands a viewBox only with single blanks between the numbers, and
+ * SVG also allows commas and any white space.
+ */
 function lengthAttribute(name: string, value: string): string[] {
   if (name !== 'width' && name !== 'height' && name !== 'viewBox') return []
   const plain = value.trim().replace(/[\s,]+/g, ' ')
   return /^[\w.+ -]{1,100}$/.test(plain) ? [`${name}="${plain}"`] : []
 }
 
-/** An SVG ends with the closing tag of its root element. White space behind it belongs to it. */
+/** An SVG ends with the closing tag of its root element. White space may follow the closing tag. */
 export async function svgEnding({ source }: ByteReader): Promise<Ending> {
   const text = new Text(new ByteReader(oneByteText(source, await source.read(0, 2))))
   const end = await endOfRoot(text)
@@ -56,7 +59,10 @@ export async function svgEnding({ source }: ByteReader): Promise<Ending> {
   return (await text.find(/[^ \t\r\n]/g, end)) === null ? CLOSED : WHOLE
 }
 
-/** The offset behind the root element. Only elements with the root's name are counted, because other elements can't close the root. */
+/**
+ * The offset behind the root element; null when its closing tag is missing. Only elements of the root's name are counted,
+ * because no other element's tag can close the root.
+ */
 async function endOfRoot(text: Text): Promise<number | null> {
   const root = await startOfRoot(text)
   if (typeof root !== 'number') return null
@@ -80,7 +86,7 @@ async function endOfRoot(text: Text): Promise<number | null> {
   return null
 }
 
-/** Where the root element begins, if it is an SVG's. 'cut' and null as for `findSvgRoot`. */
+/** The offset at which the root element begins. 'cut' and null mean the same as in `findSvgRoot`. */
 async function startOfRoot(text: Text): Promise<number | 'cut' | null> {
   const from = (await text.read(0, 3)) === '\xef\xbb\xbf' ? 3 : 0
   for (let at = await text.find(/\S/g, from); at !== null; ) {
@@ -102,7 +108,10 @@ const DECLARATIONS = [
   { begins: '<?', ends: '?>' },
 ]
 
-/** The offset behind a comment, a processing instruction, a CDATA section or a DOCTYPE; `at` when there is none of them. Null: its end is missing. */
+/**
+ * The offset behind the comment, processing instruction, CDATA section or DOCTYPE that begins at `at`; `at` itself when
+ * none begins there. Null: its end is missing.
+ */
 async function endOfDeclaration(text: Text, at: number): Promise<number | null> {
   const head = await text.read(at)
   const declaration = DECLARATIONS.find(({ begins }) => head.startsWith(begins))
@@ -111,8 +120,8 @@ async function endOfDeclaration(text: Text, at: number): Promise<number | null> 
 }
 
 /**
- * The offset behind a tag or a DOCTYPE. A '>' in quotes does not end a tag or a DOCTYPE. A '>' in brackets or in a
- * comment does not end a DOCTYPE.
+ * The offset behind a tag or a DOCTYPE; null when its end is missing. A '>' in quotes does not end a tag or a DOCTYPE. A
+ * '>' in brackets or in a comment does not end a DOCTYPE.
  */
 async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<number | null> {
   let inside = false
@@ -131,8 +140,8 @@ async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<num
 const SIGNS_OF_DOCTYPE = /["'<[\]>]/g
 
 /**
- * A text with one character for each byte. It is held as a string as long as the reader holds its bytes, so that the time
- * of many small steps is linear in the length of the text.
+ * A text with one character for each byte. The characters of the reader's current block are kept as a string, so that many
+ * small steps cost no more than one pass over the text.
  */
 class Text {
   readonly #reader: ByteReader
@@ -143,7 +152,7 @@ class Text {
     this.#reader = reader
   }
 
-  /** So many characters from `at` on, or fewer at the end of the text. */
+  /** The `length` characters from `at` on, or fewer at the end of the text. */
   async read(at: number, length = SIGN_LENGTH): Promise<string> {
     const most = Math.max(0, Math.min(length, this.#reader.size - at))
     if (at < this.#from || at + most > this.#from + this.#text.length) {
@@ -153,10 +162,13 @@ class Text {
     return this.#text.slice(at - this.#from, at - this.#from + most)
   }
 
-  /** The offset of the next match, or null. A match has at most 256 characters. An expression must be global. */
+  /**
+   * The offset of the next match of `sign`; null when there is none. `sign` must be a global expression if it is one, and a
+   * match has at most 256 characters.
+   */
   async find(sign: string | RegExp, from: number): Promise<number | null> {
     for (let at = from; ; ) {
-      // A match may begin in the characters that are held and end in the next ones.
+      // A match may begin in the characters in memory and end in the characters that are read next.
       const isMore = (await this.read(at)).length === SIGN_LENGTH
       const index = indexOf(this.#text, sign, at - this.#from)
       if (index >= 0) return this.#from + index
@@ -165,7 +177,7 @@ class Text {
     }
   }
 
-  /** The offset behind the next `sign`, or null. */
+  /** The offset behind the next `sign`; null when there is none. */
   async after(sign: string, from: number): Promise<number | null> {
     const at = await this.find(sign, from)
     return at === null ? null : at + sign.length

@@ -8,13 +8,16 @@ import { BLANK, broken, cut, type Ending, UNCLEAR, WHOLE } from './ending.ts'
 const CLASSIC = { pointerAt: 4, pointer: 4, count: 2, entry: 12, valueAt: 8 }
 /** BigTIFF, for files beyond 4 GiB. */
 const BIG = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt: 12 }
-/** The version of BigTIFF. A TIFF has 42. */
+/** The version number in the header of a BigTIFF. A classic TIFF has 42. */
 const BIG_VERSION = 43
 
-/** Bytes of the longer header, BigTIFF's. */
+/** Bytes of BigTIFF's header, the longer one. */
 const HEADER = 16
 
-/** Real directories have a few dozen entries. Entries are sorted by tag, so width and length are near the start. */
+/**
+ * At most so many entries of a directory are searched. Real directories have a few dozen. Entries are sorted by tag, so
+ * width and length are near the start.
+ */
 const MAX_ENTRIES = 1024
 const IMAGE_WIDTH = 256
 const IMAGE_LENGTH = 257
@@ -23,18 +26,18 @@ const THUMBNAIL_AT = 513
 const THUMBNAIL_LENGTH = 514
 /** The integer types that a number may have: BYTE, SHORT, LONG, BigTIFF's LONG8. */
 const INTEGERS = new Set([1, 3, 4, 16])
-/** Bytes of one value, by type (TIFF 6.0, section 2; SubIFDs; BigTIFF). */
+/** Bytes of one value, by the number of its type (TIFF 6.0, section 2; SubIFDs; BigTIFF). 0: there is no such type. */
 const BYTES_OF_TYPE = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 
 const SUB_DIRECTORIES = 330
-/** Where pixels are, and how many bytes of them: of strips, of tiles, of JPEG in old TIFFs. */
+/** The tags that say where the pixels are and how long they are: for strips, for tiles, and for the JPEG in old TIFFs. */
 const PIXELS = [
   { offsets: 273, lengths: 279 },
   { offsets: 324, lengths: 325 },
   { offsets: THUMBNAIL_AT, lengths: THUMBNAIL_LENGTH },
 ]
 
-/** Far more than real pictures have. The limits end the reading of files that are crafted to take long. */
+/** At most so many directories and pieces are read. Real pictures have far fewer, but a file may be crafted to take long. */
 const MOST_DIRECTORIES = 1000
 const MOST_PIECES = 4_000_000
 
@@ -42,9 +45,9 @@ const DNG_VERSION = 50_706
 
 /**
  * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
- * after the pixels. Other directories are further pages or smaller copies. 'raw': the file of a camera, Canon's or
- * Adobe's, which has the structure of a TIFF but is not a TIFF. NEF and ARW are not recognized, because scanners' TIFFs
- * have the same marks.
+ * after the pixels. Further directories are further pages, or smaller copies of the picture. 'raw': a camera's raw file
+ * (Canon's CR2, Adobe's DNG), which is built like a TIFF but is not a TIFF. NEF and ARW are not recognized, because the TIFFs
+ * of scanners have the same tags.
  */
 export async function readTiffSize(reader: ByteReader): Promise<Size | 'raw' | null> {
   const header = await reader.bytes(0, HEADER)
@@ -102,7 +105,10 @@ export async function tiffEnding(reader: ByteReader): Promise<Ending> {
   return header ? new Tiff(reader, header).ending() : cut('its header is missing')
 }
 
-/** An entry of a directory: `count` numbers of so many bytes each (0: of an unknown type), from the offset `at` on. */
+/**
+ * An entry of a directory: `count` numbers of `bytes` bytes each, from the offset `at` on. `bytes` is 0 when the type is
+ * not known.
+ */
 interface Entry {
   tag: number
   type: number
@@ -113,13 +119,16 @@ interface Entry {
 
 class Tiff {
   readonly #reader: ByteReader
-  /** Where the TIFF begins in the file. Its pointers count from there. */
+  /** Where the TIFF begins in the file. All pointers in the TIFF count from this offset. */
   readonly #start: number
   readonly #isLittle: boolean
   readonly #layout: typeof CLASSIC
-  /** 0: the header points at none. */
+  /** The offset of the first directory. 0: the header names none. */
   readonly #first: number
-  /** A set keeps its order, and a loop over it also meets what is added meanwhile. */
+  /**
+   * The directories that were found, in this order. `ending` loops over them while further directories are added; a loop
+   * over a set also visits these.
+   */
   readonly #directories = new Set<number>()
   #pieces = 0
 
@@ -132,7 +141,7 @@ class Tiff {
     this.#enter(this.#first)
   }
 
-  /** The numbers that a directory, the first if none is named, has for these tags. Null: the directory is cut off. */
+  /** The numbers that a directory (the first by default) has for these tags. Null: the file ends within the directory. */
   async numbers(tags: readonly number[], directory = this.#first): Promise<Map<number, number> | null> {
     const { from, end } = (directory && (await this.#entriesOf(directory))) || { from: 0, end: 0 }
     const { entry } = this.#layout
@@ -148,7 +157,7 @@ class Tiff {
     return found
   }
 
-  /** The offset of the directory that follows the first. 0: the first is the last. */
+  /** The offset of the second directory. 0: there is none. */
   async secondDirectory(): Promise<number> {
     const first = await this.#entriesOf(this.#first)
     return first ? this.#directoryBehind(first.end) : 0
@@ -166,7 +175,7 @@ class Tiff {
     return (await this.#reader.zerosAtEnd()) >= PAGE ? BLANK : WHOLE
   }
 
-  /** Null: nothing is missing that the directory points at. */
+  /** Walks through one directory and what it points at. Null: nothing of it is missing. */
   async #walk(directory: number): Promise<Ending | null> {
     const { entry, pointer } = this.#layout
     const { from, end } = (await this.#entriesOf(directory)) ?? { from: 0, end: Number.POSITIVE_INFINITY }
@@ -198,19 +207,22 @@ class Tiff {
     if (directory !== 0) this.#directories.add(directory)
   }
 
-  /** Behind its entries, each directory points at the next. */
+  /** The offset of the next directory, which stands behind the entries of the directory before. 0: there is none. */
   async #directoryBehind(end: number): Promise<number> {
     const bytes = await this.#reader.bytes(end, this.#layout.pointer)
     return bytes ? this.#directoryAt(bytes, 0) : 0
   }
 
-  /** The offset that a pointer names. 0: none. */
+  /** The offset of the directory that a pointer names. 0: the pointer names none. */
   #directoryAt(bytes: Buffer, at: number): number {
     const directory = this.#uint(bytes, at, this.#layout.pointer)
     return directory && this.#start + directory
   }
 
-  /** Writers leave out single pieces on purpose, with length 0. When all have length 0, the pixels are not written yet. */
+  /**
+   * Checks that the file holds all strips or tiles. Writers leave out single ones on purpose, with length 0. When all have
+   * length 0, the pixels are not written yet.
+   */
   async #checkPieces(offsets: Entry | undefined, lengths: Entry | undefined): Promise<Ending | null> {
     if (!isWhole(offsets) || !isWhole(lengths)) return null
     const sizes = this.#numbers(lengths)
@@ -235,7 +247,7 @@ class Tiff {
     return head && { from, end: from + this.#uint(head, 0, count) * entry }
   }
 
-  /** The entry at this offset. What it points at may be missing. Null: the entry itself is missing. */
+  /** The entry at this offset. The numbers that it points at may be missing. Null: the entry itself is missing. */
   async #entry(offset: number): Promise<Entry | null> {
     const { entry, pointer, valueAt } = this.#layout
     const read = await this.#reader.bytes(offset, entry)
@@ -243,12 +255,14 @@ class Tiff {
     const [tag, type] = [this.#uint(read, 0, 2), this.#uint(read, 2, 2)]
     const count = this.#uint(read, 4, pointer)
     const bytes = BYTES_OF_TYPE[type] ?? 0
-    // Numbers that fit are in the entry itself.
+    // When the numbers fit into the entry, they stand in it. Otherwise the entry holds a pointer to them.
     const at = bytes * count <= pointer ? offset + valueAt : this.#start + this.#uint(read, valueAt, pointer)
     return { tag, type, count, bytes, at }
   }
 
-  /** The whole numbers of an entry. Each call makes a reader of its own, because two lists are read side by side. */
+  /**
+   * The whole numbers of an entry. Each call makes a reader of its own, because offsets and lengths are read alternately.
+   */
   async *#numbers(entry: Entry | undefined): AsyncGenerator<number, void> {
     if (!isWhole(entry)) return
     const reader = new ByteReader(this.#reader.source)
