@@ -20,8 +20,10 @@ const REFERENCE = 'docs/reference/commands.md'
 const ELSEWHERE: readonly RegExp[] = [
   // test/systemd and test/cli/service.test.ts
   /^albumd service /,
-  // The part of a command in a sentence that names no operand.
-  /^albumd (trust|restore|retry --resend|deletions|host)$/,
+  // test/shared: an account of several machines
+  /^albumd trust --take-album/,
+  // A name in a sentence, without the operand that the command needs.
+  /^albumd (trust|restore|backup|why|url|retry --resend|deletions|host)$/,
 ]
 
 /** Commands that stay until they are stopped. */
@@ -125,7 +127,7 @@ function onStage(command: string, { pictures, home, config, baseUrl }: Stage): s
     .replaceAll(/\/srv\/photos|~\/Pictures(?:\/Screenshots)?/g, pictures)
     .replaceAll(/\b(?:PATH|FILE(?:\.png)?)(?= |$)/g, 'Holiday/Beach.jpg')
     .replaceAll(/\/etc\/albumd\/config.yaml|(?<= )albumd.yaml/g, config)
-    .replaceAll(/\/mnt(?=\/new)|\/tmp(?=\/back)/g, home)
+    .replaceAll(/\/mnt\/usb|\/mnt(?=\/new)|\/tmp(?=\/back)/g, home)
     .replaceAll('https://images.example.com/api/v1', baseUrl)
   if (line.startsWith('albumd host --data')) return `${line} --listen 127.0.0.1:0`
   if (!line.startsWith('albumd init')) return line
