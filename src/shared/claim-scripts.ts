@@ -32,13 +32,15 @@ if known and known ~= process and begin == '0' then return {'replaced'} end
 local all = redis.call('HGETALL', claims)
 local mine, others, gone = {}, {}, {}
 for i = 1, #all, 2 do
-  if all[i + 1] == me then mine[all[i]] = true else others[all[i]] = all[i + 1] end
+  if all[i + 1] == me then mine[all[i]] = true else others[#others + 1] = { all[i], all[i + 1] } end
 end
+table.sort(others, function(one, other) return one[1] < other[1] end)
 local wanted, wait, knows = {}, 0, true
 for i = 7, #ARGV do
   local album = string.sub(ARGV[i], 2)
   wanted[album] = true
-  for other, owner in pairs(others) do
+  for _, claim in ipairs(others) do
+    local other, owner = claim[1], claim[2]
     if string.sub(other, 1, #album) == album or string.sub(album, 1, #other) == other then
       local until_ = tonumber(redis.call('HGET', machines, owner .. '/until') or '0')
       if take == '0' or until_ > now then

@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { script } from '../../../src/shared/store.ts'
+import { png } from '../../pictures.ts'
+import { startAlbumd } from '../stage/process.ts'
+import { QUICK, type Run, runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { hasRedis, type RedisServer, runAtLast, startRedis, storeOf } from '../stage/store.ts'
+
+/** A machine: a state and a folder of its own. */
+interface Machine extends Pick<Stage, 'home' | 'config'> {
+  albumd(...args: string[]): Promise<Run>
+  write(path: string, bytes: Uint8Array): void
+  remove(path: string): void
+}
+
+/** One account, one store, and machines with this album each. */
+async function setUp(
+  ...albums: string[]
+): Promise<{ stage: Stage; redis: RedisServer; machines: Machine[] }> {
+  const stage = await setStage()
+  const redis = await startRedis()
+  await ageStore(redis, stage)
+  const settings = parse(readFileSync(stage.config, 'utf8'))
+  const machines = albums.map((album, at) => {
+    const home = join(stage.home, `machine-${at}`)
+    const config = join(home, 'albumd.yaml')
+    mkdirSync(join(home, 'pictures'), { recursive: true })
+    const changes = {
+      host: { ...settings.host, api_key_file: join(stage.home, 'api-key'), requests_per_second: QUICK },
+      account: { shared: redis.url, machine: ['studio', 'laptop'][at] },
+      mirrors: [{ folder: 'pictures', album }],
+    }
+    writeFileSync(config, stringify({ ...settings, ...changes }), { mode: 0o644 })
+    return {
+      home,
+      config,
+      albumd: (...args: string[]) => runProgram([...args, '--config', config], home),
+      write: (path: string, bytes: Uint8Array) => writeFileSync(join(home, 'pictures', path), bytes),
+      remove: (path: string) => rmSync(join(home, 'pictures', path)),
+    }
+  })
+  return { stage, redis, machines }
+}
+
+/** A new store makes machines wait for the claims that it may have lost. This one is not new. */
+async function ageStore(redis: RedisServer, stage: Stage): Promise<void> {
+  const store = storeOf(redis.url, stage)
+  await runAtLast(store, script(`return redis.call('SET', KEYS[1], 1)`), ['claims:began'], [])
+  await store.close()
+}
+
+describe.skipIf(!hasRedis)('two machines with one account', () => {
+  it('have one album between them: the second ends with exit code 4 and says what to do', async () => {
+    const { stage, machines } = await setUp('Photos', 'Photos/2024')
+    const [one, two] = machines as [Machine, Machine]
+    one.write('a.png', png(3, 2).bytes)
+    two.write('b.png', png(4, 2).bytes)
+    expect(await one.albumd('sync')).toMatchObject({ code: 0 })
+    const refused = await two.albumd('sync')
+    expect(refused.code).toBe(4)
+    expect(refused.err.trim()).toMatch(
+      /^albumd: the album "Photos" belongs to the machine studio, last seen \S+; .*albumd trust --take-album$/,
+    )
+    const daemon = startAlbumd(two, ['run'])
+    expect(await daemon.ended).toMatchObject({ code: 4 })
+    expect(daemon.err()).toContain('belongs to the machine studio')
+    expect(await stage.paths()).toEqual(['Photos/a.png'])
+  })
+
+  it('have an album taken over only while its machine does not work', async () => {
+    const { stage, machines } = await setUp('Photos', 'Photos')
+    const [one, two] = machines as [Machine, Machine]
+    one.write('a.png', png(3, 2).bytes)
+    two.write('b.png', png(4, 2).bytes)
+    const daemon = startAlbumd(one, ['run'])
+    await expect.poll(() => stage.paths()).toEqual(['Photos/a.png'])
+    const early = await two.albumd('trust', '--take-album')
+    expect(early).toMatchObject({ code: 4 })
+    expect(early.err).toContain('which works now')
+    daemon.kill('SIGTERM')
+    expect(await daemon.ended).toMatchObject({ code: 0 })
+    expect(await two.albumd('trust', '--take-album')).toMatchObject({
+      code: 0,
+      out: 'the album "Photos" is this machine\'s from now on\n',
+    })
+    expect(await two.albumd('sync')).toMatchObject({ code: 0 })
+    expect(await stage.paths()).toEqual(['Photos/a.png', 'Photos/b.png'])
+    const late = await one.albumd('sync')
+    expect(late).toMatchObject({ code: 4 })
+    expect(late.err).toContain('belongs to the machine laptop')
+  })
+
+  it('make one album where both need the same album', async () => {
+    const { stage, machines } = await setUp('Family/Ann', 'Family/Ben')
+    for (const machine of machines) machine.write('a.png', png(3, 2).bytes)
+    const runs = await Promise.all(machines.map(machine => machine.albumd('sync')))
+    expect(runs).toMatchObject([{ code: 0 }, { code: 0 }])
+    expect(await stage.albums()).toEqual(['Family', 'Family/Ann', 'Family/Ben'])
+  })
+
+  it('upload without the store what was theirs before, and delete once it answers again', async () => {
+    const { stage, redis, machines } = await setUp('Photos', 'Scans')
+    const [one, two] = machines as [Machine, Machine]
+    one.write('a.png', png(3, 2).bytes)
+    expect(await one.albumd('sync')).toMatchObject({ code: 0 })
+    await redis.stop()
+    one.write('b.png', png(4, 2).bytes)
+    one.remove('a.png')
+    expect(await one.albumd('sync')).toMatchObject({ code: 3 })
+    expect(await stage.paths()).toEqual(['Photos/a.png', 'Photos/b.png'])
+    const refused = await two.albumd('sync')
+    expect(refused).toMatchObject({ code: 3 })
+    expect(refused.err).toContain('another machine may have them')
+    await redis.start()
+    await ageStore(redis, stage)
+    expect(await one.albumd('sync')).toMatchObject({ code: 0 })
+    expect(await stage.paths()).toEqual(['Photos/b.png'])
+  })
+})

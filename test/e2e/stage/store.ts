@@ -1,0 +1,68 @@
+import { spawn, spawnSync } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { openRedis } from '../../../src/shared/redis-store.ts'
+import { keyPrefix, type Store, script } from '../../../src/shared/store.ts'
+
+/** Whether this machine can run the store. */
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
+
+/** A real redis-server, which keeps nothing on the disk. */
+export interface RedisServer {
+  url: string
+  /** Resolves once nothing answers any more. */
+  stop(): Promise<void>
+  /** Starts it again, empty. */
+  start(): Promise<void>
+}
+
+export async function startRedis(): Promise<RedisServer> {
+  const port = await freePort()
+  let child: ReturnType<typeof spawn> | null = null
+  const stop = async () => {
+    const ended = child && new Promise(resolve => child!.once('close', resolve))
+    child?.kill('SIGKILL')
+    child = null
+    await ended
+  }
+  const start = async () => {
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    child = spawn('redis-server', options, { stdio: 'ignore' })
+    const store = connect(url, '')
+    while (!(await store.run(script('return 1'), [], [])).ok) await sleep(10)
+    await store.close()
+  }
+  const url = `redis://127.0.0.1:${port}`
+  onTestFinished(stop)
+  await start()
+  return { url, stop, start }
+}
+
+/** The store of an account, as its machines see it. */
+export function storeOf(url: string, { baseUrl, key }: { baseUrl: string; key: string }): Store {
+  return connect(url, keyPrefix(baseUrl, key))
+}
+
+function connect(url: string, prefix: string): Store {
+  return openRedis({ url, password: null, ca: null, prefix, name: 'test', now: () => performance.now() })
+}
+
+/** Runs a script once the connection is there. */
+export async function runAtLast(store: Store, ...what: Parameters<Store['run']>): Promise<unknown> {
+  for (;;) {
+    const answer = await store.run(...what)
+    if (answer.ok) return answer.value
+    await sleep(10)
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}

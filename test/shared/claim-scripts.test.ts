@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from '../../src/shared/claim-scripts.ts'
+import type { Script, Value } from '../../src/shared/store.ts'
+import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
+import { Random } from '../sim/histories/random.ts'
+import { FakeRedis } from '../sim/store/fake-redis.ts'
+
+const HOUR_MS = 3_600_000
+const KEYS = ['claims', 'machines', 'began', 'lost']
+const ALBUMS = ['/', '/A/', '/A/B/', '/AB/', '/C/']
+
+/** One call of a script, of the few machines and albums that meet everywhere. */
+function drawCall(random: Random): [Script, string[], (string | number)[]] {
+  const me = random.pick(['one', 'two'])
+  const process = random.pick(['p', 'q'])
+  const key = `album${random.pick(ALBUMS)}`
+  const albums = ALBUMS.filter(() => random.chance(0.3)).map(album => `${random.pick(['h', 'n'])}${album}`)
+  // Long or over at once: neither store is to be faster than a lease.
+  const lease = random.pick([0, HOUR_MS])
+  return random.pick([
+    [CLAIM, KEYS, [me, process, `name of ${me}`, lease, random.below(2), random.below(2), ...albums]],
+    [CLAIM, KEYS, [me, process, `name of ${me}`, lease, random.below(2), random.below(2), ...albums]],
+    [LEAVE, KEYS, [me, process]],
+    [BEGIN_ALBUM, [key, KEYS[1]!, KEYS[3]!], [me, HOUR_MS]],
+    [END_ALBUM, [key], [me, HOUR_MS, random.pick(['', 'id'])]],
+  ] as [Script, string[], (string | number)[]][])
+}
+
+/** Both stores have clocks of their own. */
+function roughly(value: Value): Value {
+  if (Array.isArray(value)) return value.map(roughly)
+  const number = Number(value)
+  if (value === null || value === '' || Number.isNaN(number)) return value
+  return Math.round(number / HOUR_MS)
+}
+
+describe('the Lua of the simulation', () => {
+  it.skipIf(!hasRedis)('answers as a real store does, whatever machines do', async () => {
+    const redis = await startRedis()
+    for (let seed = 1; seed <= 30; seed++) {
+      const random = new Random(seed)
+      const real = storeOf(redis.url, { baseUrl: `https://host-${seed}.example`, key: 'key' })
+      const fake = new FakeRedis(() => Date.now())
+      for (let calls = 0; calls < 60; calls++) {
+        const [script, keys, args] = drawCall(random)
+        const answer = await runAtLast(real, script, keys, args)
+        expect(roughly(fake.run(script, keys, args)), `seed ${seed}, call ${calls}`).toEqual(
+          roughly(answer as Value),
+        )
+      }
+      await real.close()
+    }
+  })
+})
