@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -64,11 +64,10 @@ function realFolder(given: string): string {
 
 /** A name that a person can read, and that differs for each folder. */
 function nameFor(folder: string): string {
-  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 8)
   const name = basename(folder)
     .replace(/[^\p{L}\p{N} ._-]/gu, '_')
     .replace(/^\.+/, '')
-  return `${name.slice(0, 40)}-${hash}`
+  return `${name.slice(0, 40)}-${hash('sha256', folder).slice(0, 8)}`
 }
 
 /** The port and the key of the trial's host. Both are kept for later starts, because a state is bound to an address. */

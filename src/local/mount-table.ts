@@ -68,7 +68,7 @@ function isAtOrBelow(path: string, above: string): boolean {
   return path === above || above === '/' || path.startsWith(`${above}/`)
 }
 
-/** The kernel writes a blank as \040. */
-function unescaped(path: string): string {
+/** The kernel writes a blank as \040, and so does fstab. */
+export function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { AlbumRow } from '../synced/tables/albums.ts'
@@ -52,11 +52,10 @@ const SHORTENED = /~[0-9a-f]{16}$/
  */
 export function albumNameOf(folder: string): string {
   if (folder.length <= ALBUM_NAME_MAX && !SHORTENED.test(folder)) return folder
-  const hash = createHash('sha256').update(folder).digest('hex').slice(0, HASH_DIGITS)
   let prefix = folder.slice(0, ALBUM_NAME_MAX - HASH_DIGITS - 1)
   // The cut may have split a character that takes two UTF-16 units.
   if (/[\uD800-\uDBFF]$/.test(prefix)) prefix = prefix.slice(0, -1)
-  return `${prefix}~${hash}`
+  return `${prefix}~${hash('sha256', folder).slice(0, HASH_DIGITS)}`
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { lossOf } from '../../local/folder-watcher.ts'
 import { type FolderToLookAt, lookAtFolder, rulesWithin } from '../../local/look.ts'
-import { isRemote, type Mount, mountsOf } from '../../local/mount-table.ts'
+import { isRemote, type Mount, mountsOf, unescaped } from '../../local/mount-table.ts'
 import { checkRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -179,9 +179,7 @@ export function checkMounts(
 function mountPointsOf(fstab: string): string[] {
   return fstab.split('\n').flatMap(line => {
     const [device = '', path = ''] = line.trim().split(/\s+/)
-    return device.startsWith('#') || !path.startsWith('/') || path === '/'
-      ? []
-      : [path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))]
+    return device.startsWith('#') || !path.startsWith('/') || path === '/' ? [] : [unescaped(path)]
   })
 }
 

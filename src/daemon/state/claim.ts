@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
@@ -134,5 +134,5 @@ function idOf(file: string): string | null {
 /** A hash that is equal for configs under which a command does the same. */
 export function fingerprintOf(config: Config): string {
   const { log, status_page, ...obeyed } = config
-  return createHash('sha256').update(JSON.stringify(obeyed)).digest('hex')
+  return hash('sha256', JSON.stringify(obeyed))
 }

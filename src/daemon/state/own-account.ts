@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { hash, randomBytes, randomInt } from 'node:crypto'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Clock } from '../../sync/clock.ts'
@@ -161,5 +161,5 @@ function isRecordedKey({ meta }: Synced, apiKey: string): boolean {
 
 /** A short hash by which a key is recognized. It has too few bits for anybody to find out the key. */
 function shortHashOf(apiKey: string, salt: string): string {
-  return `${salt} ${createHash('sha256').update(`${salt} ${apiKey}`).digest('hex').slice(0, 8)}`
+  return `${salt} ${hash('sha256', `${salt} ${apiKey}`).slice(0, 8)}`
 }

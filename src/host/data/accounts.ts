@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash as hashOf, timingSafeEqual } from 'node:crypto'
 import type { Clock, Random } from '../ports.ts'
 import { Refusal } from '../refusal.ts'
 import type { Db } from './database.ts'
@@ -23,11 +23,11 @@ export type Accounts = ReturnType<typeof openAccounts>
  */
 export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly string[]) {
   const keys = db
-    .transaction(() => apiKeys.map(key => ({ hash: hashed(key), account: ensured(key) })))
+    .transaction(() => apiKeys.map(key => ({ hash: hashOf('sha256', key, 'buffer'), account: ensured(key) })))
     .immediate()
 
   function ensured(key: string): Account {
-    const hash = hashed(key)
+    const hash = hashOf('sha256', key, 'buffer')
     db.prepare('INSERT INTO accounts (key_hash) VALUES (?) ON CONFLICT DO NOTHING').run(hash)
     const id = db.prepare<[Buffer], number>('SELECT id FROM accounts WHERE key_hash = ?').pluck().get(hash)!
     db.prepare(
@@ -49,17 +49,13 @@ export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly str
      */
     identify(apiKey: string | undefined): Account {
       if (!apiKey) throw new Refusal('MISSING_API_KEY', 'The X-API-Key header is required.')
-      const hash = hashed(apiKey)
+      const hash = hashOf('sha256', apiKey, 'buffer')
       let found: Account | null = null
       for (const known of keys) if (timingSafeEqual(known.hash, hash)) found = known.account
       if (!found) throw new Refusal('INVALID_API_KEY', 'The API key is not valid.')
       return found
     },
   }
-}
-
-function hashed(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
 }
 
 export interface AlbumRow {

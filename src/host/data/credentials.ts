@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { HostSettings } from '../ports.ts'
 import { quotaDays } from '../quota-days.ts'
 import type { Db } from './database.ts'
@@ -70,10 +70,10 @@ export function openCredentials(db: Db, settings: HostSettings) {
     /** Stores a credential that is issued at `now`. It uses up one image of the day's quota. */
     issue(token: string, credential: NewCredential, now: number): void {
       const day = days.numberOf(now)
-      insert.run({ ...credential, token_hash: hashed(token), day })
+      insert.run({ ...credential, token_hash: hash('sha256', token, 'buffer'), day })
       addUsed.run(credential.account, day, 1)
     },
-    byToken: (token: string) => byHash.get(hashed(token)),
+    byToken: (token: string) => byHash.get(hash('sha256', token, 'buffer')),
     /** Marks a credential as used. Answers false when it was used before, or has expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
     /**
@@ -101,8 +101,4 @@ export function openCredentials(db: Db, settings: HostSettings) {
       return Math.min(end, endOfOpen.get(account, days.numberOf(now), over) ?? end)
     },
   }
-}
-
-function hashed(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }

@@ -3,7 +3,7 @@ import type { ListedAlbum } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
 import type { CreatedAlbum, HostFailure, ImageHost, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { because } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, albumName, keyOf } from '../album.ts'
 import type { AlbumBegun } from '../claims.ts'
 import { lostAt, mayArriveFor } from '../clock.ts'
@@ -144,7 +144,7 @@ export class AlbumTree {
     const { claims } = this.#context
     const path = this.#pathOf(parent, name)
     const begun = await claims.beginAlbum(path, signal)
-    if (begun.kind === 'wait') return { ok: false, failure: { ...inDoubt, message: begun.why } }
+    if (begun.kind === 'wait') return { ok: false, failure: inDoubt(begun.why) }
     if (begun.kind === 'made') return this.#record(parent, name, begun.id, 'listed')
     // Another machine may have created the album since the listing was read.
     if (!claims.isOwn(path)) this.#listings.forget(parent?.remote_id ?? null)
@@ -181,7 +181,7 @@ export class AlbumTree {
     }
     const found = choose(listed.value.filter(isFree), recorded?.blind ? undefined : recorded?.remote_id)
     if (recorded && found?.id !== recorded.remote_id && this.#isAwaited(recorded))
-      return { ok: false, failure: stillUploaded(name) }
+      return { ok: false, failure: inDoubt(because('album_twice', { name })) }
     return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
   }
 
@@ -210,10 +210,11 @@ export class AlbumTree {
     const times = [asked?.sent_at, made, lostAt(synced)].filter(at => at !== undefined && at !== null)
     const since = Math.max(...times)
     if (since === Number.NEGATIVE_INFINITY) return null
-    if (clock.monotonic() - since <= mayArriveFor(credentialLifetimeMs)) return notYet(name)
-    if (asked && !canList) return neverKnown(name)
+    if (clock.monotonic() - since <= mayArriveFor(credentialLifetimeMs))
+      return inDoubt(because('album_asked_for', { name }))
+    if (asked && !canList) return inDoubt(because('album_not_known', { name }))
     this.#listings.forget(parent?.remote_id ?? null)
-    return signal.aborted ? notYet(name) : null
+    return signal.aborted ? inDoubt(because('album_asked_for', { name })) : null
   }
 
   /**
@@ -335,22 +336,12 @@ const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_per
 /** A failure with one of these remedies may mean that there is an album of this name already. */
 const MAY_BE_THERE: ReadonlySet<Remedy> = new Set(['change_request', 'not_permitted', 'gone'])
 
-function notYet(name: string): HostFailure {
-  return { ...inDoubt, message: because('album_asked_for', { name }) }
+function inDoubt(message: Reason): HostFailure {
+  return { remedy: 'find_out', endpoint: 'create_album', code: ALBUM_IN_DOUBT, message }
 }
-
-function stillUploaded(name: string): HostFailure {
-  return { ...inDoubt, message: because('album_twice', { name }) }
-}
-
-function neverKnown(name: string): HostFailure {
-  return { ...inDoubt, message: because('album_not_known', { name }) }
-}
-
-const inDoubt = { remedy: 'find_out', endpoint: 'create_album', code: 'ALBUM_IN_DOUBT' } as const
 
 /** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
-export const ALBUM_IN_DOUBT = inDoubt.code
+export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
 
 /**
  * Chooses between albums of the same name. The order is: the recorded album, the album with most images, the album with

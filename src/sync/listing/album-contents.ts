@@ -5,8 +5,7 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { type Album, albumPathOf } from '../album.ts'
 import type { EngineContext } from '../context.ts'
-import { plainName } from './listed-name.ts'
-import { listingChanges, type Walk, walkEverything, walkWhole } from './walk.ts'
+import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from './walk.ts'
 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }

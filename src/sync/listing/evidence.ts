@@ -4,7 +4,7 @@ import type { Picture } from '../../protocol/picture/picture.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { DeliveryPattern } from './delivery.ts'
-import { plainName } from './listed-name.ts'
+import { plainName } from './walk.ts'
 
 /**
  * What a listing shows of one open upload.

@@ -24,6 +24,13 @@ export {
   sizeFits,
   weighEvidence,
 } from './evidence.ts'
-export { plainName } from './listed-name.ts'
-export { tellingLostAlbums } from './lost-albums.ts'
-export { AlbumListings, ListedIds, type Walk, type WholeWalk, walkEverything, walkWhole } from './walk.ts'
+export {
+  AlbumListings,
+  ListedIds,
+  plainName,
+  tellingLostAlbums,
+  type Walk,
+  type WholeWalk,
+  walkEverything,
+  walkWhole,
+} from './walk.ts'

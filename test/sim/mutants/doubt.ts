@@ -12,7 +12,7 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'NOT_FOUND alone tells that an album is lost',
-    file: 'sync/listing/lost-albums.ts',
+    file: 'sync/listing/walk.ts',
     find: "return remedy === 'not_permitted' || remedy === 'change_request'",
     replace: 'return remedy === undefined',
     why: 'pictures of an album that somebody deleted fail for ever where the host says FORBIDDEN',
