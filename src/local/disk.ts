@@ -13,15 +13,15 @@ import {
 import { isRemote, type Mount, mountsOf, readMounts } from './mount-table.ts'
 
 /**
- * The disk as the scanner sees it. Synchronous, because synchronous calls in workers cost a third of fs.promises.
- * Paths are absolute. Calls throw Node's errors, with `code` (ENOENT, EACCES, EIO …).
+ * The disk as the scanner sees it. The calls are synchronous, because in worker threads a synchronous call costs a third of
+ * one of fs.promises. Paths are absolute. Calls throw Node's errors, with `code` (ENOENT, EACCES, EIO …).
  */
 export interface Disk {
   /** The entries of a folder in any order. Throws ENOTDIR for a symbolic link. */
   readFolder(path: string): DiskEntry[]
-  /** Does not follow a symbolic link. */
+  /** What lies at this path. For a symbolic link, the link itself and not what it leads to. */
   lstat(path: string): DiskStat
-  /** A small text file (an ignore file), at most 1 MiB. Throws EFBIG beyond, ELOOP for a symbolic link. */
+  /** A small text file (an ignore file), of at most 1 MiB. Throws EFBIG for a larger file, ELOOP for a symbolic link. */
   readText(path: string): string
   /**
    * The mount points below a folder that the system lists, as paths below the folder. Only this list shows a bind mount of
@@ -30,47 +30,47 @@ export interface Disk {
   mountPoints(folder: string): ReadonlySet<string>
   /** Whether the files in this folder get their timestamps from another machine, whose clock may be wrong. */
   isRemote(folder: string): boolean
-  /** The time of the clock that stamps files, in microseconds since 1970. */
+  /** The time by which the kernel stamps changed files, in microseconds since 1970. */
   now(): number
 }
 
 export interface DiskEntry {
   /**
-   * A byte that is not UTF-8 is written as \xNN. `validUtf8` tells such a name from a name in which somebody has typed
-   * \xNN.
+   * The entry's name. A byte that is not UTF-8 is written as \xNN. Somebody may also have typed the characters \xNN;
+   * `validUtf8` is true for such a name.
    */
   name: string
   validUtf8: boolean
   kind: 'file' | 'folder' | 'link' | 'special'
 }
 
-/** Times are microseconds since 1970. A double holds microseconds exactly, but not nanoseconds. */
+/** Times are microseconds since 1970, because a JavaScript number counts microseconds exactly, but not nanoseconds. */
 export interface DiskStat {
   kind: DiskEntry['kind']
   size: number
   mtime: number
   ctime: number
-  /** 0 when the file system records none. */
+  /** 0 when the file system does not record when a file was made. */
   birthtime: number
   dev: number
   ino: number
 }
 
 /**
- * Microseconds within which two edits may get the same timestamp. FAT's timestamps are the coarsest, with two seconds. The
- * rest is for a kernel that stamps with the time of its last tick.
+ * When two edits come within so many microseconds, they may get the same timestamp. FAT has the coarsest timestamps, of two
+ * seconds. Another 0.1 seconds are added, because a kernel may stamp a file with the time of its last timer tick.
  */
 export const STAMP_GRAIN = 2_100_000
 
 /** Bytes of the largest text that `readText` reads. */
 const TEXT_MAX = 2 ** 20
 
-/** Node puts this character in the place of bytes that are not UTF-8. A name may also contain it as such. */
+/** Node puts this character in the place of bytes that are not UTF-8. But a valid name may also contain this character. */
 const REPLACEMENT = '\u{FFFD}'
 
 /**
- * The list of mounts is remembered for so long, because `isRemote` is asked about each picture that was just written. Mounts
- * change seldom, and reading their list takes long on machines with containers.
+ * The list of mounts is read again after so many milliseconds at the earliest, because `isRemote` is asked for each picture
+ * that was just written. Mounts change seldom, and reading their list takes long on machines with containers.
  */
 const REMEMBERED_MS = 1000
 let mounts: readonly Mount[] = []
@@ -79,7 +79,7 @@ let mountsReadAt = Number.NEGATIVE_INFINITY
 /** The machine's own disk. */
 export const realDisk: Disk = {
   readFolder(path) {
-    // readdir would follow a symbolic link, and what is behind a link is not mirrored.
+    // readdir would follow a symbolic link. What lies behind a link is not mirrored, so the link is refused.
     if (!lstatSync(path).isDirectory()) throw diskError('ENOTDIR', 'not a folder', path)
     const entries = readdirSync(path, { withFileTypes: true })
     if (entries.some(entry => entry.name.includes(REPLACEMENT))) return readFolderByBytes(path)
@@ -124,7 +124,7 @@ function readFolderByBytes(path: string): DiskEntry[] {
   }))
 }
 
-/** The text of these bytes. A byte that is not UTF-8 is written as \xNN. */
+/** These bytes as text. A byte that is not UTF-8 is written as \xNN. */
 function escaped(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString()
   let text = ''
@@ -143,8 +143,8 @@ function readWhole(file: number, path: string): string {
     read = readSync(file, bytes, length, bytes.length - length, null)
   if (length > TEXT_MAX) throw diskError('EFBIG', 'larger than 1 MiB', path)
   const text = bytes.subarray(0, length)
-  // A rule that is misread hides nothing, and the picture that the rule should hide would be uploaded. Text that has a
-  // zero byte is UTF-16, which some editors on Windows write.
+  // A text in another encoding is refused, because its rules would be misread and hide nothing, and pictures that they
+  // should hide would be uploaded. A zero byte means UTF-16, which some editors on Windows write.
   if (!isUtf8(text) || text.includes(0))
     throw diskError('EILSEQ', 'it is not UTF-8 text; save it as UTF-8', path)
   return text.toString()
@@ -164,14 +164,15 @@ export function statOf(stats: Stats): DiskStat {
     ctime: microseconds(stats.ctimeMs),
     birthtime: microseconds(stats.birthtimeMs),
     dev: stats.dev,
-    // Inodes of 64 bits, cut to what a double counts exactly.
+    // A file system may have inode numbers of 64 bits. Only their lower 53 bits are used, which a JavaScript number holds
+    // exactly.
     ino: Number.isSafeInteger(stats.ino) ? stats.ino : stats.ino % 2 ** 53,
   }
 }
 
 /**
- * Milliseconds as whole microseconds. Some file systems hold times so far from 1970 that a double can't count their
- * microseconds. Such a time becomes the nearest that a double can count, because SQLite takes only exact integers here.
+ * Milliseconds as whole microseconds. Some file systems hold times that are too far from 1970 for a JavaScript number of
+ * microseconds. Such a time becomes the largest or smallest exact integer, because SQLite takes only exact integers here.
  */
 function microseconds(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(ms * 1000)))

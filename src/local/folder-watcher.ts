@@ -8,15 +8,18 @@ import { openRootWatch, type RootWatch } from './root-watch.ts'
 /** Says which folders need a look, never what happened there. */
 export interface FolderWatcher {
   /**
-   * Watches folders: paths below the root with slashes; '' is the root. A folder must be named with or after the
-   * folders above it. A folder that is watched already stays as it is; a folder whose watch failed is tried again. What
-   * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards.
-   * When a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
+   * Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
+   * or in an earlier call. A folder that is watched already stays so; a folder whose watch failed is tried again. What
+   * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. When
+   * a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
    */
   watch(folders: readonly string[]): Promise<void>
-  /** Ends the watches of folders and of all that lies below them. */
+  /** Ends the watches of these folders and of all folders below them. */
   unwatch(folders: readonly string[]): void
-  /** Opens the watches of folders and of all below anew, and calls `onStale` for each: another folder may be there now. */
+  /**
+   * Ends the watches of these folders and of all folders below them, and opens each watch again, because another folder may
+   * be at the same path now. Calls `onStale` for each folder.
+   */
   renew(folders: readonly string[]): void
   /** The folders that exist and can't be watched. What happens in them is not noticed. */
   lost(): string[]
@@ -25,11 +28,11 @@ export interface FolderWatcher {
 }
 
 export interface FolderWatcherOptions {
-  /** A folder needs a look. Called at once, for each event: a burst calls it thousands of times. */
+  /** A folder needs a look. This is called for each event, at once, so a burst of events calls it thousands of times. */
   onStale(folder: string): void
   /**
-   * A folder can't be watched; `lost` names it. A limit of the system is reported once for each call of `watch`, however
-   * many folders it concerns. After WATCH_OVERFLOW every folder needs a look.
+   * A folder can't be watched; `lost` names the folder. A limit of the system is reported only once for each call of
+   * `watch`, however many folders can't be watched because of the limit. After WATCH_OVERFLOW every folder needs a look.
    */
   onLost(loss: WatchLoss): void
 }
@@ -38,10 +41,11 @@ export interface FolderWatcherOptions {
 type Watch = FSWatcher | RootWatch | 'away' | 'lost'
 
 /**
- * Opens nothing yet. `root` is the mirror's folder.
+ * Makes a watcher that watches nothing yet. `root` is the mirror's folder.
  *
- * chokidar watches the root, and waits for a missing root. The folders below are watched by Node itself: when such a folder
- * comes or goes, its parent's watch reports it, and a chokidar for each costs ten times the memory and the CPU of the start.
+ * chokidar watches the root, and waits for a missing root. The folders below the root are watched by Node itself. When such
+ * a folder comes or goes, the watch of the folder above reports it. A chokidar for each folder would cost ten times the
+ * memory, and ten times the CPU of the start.
  */
 export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatcherOptions): FolderWatcher {
   const base = resolve(root)
@@ -50,7 +54,9 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   const due = new Set<string>()
   const nearOverflow = eventsNearOverflow()
   let closed = false
-  /** A limit of the system was met and reported. Nothing more is opened until the next call of `watch`. */
+  /**
+   * True when the system has refused a watch because of a limit. No further watch is opened until the next call of `watch`.
+   */
   let full = false
   let heardThisTurn = 0
   let renewing = false
@@ -58,7 +64,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   function open(folder: string): void {
     const path = join(base, folder)
     try {
-      // fs.watch would follow a symbolic link.
+      // fs.watch would follow a symbolic link, and a link is not mirrored.
       if (!lstatSync(path).isDirectory()) watches.set(folder, 'away')
       else {
         const handle = watchFolder(path, (event, name) => {
@@ -77,7 +83,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     }
   }
 
-  /** A missing root is waited for. */
+  /** Opens the root's watch, which also waits for a missing root. */
   async function openRoot(): Promise<void> {
     const watch = openRootWatch(base, {
       onEvent: (event, name) => heard('', event, name),
@@ -105,7 +111,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (heardThisTurn++ === 0) setImmediate(endTurn)
     onStale(folder)
     if (event !== 'rename' || name === null) return
-    // When a folder is deleted or moved, the folder's own watch names it.
+    // When a folder is deleted or moved, its own watch reports an event with the folder's own name.
     if (name === basename(join(base, folder))) renew([folder])
     const child = folder === '' ? name : `${folder}/${name}`
     if (watches.has(child)) renew([child])
@@ -116,14 +122,15 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     heardThisTurn = 0
     if (closed || heardInAll < nearOverflow) return
     onLost(OVERFLOW)
-    // A lost event may have said that a folder was replaced.
+    // Events were perhaps lost, and a lost event may have said that a folder was replaced. So all watches are opened again.
     renew([''])
   }
 
   /**
-   * inotify watches an inode, whatever its path is by now. When a folder was deleted, moved or replaced, its path is
-   * opened again and needs a look: another folder may be there now, or the same folder, and events were missed meanwhile.
-   * Many folders end at once when a tree is deleted, so they are collected for one turn of the event loop.
+   * inotify watches an inode, and goes on to watch the inode when its folder is moved. So when a folder was deleted, moved
+   * or replaced, its path is opened again, and the folder needs a look: another folder may be there now, or the same folder
+   * again after events were missed. When a tree is deleted, many folders end at once, so they are collected for one turn of
+   * the event loop.
    */
   function renew(folders: readonly string[]): void {
     for (const folder of folders) due.add(folder)
@@ -146,13 +153,13 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   async function renewOne(folder: string): Promise<void> {
     if (closed || !watches.has(folder)) return
     shut(folder)
-    // A new watch beside the old one would share its dead inotify watch.
+    // The root's old watch must be closed first. Otherwise the new watch would share the dead inotify watch of the old one.
     if (folder === '') await Promise.all(closing)
     await openUnlessFull(folder)
     if (!closed && watches.has(folder)) onStale(folder)
   }
 
-  /** Once a limit is met, no further watch is opened, because it would fail in the same way. */
+  /** Opens a watch, unless a limit of the system was met. After that the system would refuse each further watch too. */
   async function openUnlessFull(folder: string): Promise<void> {
     if (closed) return
     if (full) watches.set(folder, 'lost')
@@ -167,7 +174,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
     if (done) closing.add(done)
   }
 
-  /** The watched folders that are among `tops` or below them. */
+  /** The watched folders that are in `tops`, and those that lie below a folder in `tops`. */
   function within(tops: ReadonlySet<string>): string[] {
     return [...watches.keys()].filter(folder => tops.has('') || lineOf(folder).some(each => tops.has(each)))
   }
@@ -210,9 +217,10 @@ function lineOf(folder: string): string[] {
 }
 
 /**
- * After so many events in one turn of the event loop, further events may have been lost. The kernel drops events while its
- * queue is full, and fs.watch does not report that. Half of the queue, because all mirrors share it, and because events of
- * watches that have just ended take room in it without being counted.
+ * After so many events in one turn of the event loop, further events may have been lost: the kernel drops events while its
+ * queue is full, and fs.watch does not report this. The number is half the length of the queue. The other half is left for
+ * the events of the other mirrors, and of watches that have just ended, because these events are in the queue and are not
+ * counted here.
  */
 function eventsNearOverflow(): number {
   try {
@@ -231,14 +239,14 @@ export interface WatchLoss {
   remedy: Reason
 }
 
-/** So much changed at once that the kernel's queue may have been full. Nobody knows which folders are concerned. */
+/** The loss when so much changed at once that the kernel may have dropped events. Nobody knows in which folders. */
 export const OVERFLOW: WatchLoss = {
   code: 'WATCH_OVERFLOW',
   message: because('events_lost'),
   remedy: because('longer_queue'),
 }
 
-/** What is lost when opening a watch throws this error. `path`: the folder's absolute path. */
+/** The loss that an error means when a watch can't be opened. `path`: the folder's absolute path. */
 export function lossOf(error: unknown, path: string): WatchLoss {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC') return limit('max_user_watches', 1_048_576)
@@ -252,7 +260,10 @@ export function lossOf(error: unknown, path: string): WatchLoss {
   }
 }
 
-/** Whether a file can still be opened. EMFILE may mean the process's limit of files or the system's limit of watches. */
+/**
+ * Whether a file can still be opened. The code EMFILE has two meanings: the process may open no more files, or the system
+ * allows no more inotify instances. In the second case a file can still be opened.
+ */
 function mayOpenFiles(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))
@@ -270,10 +281,16 @@ function limit(key: string, more: number): WatchLoss {
   }
 }
 
-/** Items for one turn of the event loop: a few milliseconds when each needs a system call. */
+/**
+ * The number of items that are worked on before the event loop turns. They take a few milliseconds when each needs a system
+ * call.
+ */
 const BATCH = 256
 
-/** Works on items one by one, and lets the event loop turn now and then. The first is worked on before it returns. */
+/**
+ * Works on items one after the other. After every `BATCH` items the event loop turns. The first item is worked on before
+ * this function returns its promise.
+ */
 async function unhurried<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
   for (const [at, item] of items.entries()) {
     if (at % BATCH === BATCH - 1) await turn()

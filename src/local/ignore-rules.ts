@@ -7,8 +7,8 @@ import type { Disk } from './disk.ts'
 export const IGNORE_FILE = '.albumdignore'
 
 /**
- * Folders in which file systems, network storage and desktops keep thumbnails, snapshots and deleted files. Such a folder is
- * left out wherever it lies, unless a rule has it back, for example "!@eaDir/".
+ * Folders in which file systems, network storage and desktops keep thumbnails, snapshots and deleted files. A folder with
+ * such a name is left out in every place, unless a rule such as "!@eaDir/" excludes it from being ignored.
  */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
   'lost+found',
@@ -23,13 +23,13 @@ const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
   'System Volume Information',
 ])
 
-/** gitignore rules and the folder that they are relative to. */
+/** A text of gitignore rules, and the folder that the rules are relative to. */
 export interface IgnoreRules {
   base: string
   text: string
 }
 
-/** A folder's own rules. Null: there is no ignore file. Throws the disk's error when the ignore file can't be read. */
+/** The text of a folder's ignore file. Null: the folder has none. Throws the disk's error when the file can't be read. */
 export function ignoreTextIn(disk: Disk, folder: string): string | null {
   try {
     return disk.readText(`${folder}/${IGNORE_FILE}`)
@@ -39,24 +39,27 @@ export function ignoreTextIn(disk: Disk, folder: string): string | null {
   }
 }
 
-/** A chain of rules, ready to be asked. */
+/** The rules of several texts, compiled so that they can be asked about a path. */
 export interface CompiledRules {
-  /** Whether a rule hides this. `path` is below the root; nothing above it may be hidden. */
+  /** Whether a rule hides the file or folder at `path`, a path below the root. No rule may hide a folder above the path. */
   hides(path: string, kind: 'file' | 'folder'): boolean
-  /** Equal for equal chains. */
+  /** Two chains have the same fingerprint only when their texts are equal. */
   fingerprint: string
 }
 
-/** As git on Linux: case counts. */
+/** Upper and lower case differ, as with git on Linux. */
 export const OPTIONS = { ignoreCase: false }
 
-/** gitignore's semantics: a deeper rule comes later in the chain and wins. Rules that can't be read hide nothing. */
+/**
+ * Compiles rules as git reads them: when two rules contradict each other, the later one in the chain wins, and a deeper
+ * folder's rules come later. A rule that can't be understood hides nothing.
+ */
 export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
   const patterns = links.flatMap(link => link.patterns ?? [])
-  // An object of `ignore` keeps each of its answers. A new object for each folder keeps only the answers for that
-  // folder.
+  // An object of the package `ignore` remembers all its answers. With a new object for each folder, only the answers for
+  // this folder are in memory.
   const rules = patterns.length > 0 ? ignore(OPTIONS).add(patterns) : null
   const hides: CompiledRules['hides'] = (path, kind) => {
     const system = systemPattern(path, kind)
@@ -68,7 +71,10 @@ export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
 
 const SYSTEM = 'system'
 
-/** The pattern that leaves out a folder of the system, or null. The pattern comes first, so that any other rule wins. */
+/**
+ * The pattern that leaves out a folder of the system; null for any other path. Callers put this pattern before all other
+ * rules, so that any other rule wins over it.
+ */
 function systemPattern(path: string, kind: 'file' | 'folder'): string | null {
   const isSystem = kind === 'folder' && SYSTEM_FOLDERS.has(path.slice(path.lastIndexOf('/') + 1))
   return isSystem ? `/${literal(path)}/` : null
@@ -80,12 +86,15 @@ function literal(path: string): string {
 }
 
 interface Link {
-  /** Relative to the root. Null: the text has no patterns. */
+  /** The text's patterns, relative to the root. Null: the text has no patterns. */
   patterns: Ignore | null
   fingerprint: string
 }
 
-/** The latest rules, compiled. Most folders of a tree have the same rules, and compiling takes longer than asking. */
+/**
+ * The rule texts that were compiled last. Most folders of a tree have the same rules, and to compile rules takes longer
+ * than to ask them.
+ */
 const seen = new Map<string, Link>()
 const SEEN_MAX = 64
 
@@ -103,7 +112,7 @@ function compiled({ base, text }: IgnoreRules): Link {
   return link
 }
 
-/** A pattern as it is written, its line, and the same pattern relative to the root. */
+/** A pattern as somebody wrote it, its line, and as `pattern` the same pattern relative to the root. */
 interface WrittenPattern {
   written: string
   /** The line number, from 1. */
@@ -112,7 +121,7 @@ interface WrittenPattern {
   pattern: string
 }
 
-/** The patterns of some rules; what can't be understood is left out. */
+/** The patterns of a text. Comments, empty lines and patterns that can't be understood are not among them. */
 function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
   const lines = text.replace(/^\u{FEFF}/u, '').split(/\r?\n|\r$/)
   return lines
@@ -125,8 +134,8 @@ function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
 const EMPTY = new Set(['', '!', '/', '!/'])
 
 /**
- * A pattern relative to `base` as one relative to the root. All rules must be in one list, because the last rule that
- * matches a folder decides whether it is hidden, and `ignore` itself asks about every folder above a path.
+ * Changes a pattern that is relative to `base` into one that is relative to the root. All rules must be in one list,
+ * because the last rule that matches decides, and `ignore` itself tests each folder above a path against the whole list.
  */
 function rebased(pattern: string, base: string): string {
   if (base === '') return pattern
@@ -143,8 +152,8 @@ function withoutSpaces(line: string): string {
 }
 
 /**
- * Whether a pattern can be used. A pattern that is too large for a regular expression fails at the first test, for
- * Latin-1 text and for wider text separately.
+ * Whether a pattern can be used. `ignore` makes a regular expression of a pattern when it first tests a text with it: one
+ * for Latin-1 text, and another for other text. When the pattern is too large for a regular expression, this test throws.
  */
 function isUnderstood(pattern: string): boolean {
   try {
@@ -158,14 +167,14 @@ function isUnderstood(pattern: string): boolean {
 }
 
 /**
- * A rule as written in its ignore file or in the config. `link`: which text the rule is from. 0 is the config's, and each
- * ignore file from the root down counts one more.
+ * A rule as written in the config or in an ignore file. `link` says in which: 0 is the config, 1 the root's ignore file,
+ * and each deeper ignore file counts one more.
  */
 export type HidingRule = WrittenPattern & { link: number }
 
 /**
- * The rule that hides a path, or null. The last rule of the chain that matches counts. 'system': the path is a folder of the
- * system that no rule has back. `path`: below the root.
+ * The rule that hides a path (below the root); null when none hides it. When several rules match, the last one of the chain
+ * decides. 'system': the path is a folder of the system, and no rule excludes it from being ignored.
  */
 export function hidingRule(
   chain: readonly IgnoreRules[],

@@ -6,7 +6,7 @@ import { because, type Reason } from '../words/reasons.ts'
 import { type Disk, type DiskEntry, type DiskStat, STAMP_GRAIN } from './disk.ts'
 import { type CompiledRules, compileRules, IGNORE_FILE, type IgnoreRules } from './ignore-rules.ts'
 
-/** How many entries of a folder are left out, by the reason. */
+/** How many entries of a folder are left out, for each reason. */
 export interface LeftOut {
   /** Files of a format that §4.3 does not list. */
   format: number
@@ -17,22 +17,22 @@ export interface LeftOut {
   links: number
 }
 
-/** A picture as lstat shows it. */
+/** What lstat shows of a picture's file. */
 export type FileLook = Pick<DiskStat, 'size' | 'mtime' | 'ctime' | 'ino'> & { name: string }
 
 export function isSameLook(a: Omit<FileLook, 'name'>, b: Omit<FileLook, 'name'>): boolean {
   return a.size === b.size && a.mtime === b.mtime && a.ctime === b.ctime && a.ino === b.ino
 }
 
-/** One entry of a folder that can't be mirrored. It says nothing about the folder's other entries. */
+/** An entry of a folder that can't be mirrored. The other entries of the folder are mirrored all the same. */
 export interface LookProblem {
-  /** The name. A byte that is not UTF-8 is written as \xNN. */
+  /** The entry's name. A byte that is not UTF-8 is written as \xNN. */
   name: string
   code: 'NAME_NOT_UTF8' | 'UNREADABLE'
   message: Reason
 }
 
-/** A folder's ignore file: its text, null when there is none, or why it can't be read. */
+/** A folder's ignore file: its text (null when there is no such file), or why the file can't be read. */
 export type IgnoreFile = { text: string | null } | { unreadable: string }
 
 /** What a folder holds. */
@@ -48,11 +48,15 @@ export interface FolderLook {
   problems: LookProblem[]
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
-  /** The folder's mtime after its entries were listed: when an entry last came or went. No part of the digest. */
+  /**
+   * The folder's mtime after its entries were listed, which says when an entry last came or went. The digest does not
+   * include it.
+   */
   changedAt: number
   /**
-   * Whether the folder is a mount point: its device differs from its parent's (a subvolume of btrfs counts too), or the
-   * system lists it as one. Device numbers alone tell nothing, because they change over reboots. Always false for the root.
+   * Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
+   * lists it as a mount point. A device number by itself is not recorded, because it changes when the machine boots. Always
+   * false for the root.
    */
   mount: boolean
 }
@@ -61,33 +65,37 @@ export interface FolderLook {
 export interface FolderToLookAt {
   /** Below the root, with slashes; '' is the root itself. */
   path: string
-  /** The ignore files above and of the config, outermost first. */
+  /** The rules of the config and of the ignore files above the folder, the config's first. */
   rules: readonly IgnoreRules[]
-  /** The digest of the last look. A look with the same digest is not sent back. Null: the look is always sent back. */
+  /**
+   * The digest of the last look. When the digest is still the same, the result is only 'same'. Null: the result always
+   * contains the whole look.
+   */
   digest: string | null
 }
 
 export type FolderResult =
   | { path: string; kind: 'same' }
   /**
-   * The digest is null when a file was changed shortly before the look, because a second edit could get the same timestamp
-   * and would go unnoticed. The bytes of such a file are known only when they were read at least `STAMP_GRAIN` after its ctime.
+   * The digest is null when a file was changed shortly before the look: a second edit could get the same timestamp, and the
+   * next look would have the same digest. The bytes of such a file are known only when they were read at least
+   * `STAMP_GRAIN` after its ctime.
    */
   | { path: string; kind: 'different'; digest: string | null; look: FolderLook }
-  /** The folder could not be read, or (code CHANGED) was replaced during the look. Then its content is unknown. */
+  /** The folder could not be read, or it was replaced during the look (code CHANGED). So nobody knows what it holds. */
   | { path: string; kind: 'unknown'; code: string; message: string }
 
 /**
- * Looks at one folder below `root` and says whether it differs from its last look. Pictures are those of §4.3, by name.
- * What the disk refuses is part of the answer. Every error that is thrown is a bug.
+ * Looks at one folder below `root`, and says whether it differs from its last look. A file is a picture when its name has
+ * an extension of §4.3. An error of the disk becomes a part of the result. Every error that is thrown is a bug.
  */
 export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): FolderResult {
   const path = folder.path === '' ? root : `${root}/${folder.path}`
   try {
     for (let listing = 1; ; listing++) {
       const result = listed(disk, path, folder, listing === LISTINGS)
-      // The pictures that were looked at first may be gone, too. Example: while a folder is emptied, the first pictures
-      // would seem to be still there.
+      // When an entry has vanished meanwhile, the whole folder is listed again, because entries that were looked at earlier
+      // may have vanished too. Example: while a folder is emptied, its first pictures would seem to be still there.
       if (result) return result
     }
   } catch (error) {
@@ -96,7 +104,7 @@ export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): 
   }
 }
 
-/** The rules for what lies in a folder: those of the folders above, then its own. */
+/** The rules for the entries of a folder: the rules of the folders above, followed by the folder's own. */
 export function rulesWithin(
   folder: Pick<FolderToLookAt, 'path' | 'rules'>,
   ignoreFile: IgnoreFile,
@@ -105,14 +113,14 @@ export function rulesWithin(
   return [...folder.rules, { base: folder.path, text: ignoreFile.text }]
 }
 
-/** How often a folder is listed when pictures vanish between the listing and the look at them. */
+/** How often a folder is listed at most, when pictures vanish between the listing and the look at them. */
 const LISTINGS = 3
 
 const REPLACED = 'The folder was replaced while it was being looked at.'
 
 /**
- * One listing of the folder. Null when an entry of it vanished before it was looked at, so that the folder should be listed
- * again. The last listing is taken as it is, without the entries that vanished.
+ * Lists the folder and looks at each entry. Null: an entry vanished before it was looked at, so the folder is to be listed
+ * again. With `isLast`, entries that vanished are just missing from the result.
  */
 function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
   const began = disk.now()
@@ -136,7 +144,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   const prefix = folder.path === '' ? '' : `${folder.path}/`
   for (const entry of entries) if (!enter(look, disk, path, entry, prefix, rules) && !isLast) return null
 
-  // When the folder was moved away or unmounted meanwhile, its files are not deleted, only out of sight.
+  // When the folder was moved away or unmounted during the look, its files can't be seen, but nobody has deleted them.
   const after = disk.lstat(path)
   if (!isDeepStrictEqual(identity, identityOf(after)))
     return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
@@ -147,7 +155,9 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
 }
 
-/** Enters an entry where it belongs. False: the entry has vanished since it was listed. */
+/**
+ * Enters an entry into the list of `look` that it belongs to. False: the entry has vanished since the folder was listed.
+ */
 function enter(
   look: FolderLook,
   disk: Disk,
@@ -177,8 +187,8 @@ function enter(
 function enterPicture(look: FolderLook, disk: Disk, path: string, name: string): boolean {
   try {
     const { kind, size, mtime, ctime, ino } = disk.lstat(`${path}/${name}`)
-    // Something else has the picture's name now. The next look sees what it is. Until then the picture does not count
-    // as missing.
+    // The name was a file's in the listing, and is now that of a link or a folder. The next look will see what it is. Until
+    // then the name is in `aside`, so that the picture does not count as missing.
     if (kind !== 'file') look.aside.push(name)
     else if (size > 0) look.files.push({ name, size, mtime, ctime, ino })
     else {
@@ -208,8 +218,8 @@ function identityOf({ dev, ino, birthtime }: DiskStat): FolderLook['identity'] {
 }
 
 /**
- * Whether a file was changed between two times. Timestamps after `to` lie in the future: a wrong clock made them, and the next
- * edit gets another timestamp, so no edit can hide behind them.
+ * Whether a file was changed between two times. A timestamp after `to` lies in the future, so a wrong clock made it. The
+ * next edit gets the present time, which differs from it, so the next look will notice this edit.
  */
 function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
@@ -220,24 +230,27 @@ function byName(one: DiskEntry, other: DiskEntry): number {
   return one.name < other.name ? -1 : 1
 }
 
-/** Codes like ENOENT come from the disk. Node's own codes (ERR_…) and errors without a code are bugs, and are thrown. */
+/**
+ * The code and message of a disk error, such as ENOENT. Node's own codes (ERR_…) and errors without a code are bugs, so
+ * they are thrown again.
+ */
 function asDiskError(error: unknown): { code: string; message: string } {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error
   return { code, message }
 }
 
-/** Bytes of a digest. 16 bytes never clash by chance, and need half the room of a whole SHA-256. */
+/** Bytes of a digest. Two digests of 16 bytes are never equal by chance, and they take half the room of a whole SHA-256. */
 const BYTES = 16
 
 /**
- * A digest that is equal for equal looks under equal rules, and for no others. The device number is left out, because a
- * reboot may change it. The look's lists must be in order.
+ * A digest of a look and its rules; two digests are equal only when looks and rules are equal. The device number is not
+ * included, because it may change when the machine boots. The look's lists must be sorted.
  */
 export function digestOf(look: FolderLook, rules: string): string {
   const { files, identity, changedAt, ...rest } = look
-  // JSON marks its own end, so the numbers after it can't be taken for a part of it. Numbers as text would cost more time
-  // than the hash.
+  // The end of the JSON can be recognized, so no number after it can be taken for a part of it. The numbers are not part of
+  // the JSON, because writing them as text would take longer than the hash.
   const text = JSON.stringify([rules, identity.ino, identity.birthtime, rest, files.map(file => file.name)])
   const numbers = new Float64Array(files.length * 4)
   let at = 0

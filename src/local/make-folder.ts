@@ -2,8 +2,9 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder, and the missing folders above it. `mode`: their permission bits. Throws Node's error. Node's own recursive
- * mkdir never returns when a file system answers ENOENT for a folder whose parent exists, as /proc does (Node 24).
+ * Makes a folder, and the missing folders above it. `mode`: the permission bits of all these folders. Throws Node's error.
+ * Node's own recursive mkdir never returns when a file system answers ENOENT for a folder whose parent exists, as /proc
+ * does (Node 24).
  */
 export function makeFolder(folder: string, mode: number): void {
   try {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 
 /** A mount in the kernel's list. */
 export interface Mount {
-  /** Each act of mounting gets a new id. */
+  /** The kernel gives each new mount another id. */
   id: string
   path: string
-  /** Such as ext4, nfs4, fuse.sshfs. */
+  /** The type of the file system, such as ext4, nfs4, fuse.sshfs. */
   type: string
 }
 
-/** File systems in which other machines change files without an event on this machine. */
+/** Types of file systems in which other machines can change files, and no event tells this machine of the change. */
 const REMOTE = new Set([
   ...'nfs nfs4 cifs smb3 smbfs afs ceph glusterfs lustre davfs ncpfs'.split(' '),
   // Folders that a virtual machine shares with its host.
@@ -21,8 +21,8 @@ let latestText = ''
 let latest: readonly Mount[] = []
 
 /**
- * The mounts of this machine. A later mount may cover an earlier one. Empty when the system keeps no such list. While
- * nothing is mounted or unmounted, each call answers the same array.
+ * The mounts of this machine, the earliest first. A later mount may cover an earlier one. Empty when the system keeps no
+ * such list. While nothing is mounted or unmounted, each call answers the same array.
  */
 export function readMounts(): readonly Mount[] {
   let text = ''
@@ -36,7 +36,10 @@ export function readMounts(): readonly Mount[] {
   return latest
 }
 
-/** Parses /proc/self/mountinfo. A line: id, parent, device, root, path, options, tags, a dash, type, source, options. */
+/**
+ * Reads the text of /proc/self/mountinfo. A line has: id, parent, device, root, path, options, tags, a dash, type, source,
+ * options.
+ */
 export function parseMounts(text: string): Mount[] {
   return text.split('\n').flatMap(line => {
     const [front = '', back = ''] = line.split(' - ')
@@ -45,7 +48,10 @@ export function parseMounts(text: string): Mount[] {
   })
 }
 
-/** The mount that a folder lies on, followed by the mounts below the folder. Covered mounts are left out. */
+/**
+ * The mount that a folder lies on, followed by the mounts below the folder. A mount that a later mount covers is not among
+ * them.
+ */
 export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
   const visible = new Map<string, Mount>()
   let carrier: Mount | undefined
@@ -53,7 +59,7 @@ export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
     if (isAtOrBelow(folder, mount.path)) {
       if (carrier && !isAtOrBelow(mount.path, carrier.path)) continue
       carrier = mount
-      // This mount covers what was mounted below it before.
+      // This mount covers what was mounted earlier below the folder.
       visible.clear()
     } else if (isAtOrBelow(mount.path, folder)) visible.set(mount.path, mount)
   }
@@ -68,7 +74,7 @@ function isAtOrBelow(path: string, above: string): boolean {
   return path === above || above === '/' || path.startsWith(`${above}/`)
 }
 
-/** The kernel writes a blank as \040, and so does fstab. */
+/** A path as it really is: the kernel's list and fstab write some characters in octal, for example a blank as \040. */
 export function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }

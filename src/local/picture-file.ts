@@ -10,31 +10,43 @@ import { type FileLook, isSameLook } from './look.ts'
 
 const CHUNK = 256 * 1024
 
-/** A file that was opened and hashed. What is sent is what was hashed, whatever happens to the name meanwhile. */
+/**
+ * A file that was opened and hashed. albumd sends the bytes of this open file, even when another file gets its name
+ * meanwhile.
+ */
 export interface OpenPicture {
   look: Omit<FileLook, 'name'>
-  /** When the file was made: microseconds since 1970, 0 where its file system does not know. */
+  /** When the file was made, in microseconds since 1970. 0 when its file system does not record this. */
   bornAt: number
-  /** When it began to be read: microseconds since 1970. */
+  /** When albumd began to read the file, in microseconds since 1970. */
   readAt: number
-  /** SHA-256 of all its bytes. */
+  /** SHA-256 of all bytes of the file. */
   hash: Buffer
-  /** Null: no picture of §4.3's formats. */
+  /** Null: the bytes are no picture of §4.3's formats. */
   picture: Picture | null
   /** Whether the picture is complete. */
   ending: Ending
-  /** The whole picture, when it is small enough for the memory. After `close` another picture may be read into this memory. */
+  /**
+   * All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
+   * next picture.
+   */
   bytes: Uint8Array | null
-  /** Keeps the memory of `bytes` from being used again, even after `close`. Answers a function that ends this. */
+  /**
+   * Keeps the memory of `bytes` unchanged for a reader, also after `close`. Answers a function that the reader calls when
+   * it needs the memory no longer.
+   */
   lend(): () => void
-  /** Reads the file again. The last chunk is given only after all bytes have proved to be those that were hashed. */
+  /**
+   * Reads the file again. Gives the last chunk only after the bytes, read a second time, have proved to have the same hash.
+   */
   chunks(): AsyncIterable<Uint8Array>
   close(): void
 }
 
 /**
- * Why a file can't be read now. `code`: VANISHED, CHANGING (it changed while it was read; look again later),
- * UNREADABLE (with the system's reason in the message), CUT_OFF (nobody waits for it any more).
+ * Why a file can't be read now. `code`: VANISHED, CHANGING (the file changed while it was read; look again later),
+ * UNREADABLE (the message contains the system's reason), CUT_OFF (the reading was ended, because nobody waits for it any
+ * more).
  */
 export class PictureFileError extends Error {
   override name = 'PictureFileError'
@@ -49,17 +61,18 @@ export class PictureFileError extends Error {
 }
 
 export interface OpenOptions {
-  /** Makes the error that `chunks` throws when the bytes are no longer those that were hashed. */
+  /** Makes the error that `chunks` throws when the bytes differ from those that were hashed. */
   changed: () => Error
-  /** Ends the reading, which takes minutes for a large file on a slow disk. */
+  /** When this signal is aborted, the reading ends. On a slow disk, reading a large file takes minutes. */
   cut?: AbortSignal
-  /** Shared by pictures that are opened one after the other. */
+  /** Memory that pictures share which are opened one after the other. */
   buffers?: PictureBuffers
 }
 
 /**
- * Opens and hashes the file at `path` below `root` (both without symbolic links). Memory does not grow with the file's
- * size: a small file is read once and sent from memory, a larger file is read twice and never held in memory.
+ * Opens and hashes the file at `path` below `root`. Neither path may lead through a symbolic link. Memory does not grow
+ * with the file's size: a small file is read once and sent from memory; a larger file is read twice and never held in
+ * memory.
  */
 export async function openPicture(root: string, path: string, options: OpenOptions): Promise<OpenPicture> {
   const file = openInside(root, path)
@@ -74,8 +87,8 @@ export async function openPicture(root: string, path: string, options: OpenOptio
 const readInto = promisify(read)
 
 /**
- * A file that is open for reading. Only its reads are asynchronous, because a slow disk takes long for them alone. To open
- * and to close a small picture asynchronously takes longer than to read it.
+ * A file that is open for reading. Only reading is asynchronous, because only reading takes long on a slow disk. Opening
+ * and closing are synchronous: for a small picture, doing them asynchronously takes longer than to read it.
  */
 export class OpenFile {
   readonly fd: number
@@ -86,7 +99,10 @@ export class OpenFile {
     this.fd = fd
   }
 
-  /** Fills `into` with the bytes from `position` on. Answers how many there were: fewer at the end of the file. */
+  /**
+   * Fills `into` with the bytes from `position` on. Answers how many bytes it has read; fewer than fit when the file ends
+   * before.
+   */
   async read(into: Uint8Array, position: number): Promise<number> {
     if (this.#isClosed) throw new Error('the file is closed')
     this.#reads++
@@ -104,7 +120,10 @@ export class OpenFile {
     }
   }
 
-  /** A read that is under way ends first, because the next file that is opened gets the same number. */
+  /**
+   * Closes the file when no read is under way any more. If it were closed during a read, the next file would get the same
+   * descriptor, and the read would return bytes of the next file.
+   */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -116,12 +135,13 @@ export class OpenFile {
   }
 }
 
-/** Opens what is at `path` below `root` (as above), a file or anything else. Refuses to follow links. */
+/** Opens the file, or anything else, at `path` below `root`. Refuses to follow symbolic links. */
 export function openInside(root: string, path: string): OpenFile {
   const full = `${root}/${path}`
   let file: OpenFile | undefined
   try {
-    // Without O_NONBLOCK a file that has become a named pipe would block for ever.
+    // A named pipe may have taken the file's name. Without O_NONBLOCK, opening the pipe would wait for a writer without
+    // end.
     file = new OpenFile(openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK))
     refuseDetour(file, full)
     return file
@@ -132,8 +152,8 @@ export function openInside(root: string, path: string): OpenFile {
 }
 
 /**
- * O_NOFOLLOW checks the last name only. When a folder above was replaced by a symbolic link after the scan, the path leads
- * out of the mirror. Linux tells where an open file really is.
+ * Refuses a file outside the mirror. O_NOFOLLOW checks the last name of a path only. When a folder above was replaced by a
+ * symbolic link after the scan, the path leads out of the mirror. On Linux, /proc tells the real path of an open file.
  */
 function refuseDetour({ fd }: OpenFile, full: string): void {
   if (process.platform !== 'linux') return
@@ -200,7 +220,7 @@ function goOnUnless(cut: AbortSignal | undefined): void {
 async function* proved(file: OpenFile, size: number, hash: Buffer, changed: () => Error) {
   const sum = createHash('sha256')
   for (let at = 0; at < size; at += CHUNK) {
-    // Each chunk has a buffer of its own, because the chunk before may still be on its way to the socket.
+    // Each chunk gets a buffer of its own, because the previous chunk may still be on its way to the socket.
     const part = Buffer.allocUnsafe(Math.min(CHUNK, size - at))
     try {
       await filled(file, part, at)
@@ -213,7 +233,7 @@ async function* proved(file: OpenFile, size: number, hash: Buffer, changed: () =
   }
 }
 
-/** `into`, filled with the file's bytes from `position` on. */
+/** Fills `into` with the file's bytes from `position` on, and answers it. Throws when the file ends before. */
 async function filled(file: OpenFile, into: Buffer, position: number): Promise<Buffer> {
   if ((await file.read(into, position)) < into.length)
     throw new PictureFileError('CHANGING', because('file_shorter'))
@@ -240,20 +260,21 @@ function asPictureError(error: unknown): PictureFileError {
   return new PictureFileError('UNREADABLE', because('file_unreadable', { code: code ?? message }))
 }
 
-/** Bytes. Pictures up to this size are held in memory. */
+/** Pictures of up to so many bytes are held in memory. */
 export const IN_MEMORY = 2 * 2 ** 20
 
 /**
- * Memory for pictures, which is used again until `letGo`. V8 counts each new buffer and then collects garbage more
- * often. For a small picture this took as long as all other work. Uploads that begin together also end together, so
- * often no picture is open for a moment. The memory is kept in that moment, because the next pictures follow at once.
+ * Memory for pictures, which is used again for the next picture until `letGo` is called. V8 collects garbage more often the
+ * more buffers it has allocated; for a small picture this took as long as all other work. Uploads that begin together also
+ * end together, so there are moments in which no picture is open. The memory is kept in such a moment, because the next
+ * pictures follow at once.
  */
 export class PictureBuffers {
   readonly #free: Buffer[] = []
 
   /**
-   * IN_MEMORY bytes with any content, for use until `end`. After `end` they are used again, unless somebody may still
-   * read them.
+   * Lends IN_MEMORY bytes with any content until `end` is called. After `end` the next picture gets the same bytes, unless
+   * a reader has called `lend` and still reads them.
    */
   borrow() {
     const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(IN_MEMORY)
@@ -270,7 +291,7 @@ export class PictureBuffers {
     }
   }
 
-  /** Frees the memory, because no picture is to be opened for now. */
+  /** Frees the memory. The caller knows that no picture will be opened for a while. */
   letGo(): void {
     this.#free.length = 0
   }

@@ -4,27 +4,31 @@ import { FSWatcher } from 'chokidar'
 
 /** The watch of a mirror's root. The root may be missing, and may come and go. */
 export interface RootWatch {
-  /** Resolves when the watch has begun, waits for a missing root, has failed, or was closed. */
+  /** Resolves when the root is watched, is missing and waited for, could not be watched, or when the watch was closed. */
   opened: Promise<void>
-  /** No callback is called from then on. */
+  /** Ends the watch. After this call, no callback is called. */
   close(): Promise<void>
 }
 
 export interface RootWatchOptions {
   /** An event of fs.watch: 'rename' or 'change', and the entry's name. */
   onEvent(event: string, name: string | null): void
-  /** The folder, or a folder above it, has come, gone or been replaced. */
+  /** The root, or a folder above it, has come, gone or been replaced. */
   onWay(): void
   onError(error: unknown): void
 }
 
-/** Watches a folder, but nothing in it, and the way that leads to it. chokidar waits where the folder is missing. */
+/**
+ * Watches a folder, and the folders above it, because they can be moved or replaced. Events in folders below are not
+ * reported. chokidar waits when the folder is missing.
+ */
 export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions): RootWatch {
   const { promise, resolve } = Promise.withResolvers<void>()
   const way = watchWay(path, onWay)
   const self = posix.normalize(path.replaceAll('\\', '/'))
   const handle = new FSWatcher({
-    // chokidar turns backslashes into slashes in all other paths, also in those that it passes to `ignored`.
+    // The folder is given as `cwd`, because chokidar turns backslashes into slashes in all other paths, also in those that
+    // it passes to `ignored`.
     cwd: path,
     depth: 0,
     ignored: candidate => candidate !== self,
@@ -33,7 +37,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
     // With `atomic`, chokidar hides names that end in ~.
     atomic: false,
   })
-  // chokidar first looks what exists, and watches only afterwards. Until chokidar watches, Node watches the folder.
+  // chokidar first looks at what exists, and begins to watch only then. Until chokidar is ready, Node watches the folder.
   const early = watchNow(path, onEvent)
   handle.on('ready', () => {
     early?.close()
@@ -51,7 +55,7 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
   return {
     opened: promise,
     close() {
-      // chokidar never says that a closed handle is ready.
+      // `opened` is resolved here, because chokidar never says 'ready' after it was closed.
       resolve()
       early?.close()
       for (const each of way) each.close()
@@ -61,23 +65,25 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
 }
 
 /**
- * Watches all existing folders above a path, because inotify does not tell a folder that a folder above it was moved.
- * The topmost watch begins first. When a folder is replaced during the start, the watch above it notices.
+ * Watches all existing folders above a path, because inotify does not tell a folder that a folder above it was moved. The
+ * watch of the topmost folder begins first. So when a folder is replaced before its own watch begins, the watch above
+ * tells.
  */
 function watchWay(path: string, onWay: () => void): FolderHandle[] {
   const above = dirname(path)
   if (above === path) return []
   const handles = watchWay(above, onWay)
   const handle = watchNow(above, (event, name) => {
-    // The event 'change' tells of permissions or times alone.
+    // An event 'change' means that only permissions or times have changed.
     if (event === 'rename' && name === basename(path)) onWay()
   })
   return handle ? [...handles, handle] : handles
 }
 
 /**
- * Watches a folder from this very moment on. Null: the folder is missing, or the system refuses the watch. The watch
- * above tells when a missing folder comes. When a refusal matters, the root's own watch reports it.
+ * Watches a folder from this moment on. Null: the folder is missing, or the system refuses the watch. For a missing folder
+ * this does no harm, because the watch of the folder above tells when it comes. A refusal that matters is reported by the
+ * watch of the root itself.
  */
 function watchNow(path: string, onEvent: RootWatchOptions['onEvent']): FolderHandle | null {
   try {

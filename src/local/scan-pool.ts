@@ -8,15 +8,16 @@ import { type FolderResult, type FolderToLookAt, lookAtFolder } from './look.ts'
 /** Looks at folders below one root, several at a time. */
 export interface ScanPool {
   /**
-   * One result for each folder, in the batch's order. The caller bounds the memory by the number of open batches. Two
-   * open batches for each thread keep the threads busy: a thread works on one batch while the results of the other
-   * batch are recorded. Folders whose thread died are unknown. Rejects with the code SCAN_CLOSED once the scan has ended.
+   * One result for each folder, in the batch's order. The caller limits the memory by limiting the number of open batches.
+   * With two open batches for each thread no thread is idle: it works on one batch while the caller records the results of
+   * the other. When a thread dies, the results of its folders are 'unknown'. Rejects with the code SCAN_CLOSED once the
+   * scan has ended.
    */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
 }
 
 export interface ScanPoolOptions {
-  /** The number of threads. 0: the calling thread does all. */
+  /** The number of threads. 0: the calling thread looks at all folders. */
   workers?: number
   /**
    * Whether the calling thread looks at folders until a worker has started. This is quicker, but a huge folder or a slow disk
@@ -25,7 +26,7 @@ export interface ScanPoolOptions {
   mayBlock?: boolean
 }
 
-/** A tree with at most so many folders is scanned before a worker could start. */
+/** A tree of at most so many folders gets no new threads, because it is scanned before a thread could start. */
 const FEW_FOLDERS = 64
 
 const WORKERS = Math.min(2, availableParallelism())
@@ -34,8 +35,8 @@ const WORKERS = Math.min(2, availableParallelism())
 const early = new Map<string, ScanLane[]>()
 
 /**
- * Starts the threads for a root whose pool is opened later, so that they start on another core while this thread loads
- * the rest of the program. They do not keep the process running.
+ * Starts the threads for a root whose pool is opened later. The threads start on another core while this thread loads the
+ * rest of the program. Until the pool uses them, the threads do not keep the process running.
  */
 export function startThreads(root: string): void {
   early.set(
@@ -44,7 +45,7 @@ export function startThreads(root: string): void {
   )
 }
 
-/** When `ended` is aborted, the threads end at once, and open batches are rejected. */
+/** Opens the pool of a root. When `ended` is aborted, the threads end at once, and the promises of open batches reject. */
 export function openScanPool(root: string, ended: AbortSignal, options: ScanPoolOptions = {}): ScanPool {
   const { workers = WORKERS, mayBlock = true } = options
   const lanes = new Set<ScanLane>()
@@ -68,7 +69,7 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
   async function lookHere(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
     const results: FolderResult[] = []
     for (const [at, folder] of batch.entries()) {
-      // Lets signals, timers and a worker's start be handled between two folders.
+      // The event loop turns between two folders, so that signals, timers and the start of a worker are handled.
       await setImmediate()
       if (ended.aborted) throw scanClosed()
       const lane = freestLane()
@@ -91,7 +92,7 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
 /** What a worker sends: 'ready' once, then the results of each batch. */
 export type FromWorker = 'ready' | FolderResult[]
 
-/** The scan was ended, so open batches get no results. */
+/** The error for open batches when the scan was ended. */
 function scanClosed(): Error {
   return Object.assign(new Error('The scan was ended before it was complete.'), { code: 'SCAN_CLOSED' })
 }
@@ -101,12 +102,12 @@ interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
 }
 
 /**
- * V8's young generation in megabytes. Looks are short-lived objects, so a small young generation saves memory and costs
- * no time.
+ * The size of V8's young generation in megabytes. Looks are short-lived objects, so a small young generation saves memory
+ * and costs no time.
  */
 const YOUNG_GENERATION_MB = 4
 
-/** The worker is TypeScript in the sources, and JavaScript in the package. */
+/** The worker's file is TypeScript in the sources, and JavaScript in the package. */
 const WORKER = new URL(`./scan-worker${extname(import.meta.url)}`, import.meta.url)
 
 /** A thread that looks at folders below `root`. */
@@ -131,7 +132,7 @@ class ScanLane {
     this.#worker.on('error', error => {
       cause = error instanceof Error ? error.message : String(error)
     })
-    // 'exit' is always the last event, so batches that came after the error are answered too.
+    // 'exit' is always the last event. So batches that were sent after the error are answered here too.
     this.#worker.on('exit', () => {
       const message = `The thread that looked at it has died (${cause}).`
       for (const { batch, resolve } of this.open.splice(0))
@@ -140,13 +141,19 @@ class ScanLane {
     })
   }
 
-  /** Keeps the process running from now on. `ended` is called when the thread has ended for any reason. */
+  /**
+   * Takes the thread into a pool; from now on the thread keeps the process running. `ended` is called when the thread has
+   * ended for any reason.
+   */
   use(ended: () => void): void {
     this.#ended = ended
     this.#worker.ref()
   }
 
-  /** When the thread dies, the folders of open batches are unknown, with the code SCAN_WORKER_DIED. */
+  /**
+   * Sends a batch to the thread. When the thread dies, the results of the batch are 'unknown', with the code
+   * SCAN_WORKER_DIED.
+   */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
     this.#worker.postMessage(batch)
     const answer = Promise.withResolvers<FolderResult[]>()
@@ -154,7 +161,7 @@ class ScanLane {
     return answer.promise
   }
 
-  /** Rejects all open batches. */
+  /** Ends the thread. The promises of all open batches reject. */
   stop(): void {
     for (const { reject } of this.open.splice(0)) reject(scanClosed())
     void this.#worker.terminate()

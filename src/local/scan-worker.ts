@@ -3,7 +3,7 @@ import { realDisk } from './disk.ts'
 import { type FolderToLookAt, lookAtFolder } from './look.ts'
 import type { FromWorker } from './scan-pool.ts'
 
-/** The thread of a scan lane. It answers each batch with its results, in the order in which batches come. */
+/** The thread of a ScanLane. It answers each batch with the batch's results, in the order in which the batches come. */
 const { root } = workerData as { root: string }
 const answer = (message: FromWorker) => parentPort!.postMessage(message)
 
