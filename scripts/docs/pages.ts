@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { EXIT_MEANINGS } from '../../src/cli/problem.ts'
 import { LOG_EVENTS } from '../../src/daemon/report/log.ts'
 import { Metrics } from '../../src/page/metrics.ts'
 import { configSections, SPELLING } from './config-keys.ts'
 import { type Declared, type DeclaredCommand, declaredCommands, optionUsage, usualValue } from './declared.ts'
-
-const MADE = '<!-- Written by "npm run docs" from the code. -->'
+import { jsonPage } from './json-page.ts'
+import { code, page, table } from './markdown.ts'
+import { declaration, source } from './sources.ts'
 
 /** The pages of docs/reference that are written from the code, by their names. */
 export async function referencePages(): Promise<Record<string, string>> {
@@ -19,18 +19,6 @@ export async function referencePages(): Promise<Record<string, string>> {
     'json.md': jsonPage(),
   }
 }
-
-function page(title: string, ...parts: string[]): string {
-  return `${[MADE, `# ${title}`, ...parts].join('\n\n')}\n`
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
-}
-
-const code = (text: string) => `\`${text}\``
 
 function commandsPage(commands: readonly DeclaredCommand[]): string {
   const overview = commands.map(({ name, usage, describe }) => [`[${code(usage)}](#${name})`, describe])
@@ -152,76 +140,4 @@ function metricsPage(): string {
       'The label `mirror` is the folder of a mirror.',
     table(['metric', 'type', 'labels', 'what it counts'], rows),
   )
-}
-
-/** The interfaces in the code that say what a command writes with `--json`. */
-const JSON_OF: readonly (readonly [
-  command: string,
-  words: string,
-  types: readonly (readonly [string, string])[],
-])[] = [
-  [
-    'status',
-    'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and `uploading`.',
-    [
-      ['Status', 'src/daemon/report/status.ts'],
-      ['MirrorStatus', 'src/daemon/report/status.ts'],
-      ['MirrorSummary', 'src/synced/summary.ts'],
-      ['QuotaStatus', 'src/daemon/report/quota-status.ts'],
-      ['BacklogStatus', 'src/daemon/report/quota-status.ts'],
-      ['Watching', 'src/daemon/watch/watching.ts'],
-      ['AuditStatus', 'src/daemon/report/status.ts'],
-    ],
-  ],
-  [
-    'why',
-    'One object, `Explanation`; a list of them where several mirrors know the path.',
-    [['Explanation', 'src/daemon/report/explain.ts']],
-  ],
-  [
-    'doctor',
-    'One object with `exit_code` and `findings`, each a `Finding`.',
-    [['Finding', 'src/daemon/doctor/finding.ts']],
-  ],
-  [
-    'deletions',
-    'One object with `action` and `deletions`, each a `PendingDeletion`.',
-    [['PendingDeletion', 'src/daemon/commands/deletions.ts']],
-  ],
-  [
-    'trust',
-    'One object with `folder` and the fields of `TrustResult`.',
-    [['TrustResult', 'src/daemon/commands/trust.ts']],
-  ],
-  [
-    'restore',
-    'One object with `problems` (each with `path`, `code` and `message`), `exit_code`, `folder`, and the fields of `RestoreReport`.',
-    [['RestoreReport', 'src/daemon/restore/restore.ts']],
-  ],
-]
-
-function jsonPage(): string {
-  const parts = JSON_OF.flatMap(([command, words, types]) => [
-    `## ${command}`,
-    words,
-    ['```ts', types.map(([name, file]) => declaration(name, file)).join('\n\n'), '```'].join('\n'),
-  ])
-  return page(
-    'JSON',
-    '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that are ' +
-      'here keep their names. The types are the ones in the code.',
-    ...parts,
-  )
-}
-
-/** The source of an exported type, with its comments. */
-function declaration(name: string, file: string): string {
-  const declared = new RegExp(`^export ((?:interface|type) ${name}\\b[^{]*\\{[\\s\\S]*?^\\})`, 'm')
-  const found = declared.exec(source(file))?.[1]
-  if (found === undefined) throw new Error(`${file} declares no type ${name}`)
-  return found
-}
-
-function source(file: string): string {
-  return readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 }

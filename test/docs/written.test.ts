@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { declaredCommands } from '../../scripts/docs/declared.ts'
 import { writtenFiles } from '../../scripts/docs/written-files.ts'
+import { setStage } from '../e2e/stage/stage.ts'
+import { png } from '../pictures.ts'
 import { CHECKOUT } from './pages.ts'
 
 const files = await writtenFiles()
@@ -26,6 +29,64 @@ describe('docs/reference', () => {
     expect(bare).toEqual([...OF_THE_PROCESS, ...WITHOUT])
   })
 })
+
+describe('docs/reference/json.md', () => {
+  const text = files['docs/reference/json.md']!
+  const words = new Set(text.match(/\w+/g))
+
+  it('tells of every command that writes JSON', async () => {
+    const all = (await declaredCommands()).flatMap(each => [each, ...each.commands])
+    const writing = all
+      .filter(({ options }) => options.some(([name]) => name === 'json'))
+      .map(({ name }) => name)
+    const told = [...text.matchAll(/^## (.*)$/gm)].flatMap(([, names]) => names!.split(', '))
+    expect(writing.filter(name => !told.includes(name))).toEqual([])
+  })
+
+  it('names every field that they write', { timeout: 180_000 }, async () => {
+    const pictures = { 'Holiday/Beach.png': png().bytes, 'Holiday/Gone.png': png().bytes }
+    const stage = await setStage({ pictures, config: { deletions: { hold_above: '0%', hold_min: 0 } } })
+    stage.write('note.txt', 'no picture')
+    stage.write('New.png', png().bytes)
+    rmSync(join(stage.pictures, 'Holiday/Gone.png'))
+    const unnamed: string[] = []
+    for (const [command, ...args] of [
+      ['sync', '--dry-run'],
+      ['sync'],
+      ['deletions', 'list'],
+      ['status'],
+      ['ls', 'Holiday'],
+      ['ls', '--left-out'],
+      ['why', 'Holiday/Beach.png'],
+      ['why', 'Holiday/Gone.png'],
+      ['audit'],
+      ['trust', stage.pictures],
+      ['pause', '--for', '1h'],
+      ['retry'],
+      ['resume'],
+      ['adopt'],
+      ['restore', join(stage.home, 'restored')],
+      ['backup', join(stage.home, 'copy.db')],
+      ['doctor'],
+    ] as [string, ...string[]][]) {
+      const told = await stage.json(command, ...args)
+      const fields = namesIn(told)
+      expect(fields.length).toBeGreaterThan(0)
+      unnamed.push(...fields.filter(name => !words.has(name)).map(name => `${command} ${args[0]}: ${name}`))
+    }
+    expect(unnamed).toEqual([])
+  })
+})
+
+/** The names of all fields. What was learned of the host has names of its own. */
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(namesIn)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, below]) => [
+    name,
+    ...(name === 'learned' ? [] : namesIn(below)),
+  ])
+}
 
 const run = (program: string, ...args: string[]) =>
   spawnSync(program, args, { cwd: CHECKOUT, encoding: 'utf8', env: { ...process.env, MANWIDTH: '80' } })

@@ -1,0 +1,119 @@
+import { page } from './markdown.ts'
+import { declaration } from './sources.ts'
+
+/** What a command writes with `--json`: in words, and the types in the code that say it, by their files. */
+interface Shape {
+  commands: string
+  words: string
+  types?: readonly (readonly [file: string, ...names: string[]])[]
+}
+
+const SHAPES: readonly Shape[] = [
+  {
+    commands: 'status',
+    words:
+      'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and ' +
+      '`uploading` (each with `mirror`, `path`, `size` and the bytes that are `sent`).',
+    types: [
+      ['src/daemon/report/status.ts', 'Status', 'MirrorStatus', 'AuditStatus'],
+      ['src/synced/summary.ts', 'MirrorSummary'],
+      ['src/local/look.ts', 'LeftOut'],
+      ['src/daemon/report/quota-status.ts', 'QuotaStatus', 'BacklogStatus'],
+      ['src/daemon/watch/watching.ts', 'Watching'],
+      ['src/daemon/report/status.ts', 'MachineStatus'],
+    ],
+  },
+  {
+    commands: 'sync, retry, adopt',
+    words:
+      'One object with `exit_code`; how many pictures were `uploaded`, `unchanged`, `linked`, `failed`, `uncertain` or are ' +
+      '`waiting`; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
+      'the host that ended the work early, each with `endpoint`, `code` and `message`; and `mirrors`, each a `MirrorStatus` as ' +
+      'in `status`. While albumd is paused there is `paused` with `until`.',
+  },
+  {
+    commands: 'sync --dry-run',
+    words: 'One object with `dry_run` (true), `plan`, each an `Operation`, and `notes`, lines for a person.',
+    types: [['src/daemon/report/preview.ts', 'Operation']],
+  },
+  {
+    commands: 'ls, url',
+    words:
+      'With `--format json`: for each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
+      'file, whether it lies `flat`, its `album`, `image_id`, delivery address, `size`, `sha256`, `proof` (how albumd ' +
+      'knows that the bytes are the same: `uploaded`, `compared` or `none`) and `recorded_at`. With `ls --left-out` one object ' +
+      'with `left_out`, each with `path`, `why` and `reason`.',
+  },
+  {
+    commands: 'why',
+    words: 'One object, `Explanation`; a list of them where several mirrors know the path.',
+    types: [
+      ['src/daemon/report/explain.ts', 'Explanation', 'ShownStep', 'PathImage', 'PathDeletion', 'PathEvent'],
+    ],
+  },
+  {
+    commands: 'deletions',
+    words: 'One object with `action` and `deletions`, each a `PendingDeletion`.',
+    types: [['src/daemon/commands/deletions.ts', 'PendingDeletion']],
+  },
+  {
+    commands: 'audit',
+    words:
+      'One object with `complete`, `albums`, `findings`, `repaired` (how many of them), `flat`, `skipped`, `withheld` and ' +
+      '`stopped`, as `AuditResult` tells.',
+    types: [['src/daemon/commands/audit.ts', 'AuditResult', 'AuditFinding', 'AuditFlat']],
+  },
+  {
+    commands: 'trust',
+    words: 'One object with `folder` and the fields of `TrustResult`.',
+    types: [['src/daemon/commands/trust.ts', 'TrustResult']],
+  },
+  {
+    commands: 'pause, resume',
+    words:
+      'One object with `paused`; after `pause` with `until` (null: until `resume`), after `resume` with `was_paused`.',
+  },
+  {
+    commands: 'restore',
+    words:
+      'One object with `problems` (each with `path`, `code` and `message`), `exit_code`, `folder`, and the fields of ' +
+      '`RestoreReport`.',
+    types: [['src/daemon/restore/restore.ts', 'RestoreReport', 'Note']],
+  },
+  { commands: 'backup', words: 'One object with `file` and its size in `bytes`.' },
+  {
+    commands: 'doctor',
+    words: 'One object with `exit_code` and `findings`, each a `Finding`.',
+    types: [['src/daemon/doctor/finding.ts', 'Finding']],
+  },
+  {
+    commands: 'service status',
+    words:
+      'One object with `unit`, `file`, `installed`, `current` (whether the file is as this albumd would write it), `enabled`, ' +
+      "`state` and `result` (systemd's words), `pid`, `says` (what albumd reports about itself) and `restarts`.",
+  },
+  {
+    commands: 'host',
+    words:
+      'One line when it listens: `base_url`, `site_url`, `cdn_base_url`, `api_key`, `ca_file` and `port`. With `--readings` one ' +
+      'object with `readings`.',
+  },
+]
+
+export function jsonPage(): string {
+  return page(
+    'JSON',
+    '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
+      'are here keep their names. Where there is a `schema`, its number grows when a field gets another meaning. The types ' +
+      'are the ones in the code.',
+    ...SHAPES.flatMap(({ commands, words, types = [] }) => [
+      `## ${commands}`,
+      words,
+      ...(types.length === 0 ? [] : [['```ts', types.map(declarations).join('\n\n'), '```'].join('\n')]),
+    ]),
+  )
+}
+
+function declarations([file, ...names]: readonly [string, ...string[]]): string {
+  return names.map(name => declaration(name, file)).join('\n\n')
+}
