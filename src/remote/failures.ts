@@ -84,6 +84,14 @@ export function remedyOfCode(code: string): Remedy | null {
   return isErrorCode(code) ? REMEDIES[code] : null
 }
 
+/** Codes and remedies that pass: albumd tries again by itself, and nobody has to do anything. */
+const PASSING: ReadonlySet<string | null> = new Set(['HOST_UNREACHABLE', 'HOST_ANSWER', 'later', 'quota'])
+
+/** Whether a person must do something about what the host refuses, because it does not pass. `code`: of a failure. */
+export function needsPerson(code: string): boolean {
+  return !PASSING.has(code) && !PASSING.has(remedyOfCode(code))
+}
+
 function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   if (status === 401) return 'key'
   if (status === 402 || status === 403) return 'not_permitted'

@@ -413,6 +413,9 @@ const COMMANDS = {
   keep_folder: 'albumd deletions discard {path:shell}',
 } as const
 
+/** Reasons that end by themselves within moments, so nobody has to do anything. */
+const PASSING = ['ignore_file_vanished', 'scan_ended'] as const satisfies readonly ReasonCode[]
+
 /** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
 const KINDS = {
   /** A fact that is itself a reason. */
@@ -486,6 +489,11 @@ export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
   if (its === code) return why
   const inner = (facts as { why?: Reason } | undefined)?.why
   return inner === undefined ? null : reasonIn(inner, code)
+}
+
+/** Whether a reason ends by itself within moments. A reason inside of it counts as well. */
+export function endsByItself(why: Reason): boolean {
+  return PASSING.some(code => reasonIn(why, code) !== null)
 }
 
 /** The words of a reason, for a person. */

@@ -46,7 +46,7 @@ describe('status', () => {
   })
 
   it('does not call failed what may have arrived', () => {
-    const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null }
+    const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null, needs_person: true }
     const failures = [
       { ...failure, path: 'a.png', code: 'UNCERTAIN' },
       { ...failure, path: 'b.png', code: 'NOT_A_PICTURE' },
@@ -62,7 +62,7 @@ describe('status', () => {
   it('says when it is known at the latest what became of an upload, while that is to come', () => {
     const unsure = (next_attempt_at: string | null) => {
       const failure = { mirror: '/p', path: 'a.png', code: 'UNCERTAIN', message: 'm', attempts: 1 }
-      const told = lines({ running: true, failures: [{ ...failure, next_attempt_at }] })
+      const told = lines({ running: true, failures: [{ ...failure, next_attempt_at, needs_person: false }] })
       return told.find(line => line.startsWith('unsure'))
     }
     const soon = new Date(Date.now() + 600_000).toISOString()
@@ -76,7 +76,7 @@ describe('status', () => {
 
   it('says what to do where the host refuses the key', () => {
     const since = '2026-01-01T01:00:00.000Z'
-    const block = { code: 'INVALID_API_KEY', message: 'no', since, said_at: since }
+    const block = { code: 'INVALID_API_KEY', message: 'no', since, said_at: since, needs_person: true }
     const blocks = ['list', 'upload'].map(endpoint => ({ ...block, endpoint }))
     const told = lines({ blocks })
     const at = told.findIndex(line => line.startsWith('blocked list, upload: no (INVALID_API_KEY'))
@@ -92,11 +92,11 @@ describe('status', () => {
       string,
       string,
     ]
-    const block = { code: 'HOST_UNREACHABLE', message: 'away' }
+    const block = { code: 'HOST_UNREACHABLE', message: 'away', needs_person: false }
     const blocks = [
       { ...block, endpoint: 'list', since: second, said_at: last },
       { ...block, endpoint: 'upload', since: first, said_at: second },
-      { code: 'OTHER', message: 'no', endpoint: 'delete', since: first, said_at: first },
+      { code: 'OTHER', message: 'no', endpoint: 'delete', since: first, said_at: first, needs_person: true },
     ]
     expect(lines({ blocks }).filter(line => line.startsWith('blocked'))).toEqual([
       `blocked list, upload: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,

@@ -39,8 +39,8 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
       'STUCK',
       `albumd has given no sign of life for ${inHours(quietMs)}: a disk or a network mount may hang`,
     )
-  for (const { folder, reason, state } of mirrors)
-    if (state === 'guarded') alert('GUARDED', `${folder} is guarded: ${reason}`, `GUARDED ${folder}`)
+  for (const { folder, reason, needs_person } of mirrors)
+    if (needs_person) alert('GUARDED', `${folder} is guarded: ${reason}`, `GUARDED ${folder}`)
   for (const { code, endpoint, message } of blocksInTheWay(status))
     alert(code, `the host refuses ${endpoint}: ${message}`, `BLOCKED ${endpoint} ${code}`)
   for (const { folder, held_deletions: held } of mirrors)
@@ -56,9 +56,8 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
       'TOO_OLD',
       `a picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host; "albumd status" says why`,
     )
-  // A failure that albumd tries again by itself is no alert. When the picture waits too long, there is an alert
-  // TOO_OLD.
-  const [first, ...others] = status.failures.filter(({ next_attempt_at }) => next_attempt_at === null)
+  // What passes by itself is no alert. When a picture waits too long for that, there is an alert TOO_OLD.
+  const [first, ...others] = status.failures.filter(({ needs_person }) => needs_person)
   const least = status.failures.length === FAILURES_SHOWN ? 'at least ' : ''
   const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
   if (first) alert('FAILED', `${first.path || first.mirror}: ${first.message}${more}`)
@@ -69,12 +68,16 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   return { alerts, oldestUnsyncedMs }
 }
 
-/** An endpoint outside the plan is an alert only when something waits for the endpoint. */
+/**
+ * The blocks that a person must end. An endpoint outside the plan is an alert only when something waits for the endpoint.
+ */
 function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   const waits = (what: WaitingCount) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>
     waits(endpoint === 'delete' ? 'pending_deletions' : endpoint === 'list' ? 'uncertain' : 'pending_uploads')
-  return blocks.filter(({ code, endpoint }) => code !== 'PLAN_NOT_SUPPORTED' || needed(endpoint))
+  return blocks.filter(
+    ({ code, endpoint, needs_person }) => needs_person && (code !== 'PLAN_NOT_SUPPORTED' || needed(endpoint)),
+  )
 }
 
 function inHours(ms: number): string {

@@ -1,13 +1,14 @@
 import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
+import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because, endsByItself, inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { version } from '../package.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
@@ -41,7 +42,15 @@ export interface Status {
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
-  blocks: { code: string; endpoint: string; since: string; said_at: string; message: string }[]
+  blocks: {
+    code: string
+    endpoint: string
+    since: string
+    said_at: string
+    message: string
+    /** Whether a person must do something about it. False: it passes, and albumd tries again by itself. */
+    needs_person: boolean
+  }[]
   failures: {
     /** The mirror's folder. `path` is below this folder. */
     mirror: string
@@ -50,6 +59,8 @@ export interface Status {
     message: string
     attempts: number
     next_attempt_at: string | null
+    /** Whether a person must do something about it. False: it passes, and albumd tries again by itself. */
+    needs_person: boolean
   }[]
 }
 
@@ -71,6 +82,8 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   album: string
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
   reason: string | null
+  /** Whether a person must end what guards the mirror. */
+  needs_person: boolean
   /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
   looked_at: boolean
   /**
@@ -105,7 +118,7 @@ function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): M
   const problems = checkFolders(config).filter(({ code }) => code !== 'FOLDER_OVERLAP')
   return mirrors.map(mirror => {
     const problem = problems.find(({ folder }) => folder === mirror.folder)
-    return problem ? { ...mirror, state: 'guarded', reason: problem.message } : mirror
+    return problem ? { ...mirror, state: 'guarded', reason: problem.message, needs_person: true } : mirror
   })
 }
 
@@ -137,6 +150,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       since: isoTime(since),
       said_at: isoTime(said_at),
       message: inWords(message),
+      needs_person: needsPerson(code),
     })),
     failures: failuresOf(config, synced),
   }
@@ -154,7 +168,9 @@ function failuresOf({ mirrors }: Config, synced: Synced): Status['failures'] {
       synced.summaries
         .failuresOf(synced.mirrors.of(mirror)?.id ?? 0, FAILURES_SHOWN)
         .map(({ path, code, message, attempts, next_attempt_at: next }) => {
-          return { mirror, path, code, message: inWords(message), attempts, next_attempt_at: isoTime(next) }
+          const needs_person = next === null && !endsByItself(message)
+          const words = { message: inWords(message), next_attempt_at: isoTime(next) }
+          return { mirror, path, code, ...words, attempts, needs_person }
         }),
     )
     .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
@@ -178,6 +194,7 @@ function mirrorStatus(
     album,
     state,
     reason: reason && inWords(reason),
+    needs_person: state === 'guarded' && reason !== null && !endsByItself(reason),
     looked_at: row !== undefined,
     ...summary,
     // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { healthOf } from '../../../src/daemon/notify/health.ts'
 import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
+import { needsPerson } from '../../../src/remote/failures.ts'
 import { mirrorInSync } from '../report/mirror-status.ts'
 
 const HOUR = 3_600_000
@@ -30,6 +31,7 @@ const block = (endpoint: string, code: string) => ({
   message: 'no',
   since: ago(0),
   said_at: ago(0),
+  needs_person: needsPerson(code),
 })
 const failure = (next_attempt_at: string | null) => ({
   mirror: '/srv/photos',
@@ -38,6 +40,7 @@ const failure = (next_attempt_at: string | null) => ({
   message: 'x',
   attempts: 1,
   next_attempt_at,
+  needs_person: next_attempt_at === null,
 })
 const watching = (lost: number) => ({
   folders: 9,
@@ -60,7 +63,7 @@ describe('the alerts', () => {
   })
 
   it.each([
-    ['GUARDED', { state: 'guarded', reason: 'it is away' } as const],
+    ['GUARDED', { state: 'guarded', reason: 'it is away', needs_person: true } as const],
     ['HELD', { held_deletions: 30 }],
     ['TOO_OLD', { pending_uploads: 1, oldest_unsynced: ago(DAY + 1) }],
   ])('holds %s', (code, mirror) => {
@@ -104,6 +107,14 @@ describe('the alerts', () => {
     expect(codes({ pending_deletions: 1, uncertain: 1 }, plan)).toHaveLength(2)
   })
 
+  it('holds nothing that ends by itself: an ended scan, an outage, a host that is overloaded', () => {
+    expect(codes({ state: 'guarded', reason: 'the scan was ended' })).toEqual([])
+    for (const code of ['HOST_UNREACHABLE', 'HOST_ANSWER', 'RATE_LIMITED', 'NO_AVAILABLE_IO_NODE'])
+      expect(codes({ pending_uploads: 1 }, { blocks: [block('upload', code)] })).toEqual([])
+    for (const code of ['INVALID_API_KEY', 'HOST_TLS', 'HOST_REDIRECT', 'INVENTED_CODE'])
+      expect(codes({}, { blocks: [block('upload', code)] })).toEqual([code])
+  })
+
   it('has the gravest alert first, and the age of the oldest unsynced picture', () => {
     const mirrors = [
       { ...MIRROR, held_deletions: 1, oldest_unsynced: ago(2 * DAY) },
@@ -112,6 +123,7 @@ describe('the alerts', () => {
         folder: '/q',
         state: 'guarded' as const,
         reason: 'it is away',
+        needs_person: true,
         oldest_unsynced: ago(3 * DAY),
       },
     ]

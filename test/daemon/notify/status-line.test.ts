@@ -31,7 +31,14 @@ it('the status line begins with what needs a person', () => {
   expect(lineOf([{ state: 'paused', reason: 'paused: nothing is sent' }])).toMatch(
     /^paused: nothing is sent; /,
   )
-  const block = { endpoint: 'upload', code: 'INVALID_API_KEY', message: '', since: '', said_at: '' }
+  const block = {
+    endpoint: 'upload',
+    code: 'INVALID_API_KEY',
+    message: '',
+    since: '',
+    said_at: '',
+    needs_person: true,
+  }
   expect(lineOf([{ state: 'blocked' }], false, [block])).toMatch(
     /^the host refuses upload \(INVALID_API_KEY\); /,
   )

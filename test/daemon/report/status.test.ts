@@ -9,7 +9,8 @@ import { readStatus, statusOf } from '../../../src/daemon/report/status.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'
-import { said } from '../../../src/words/reasons.ts'
+import type { GuardCode } from '../../../src/synced/tables/mirrors.ts'
+import { because, type Reason, said } from '../../../src/words/reasons.ts'
 import { parse } from '../../config/config-text.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
@@ -96,6 +97,26 @@ it('shows failures that wait for a person before those that are tried again, and
   expect(status.failures[0]).toMatchObject({ mirror: join(home, 'two'), path: 'b.png' })
   expect(status.mirrors).toMatchObject([{ failed: 1200 }, { failed: 1 }])
   expect(healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts).toMatchObject([{ code: 'FAILED' }])
+})
+
+it('calls guarded, and tells nobody of, what ends by itself: an ended scan, an ignore file that an editor saves', () => {
+  const { home, synced, configOf } = stateOnDisk()
+  const config = configOf('one')
+  const known = (code: GuardCode, reason: Reason) => {
+    synced.commitNow(tx => {
+      const { id } = tx.mirrors.of(join(home, 'one')) ?? tx.mirrors.add(join(home, 'one'), 'one')
+      const { id: folder } = tx.folders.add(id, '')
+      tx.mirrors.guard(id, { code, reason })
+      tx.failures.put({ folder, name: '', source: 'look', code, message: reason, next_attempt_at: null })
+    })
+    const status = statusOf(config, synced, true, Date.now())
+    expect(status.mirrors).toMatchObject([{ state: 'guarded' }])
+    return healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts.map(alert => alert.code)
+  }
+  const inDoubt = (why: Reason) => because('folder_in_doubt', { path: 'a', why })
+  expect(known('SCAN_ENDED', because('scan_ended'))).toEqual([])
+  expect(known('FOLDER_UNKNOWN', inDoubt(because('ignore_file_vanished')))).toEqual([])
+  expect(known('FOLDER_UNKNOWN', inDoubt(said('x')))).toEqual(['GUARDED', 'FAILED'])
 })
 
 it('says that an audit is under way only while a daemon runs, and until the host ends it', async () => {
