@@ -114,7 +114,7 @@ export const AMOUNTS = {
     0,
   ],
   deliveryMaxAge: ['§4.3.3', 'seconds for which a delivered image may be kept without asking again', 300, 0],
-  depthMax: ['§4.6', 'the depth of nested albums; --depth says the same', 10, 1],
+  depthMax: ['§4.6', 'the depth of nested albums', 10, 1],
   unknownDimension: ['§2', 'listed pixels where they are not known, as of an SVG without a size', 1, 0],
 } as const satisfies Record<string, Amount>
 

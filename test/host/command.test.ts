@@ -105,7 +105,7 @@ test.each([
   ['--rates', 'upload=0'],
   ['--rates', 'put=1'],
   ['--rates', 'list=1,list=2'],
-  ['--depth', '0'],
+  ['--readings', 'depth-max=0'],
   ['--day-begins', '25:00 UTC'],
   ['--day-begins', '00:00 Nowhere/Land'],
   ['--default-album', '/a'],

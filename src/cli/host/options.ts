@@ -1,5 +1,5 @@
 import type { InferredOptionTypes } from 'yargs'
-import { AMOUNTS, DECISIONS } from '../../protocol/decisions.ts'
+import { DECISIONS } from '../../protocol/decisions.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import { DAILY_QUOTA, PLANS, type Plan, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
 import { flag, valued } from '../options.ts'
@@ -54,7 +54,6 @@ export const OPTIONS = {
     'Requests a second, or unlimited; those that are left out stay',
     ENDPOINTS.map(endpoint => `${endpoint}=${REQUESTS_PER_SECOND[endpoint]}`).join(','),
   ),
-  depth: valued('How deep albums may be nested', String(AMOUNTS.depthMax[2])),
   'default-album': valued(
     'Where images land that name no album, such as Photos/Inbox; made when it is missing',
     'the root',

@@ -16,7 +16,7 @@ export function readOptions(args: HostArgs): HostOptions {
   refuseInsecure(args, listen.host, site)
   const quota = args['daily-quota']
   const [fileSize, storage] = [args['max-file-size'], args['storage-limit']]
-  const readings = readReadings(args)
+  const readings = readReadings(args.readings)
   return {
     ...readAccess(args),
     listen,
@@ -30,7 +30,7 @@ export function readOptions(args: HostArgs): HostOptions {
     requestsPerSecond: args.rates === undefined ? {} : readRates(args.rates),
     readings,
     ...(site && { publicUrl: site.origin }),
-    ...(quota !== undefined && { dailyQuota: readCount('daily-quota', quota, 0) }),
+    ...(quota !== undefined && { dailyQuota: readCount('daily-quota', quota) }),
     ...(fileSize !== undefined && { maxFileSize: readSize('max-file-size', fileSize) }),
     ...(storage !== undefined && { storageLimit: readSize('storage-limit', storage) }),
   }
@@ -83,15 +83,14 @@ function refuseInsecure(args: HostArgs, host: string, site: URL | null): void {
     throw wrong('no-tls', `and --public-url ${site.origin} would serve plain HTTP ${risk}`)
 }
 
-function readReadings({ readings, depth }: HostArgs): Partial<Readings> {
-  const taken = readings === undefined ? {} : parseReadings(readings)
+function readReadings(written: string | undefined): Partial<Readings> {
+  const taken = written === undefined ? {} : parseReadings(written)
   if (typeof taken === 'string') throw new Problem(`--readings: ${taken}`)
-  return depth === undefined ? taken : { ...taken, depthMax: readCount('depth', depth, 1) }
+  return taken
 }
 
-function readCount(option: string, written: string, least: number): number {
-  if (!/^\d{1,15}$/.test(written) || Number(written) < least)
-    throw wrong(option, `must be a whole number${least > 0 ? ` from ${least}` : ''}`)
+function readCount(option: string, written: string): number {
+  if (!/^\d{1,15}$/.test(written)) throw wrong(option, 'must be a whole number')
   return Number(written)
 }
 

@@ -81,11 +81,12 @@ describe('albumd host', () => {
     expect(await response.json()).toMatchObject({ code: 'FILE_TOO_LARGE' })
   })
 
-  it('takes rates, depth, a default album, a day and readings from the command line', async () => {
+  it('takes rates, a default album, a day and readings from the command line', async () => {
     const { told } = await serve(
       ...['--data', dataFolder(), '--api-key', 'k', '--no-tls', '--daily-quota', '1'],
-      ...['--rates', 'list=1,create_album=unlimited', '--depth', '2', '--default-album', 'Photos/Inbox'],
-      ...['--day-begins', '00:00 Asia/Shanghai', '--readings', 'cdn-base-url=absent,too-deep=FORBIDDEN'],
+      ...['--rates', 'list=1,create_album=unlimited', '--default-album', 'Photos/Inbox'],
+      ...['--day-begins', '00:00 Asia/Shanghai'],
+      ...['--readings', 'depth-max=2,cdn-base-url=absent,too-deep=FORBIDDEN'],
     )
     const call = async (path: string, body?: object) => {
       const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
