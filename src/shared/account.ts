@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto'
+import type { Endpoint } from '../protocol/endpoints.ts'
 import { beat, type Machine, type MachineFacts } from './machines.ts'
 import { openRedis } from './redis-store.ts'
+import { type OwnWindow, SharedWindow } from './shared-window.ts'
 import { type Away, keyPrefix, type Store } from './store.ts'
+import { StoreClock } from './store-clock.ts'
 
 /** What the machines of one account share. */
 export interface SharedAccount {
@@ -11,6 +15,8 @@ export interface SharedAccount {
   away(): Away | null
   /** The machines of the account, as the store last told. */
   machines(): readonly Machine[]
+  /** The rate window that the machines share. `own`: the window that this machine would have alone. */
+  windowOf(endpoint: Endpoint, limit: number, own: OwnWindow): SharedWindow
   close(): Promise<void>
 }
 
@@ -21,45 +27,88 @@ interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-export interface SharedOptions {
-  url: string
-  password: string | null
-  ca: string | null
+export interface AccountOptions {
   machine: string
-  baseUrl: string
-  apiKey: string
+  /** The part of each rate that this machine uses while the store is away. */
+  share: number
   clock: Clock
 }
 
+export interface SharedOptions extends AccountOptions {
+  url: string
+  password: string | null
+  ca: string | null
+  baseUrl: string
+  apiKey: string
+}
+
 /** Opens what the machines share, without waiting for the store. */
-export function openShared({ machine, baseUrl, apiKey, clock, ...access }: SharedOptions): SharedAccount {
+export function openShared({ url, password, ca, baseUrl, apiKey, ...options }: SharedOptions): SharedAccount {
   const prefix = keyPrefix(baseUrl, apiKey)
-  return openAccount(openRedis({ ...access, prefix, name: 'albumd', now: clock.now }), machine, clock)
+  const { now } = options.clock
+  return openAccount(openRedis({ url, password, ca, prefix, name: 'albumd', now }), options)
 }
 
 /** How often a machine tells that it is there. */
 const BEAT_MS = 1000
 
 /** What the machines share through this store. */
-export function openAccount(store: Store, machine: string, clock: Clock): SharedAccount {
+export function openAccount(store: Store, { machine, share, clock }: AccountOptions): SharedAccount {
   const ended = new AbortController()
-  const facts: MachineFacts = { rate: 0, usedToday: 0, albums: [] }
+  const storeClock = new StoreClock()
+  const facts: MachineFacts = { share, rate: 0, usedToday: 0, albums: [] }
+  const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
+  let lastAnswer = clock.now()
+  /** Ends the pause between two beats, when the store can be reached again. */
+  let pause = new AbortController()
+
+  const tell = async () => {
+    const sent = clock.now()
+    facts.rate = windows.reduce((sum, window) => sum + window.recent(sent).length, 0)
+    const told = await beat(store, machine, facts)
+    if (told === null) return
+    lastAnswer = clock.now()
+    storeClock.learn(sent, lastAnswer, told.now)
+    machines = told.machines
+  }
   const beating = async () => {
     while (!ended.signal.aborted) {
-      machines = (await beat(store, machine, facts)) ?? machines
-      await clock.sleep(BEAT_MS, ended.signal)
+      await tell()
+      pause = new AbortController()
+      await clock.sleep(BEAT_MS, AbortSignal.any([ended.signal, pause.signal]))
     }
   }
+  store.onReady(() => pause.abort())
   const beats = beating()
+  // Ids must differ from those of earlier processes of this machine.
+  const process = randomBytes(6).toString('base64url')
+  let ids = 0
   return {
     machine,
     store,
     away: store.away,
     machines: () => machines,
+    windowOf(endpoint, limit, own) {
+      const window = new SharedWindow(endpoint, limit, own, {
+        store,
+        machine,
+        clock,
+        storeClock,
+        share,
+        lastAnswer: () => lastAnswer,
+        newId: () => `${process}${ids++}`,
+        ended: ended.signal,
+      })
+      windows.push(window)
+      return window
+    },
     async close() {
       ended.abort()
       await beats
+      facts.share = null
+      facts.rate = 0
+      await beat(store, machine, facts)
       await store.close()
     },
   }

@@ -1,4 +1,4 @@
-import { type Answer, type Script, type Store, script } from './store.ts'
+import { type Script, type Store, script } from './store.ts'
 
 /** A machine of the account. */
 export interface Machine {
@@ -10,6 +10,8 @@ export interface Machine {
 }
 
 export interface MachineFacts {
+  /** The part of the rate that the machine uses while the store is away. Null: it has ended, and uses none. */
+  share: number | null
   /** Requests in the last second. */
   rate: number
   /** How many credentials the host has issued to it today. */
@@ -21,12 +23,16 @@ export interface MachineFacts {
 /** How long a machine that says nothing is listed. */
 const LISTED_MS = 7 * 86_400_000
 
-/** KEYS: machines. ARGV: the machine's name, its facts, how long it is listed. Answers now and, for each: name, seen, facts. */
+/**
+ * KEYS: machines, rate. ARGV: the machine's name, its facts, how long it is listed. Answers now and, for each machine: name,
+ * when it was seen, facts.
+ */
 const BEAT: Script = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HSET', KEYS[2], 'beat', now) end
 local all = redis.call('HGETALL', KEYS[1])
 local answer = { now }
 for at = 1, #all, 2 do
@@ -42,9 +48,16 @@ end
 return answer
 `)
 
-/** Tells the store that this machine is there, and answers all machines of the account; null while the store is away. */
-export async function beat(store: Store, name: string, facts: MachineFacts): Promise<Machine[] | null> {
-  const answer: Answer = await store.run(BEAT, ['machines'], [name, JSON.stringify(facts), LISTED_MS])
+/**
+ * Tells the store that this machine is there, and answers the store's time and all machines of the account; null while the
+ * store is away.
+ */
+export async function beat(
+  store: Store,
+  name: string,
+  facts: MachineFacts,
+): Promise<{ now: number; machines: Machine[] } | null> {
+  const answer = await store.run(BEAT, ['machines', 'rate'], [name, JSON.stringify(facts), LISTED_MS])
   if (!answer.ok) return null
   const [now, ...rest] = answer.value as [number, ...(string | number)[]]
   const machines: Machine[] = []
@@ -52,5 +65,5 @@ export async function beat(store: Store, name: string, facts: MachineFacts): Pro
     const [name, seen, facts] = rest.slice(at, at + 3) as [string, number, string]
     machines.push({ name, seenMs: Math.max(0, now - seen), facts: JSON.parse(facts) })
   }
-  return machines.sort((one, other) => one.name.localeCompare(other.name))
+  return { now, machines: machines.sort((one, other) => one.name.localeCompare(other.name)) }
 }

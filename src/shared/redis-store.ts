@@ -51,16 +51,13 @@ export function openRedis(options: RedisOptions): Store {
   })
 
   let away: Away | null = { reason: because('store_not_tried', { where }), since: now() }
-  const listeners = new Set<(away: Away | null) => void>()
+  /** `since` stays while the reasons change. */
   function set(reason: Reason | null): Away | null {
-    const same = reason === null ? away === null : away?.reason === reason
-    if (same) return away
     away = reason && { reason, since: away?.since ?? now() }
-    for (const listener of listeners) listener(away)
     return away
   }
 
-  /** Failures of a connection. The client tries again by itself. */
+  // Failures of a connection. The client tries again by itself.
   redis.on('error', error => set(whyAway(error, where)))
   redis.on('close', () => away ?? set(because('store_lost', { where })))
   redis.connect().catch(() => {})
@@ -88,9 +85,8 @@ export function openRedis(options: RedisOptions): Store {
       }
     },
     away: () => away,
-    listen(changed) {
-      listeners.add(changed)
-      return () => listeners.delete(changed)
+    onReady(ready) {
+      redis.on('ready', ready)
     },
     async close() {
       redis.disconnect()
@@ -109,6 +105,8 @@ function whyAway(error: Error, where: string): Reason {
     return because('store_read_only', { where, said })
   if (said === 'WRONGPASS' || said === 'NOAUTH' || said === 'NOPERM')
     return because('store_refuses', { where, said })
+  // A script that must not use a command.
+  if (message.includes('ACL failure')) return because('store_refuses', { where, said: 'NOPERM' })
   if (message.includes('AUTH <password>')) return because('store_refuses', { where, said: 'WRONGPASS' })
   if (said) return because('store_answers', { where, said })
   if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|SELF_SIGNED|UNABLE_|DEPTH_ZERO)/.test(code))

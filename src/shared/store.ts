@@ -39,8 +39,8 @@ export interface Store {
   run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<Answer>
   /** Null: the store answered last. The store is also away before its first answer. */
   away(): Away | null
-  /** Tells each change of `away`. Answers the function that ends this. */
-  listen(changed: (away: Away | null) => void): () => void
+  /** `ready` is called whenever a connection was made: the next script shows whether the store works. */
+  onReady(ready: () => void): void
   close(): Promise<void>
 }
 

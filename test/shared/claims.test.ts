@@ -46,7 +46,7 @@ function setUp() {
         return { ok: true, value: redis.run(script, keys, args) }
       },
       away: () => null,
-      listen: () => () => {},
+      onReady() {},
       close: async () => {},
     }
     const identity: Machine = {

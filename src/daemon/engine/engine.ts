@@ -62,9 +62,9 @@ export async function openSharedAccount(
 ): Promise<SharedAccount | null> {
   if (!store) return null
   const { openShared } = await import('../../shared/account.ts')
-  const { machine } = account
+  const { machine, when_away: share } = account
   const clock = { now: systemClock.monotonic, sleep: systemClock.sleep }
-  return openShared({ ...store, machine, baseUrl: host.base_url, apiKey, clock })
+  return openShared({ ...store, machine, share, baseUrl: host.base_url, apiKey, clock })
 }
 
 export interface PassOptions {
@@ -119,13 +119,14 @@ export function openEngine(
   config: Config,
   access: Access,
   state: State,
-  { patience, graceMs, claims }: EngineOptions,
+  { patience, graceMs, claims, shared }: EngineOptions,
   bus: Bus,
 ): Engine {
   const remote = openRemote(config.host, access, state.earlier, {
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
+    windowOf: shared?.windowOf,
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     waits: waitsBefore(state.synced),
     onLongWait(wait) {

@@ -10,6 +10,7 @@ import {
   type EarlierRequests,
   type Pace,
   RateWindow,
+  type RequestWindow,
   type Slot,
   WINDOW_MS,
 } from './rate-window.ts'
@@ -34,6 +35,8 @@ export interface GateOptions {
   earlier?: EarlierRequests
   /** Milliseconds since 1970, for telling people until when the host asks to wait. Left out: the system's clock. */
   wall?(): number
+  /** The window of an endpoint whose rate several machines share. Left out: this machine's own window. */
+  windowOf?: ((endpoint: Endpoint, limit: number, own: RateWindow) => RequestWindow) | undefined
   /** Blocks that are known from an earlier process. */
   blocks?: readonly Block[]
   /** Long waits that the host asked an earlier process for. */
@@ -64,7 +67,7 @@ type Send<T> = (started: () => void) => Promise<Attempt<T>>
 interface Lane {
   endpoint: Endpoint
   inTurn: InTurn
-  window: RateWindow
+  window: RequestWindow
   /** The outage of this endpoint. */
   outage: Outage
   /** The outage of the host as a whole. Null for `send`, because upload nodes are other machines than the host. */
@@ -158,7 +161,8 @@ export class Gate {
     // is answered NOT_FOUND: the image may be gone because of the first.
     let inDoubt = false
     for (let tries = 1; ; tries++) {
-      const turn = await this.#turn(lane, signal, mayGo, tries > 1)
+      const leave = lane.window.enter?.()
+      const turn = await this.#turn(lane, signal, mayGo, tries > 1).finally(leave)
       if (!turn.ok) return inDoubt ? doubted(turn.failure) : turn
       const once = await this.#once(lane, turn.value, send)
       const outcome = inDoubt && !once.ok ? doubted(once.failure) : once
@@ -190,7 +194,8 @@ export class Gate {
       const now = clock.now()
       const lasting = waitsOut.map(outage => outage.lasting(now)).find(last => last !== null)
       if (lasting) return { ok: false, failure: notAsked(endpoint, lasting) }
-      const wait = Math.max(window.waitMs(now), ...waitsOut.map(outage => outage.waitMs(now)))
+      // No place is taken for a request that waits for an outage to end.
+      const wait = Math.max(...waitsOut.map(outage => outage.waitMs(now))) || window.waitMs(now)
       if (wait <= 0) {
         if (!mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
         const probed = waitsOut.filter(outage => outage.enter())
@@ -241,9 +246,9 @@ export class Gate {
   #learn(failure: HostFailure | null, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
     const { endpoint, window, outage, hostOutage } = lane
     const isTooMuch = failure?.code === 'RATE_LIMITED'
-    if (isTooMuch) window.tooMuch()
     // After RATE_LIMITED the host needs a second without requests to forget those that were too many (§8).
     const waitMs = retryAfterMs ?? (isTooMuch ? WINDOW_MS : null)
+    if (isTooMuch) window.tooMuch(waitMs)
     const isAnswer = failure === null || failure.status !== undefined
     const ofOutage = failure && isOutage(failure) ? failure : null
     if (isAnswer && !ofOutage && failure?.remedy !== 'key') this.#blocks.worked(endpoint)
@@ -258,7 +263,7 @@ export class Gate {
 }
 
 export function openGate(options: GateOptions): Gate {
-  const { requestsPerSecond, concurrency, patience, random = Math.random, earlier = null } = options
+  const { requestsPerSecond, concurrency, patience, random = Math.random, earlier = null, windowOf } = options
   const blocks = new Blocks()
   for (const { since, ...failure } of options.blocks ?? []) blocks.note(failure, since)
   const newOutage = () => new Outage({ random, ...patience })
@@ -275,18 +280,20 @@ export function openGate(options: GateOptions): Gate {
   }
   const laneOf = (endpoint: Endpoint): Lane => {
     const limit = requestsPerSecond[endpoint]
+    const own = new RateWindow(limit, arrivedBefore(earlier, endpoint, limit))
     const outage = outages.get(endpoint)!
     const hostOutage = endpoint === 'send' ? null : ofHost
-    const own = hostOutage ? [outage, hostOutage] : [outage]
+    const ownOutages = hostOutage ? [outage, hostOutage] : [outage]
     return {
       endpoint,
       inTurn: openQueue(concurrency, limit),
-      window: new RateWindow(limit, arrivedBefore(earlier, endpoint, limit)),
+      // Without a limit there is nothing to share.
+      window: limit === Number.POSITIVE_INFINITY ? own : (windowOf?.(endpoint, limit, own) ?? own),
       outage,
       hostOutage,
       // A credential costs quota and expires after ten minutes (§8). While the upload nodes take no pictures, asking for
       // credentials would waste them.
-      waitsOut: endpoint === 'upload' ? [...own, outages.get('send')!] : own,
+      waitsOut: endpoint === 'upload' ? [...ownOutages, outages.get('send')!] : ownOutages,
     }
   }
   return new Gate(options, new Map(ENDPOINTS.map(endpoint => [endpoint, laneOf(endpoint)])), blocks)

@@ -27,6 +27,13 @@ export const WINDOW_MS = SECOND_MS + GUARD_MS
 /** A place in the window. */
 export type Slot = ReturnType<RateWindow['take']>
 
+/** What the gate asks of the rate window of an endpoint: this machine's own, or one that several machines share. */
+export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'adopt' | 'tooMuch'> {
+  take(): Slot
+  /** A request waits for a place from now on. Answers the function that ends this. */
+  enter?(): () => void
+}
+
 /**
  * The requests of the process before this one, by the clock that all processes share: when each request that may still
  * count had arrived at the latest. A number: when its last requests may have been sent, because it is not known how many
@@ -111,8 +118,11 @@ export class RateWindow {
     }
   }
 
-  /** The host answered RATE_LIMITED although the window was kept: requests arrive closer together than they leave. */
-  tooMuch(): void {
+  /**
+   * The host answered RATE_LIMITED although the window was kept: requests arrive closer together than they leave. `_waitMs`:
+   * how long the host needs now. The outage of the endpoint waits for so long.
+   */
+  tooMuch(_waitMs: number | null = null): void {
     this.#setGuard(this.#guardMs * 2)
   }
 

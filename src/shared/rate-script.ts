@@ -1,0 +1,116 @@
+import { type Script, script } from './store.ts'
+
+/**
+ * One step of an endpoint's shared rate window: takes reports, and hands out the next place.
+ *
+ * `places` holds the latest time at which each request can have arrived. `pending` holds places that were handed out and
+ * whose request has not left yet; such a request can arrive at any time, so its place counts until it is reported, or
+ * until its machine has said nothing of it for ten seconds. `line` holds the machines that wait for a place, in the order
+ * in which they asked, and `polls` when each of them asked last. A machine has one place in the line, so machines that
+ * wait get the same number of places.
+ *
+ * KEYS: places, pending, line, polls, facts of the endpoint; rate, machines of the account.
+ * ARGV: machine, id of the place that is asked for or '', limit, limit that the host has taught or '', back (1: the
+ * machine could not reach the store before), refused (the wait in ms after a RATE_LIMITED, or ''); then for each report
+ * an id and the latest arrival, or '' for a place that is given back.
+ * Answers: now, 1 where the place was handed out, its time or when to ask again, the limit and the guard that hold.
+ */
+export const RATE: Script = script(`
+local SECOND, HORIZON, OPEN, PAUSE, FIRST_GUARD, MOST_GUARD = 1002, 300, 10000, 2100, 22, 224
+local SILENT, GONE, CALM, STALE, KEPT = 2500, 10000, 100000, 1000, 3600000
+local places, pending, line, polls, facts, rate, machines = unpack(KEYS)
+local machine, id, limit, taught, back, refused = unpack(ARGV)
+limit = tonumber(limit)
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function fact(key, name)
+  return tonumber(redis.call('HGET', key, name) or 0)
+end
+
+-- An empty store, or one that was away for all, does not know what was sent in the last second. All machines are back
+-- within a second, and bring what they have sent.
+local beat = fact(rate, 'beat')
+if beat == 0 or (back == '1' and now - beat > 1500) then redis.call('HSET', rate, 'floor', now + PAUSE) end
+redis.call('HSET', rate, 'beat', now)
+-- The store's clock was set back.
+if redis.call('ZREMRANGEBYSCORE', places, now + 60000, '+inf') > 0 or fact(rate, 'floor') > now + 60000 then
+  redis.call('HSET', rate, 'floor', now + PAUSE)
+end
+
+for at = 7, #ARGV, 2 do
+  redis.call('ZREM', pending, ARGV[at])
+  if ARGV[at + 1] ~= '' then redis.call('ZADD', places, ARGV[at + 1], ARGV[at]) end
+end
+redis.call('ZREMRANGEBYSCORE', places, '-inf', now - SECOND)
+redis.call('ZREMRANGEBYSCORE', pending, '-inf', now - OPEN)
+redis.call('ZREMRANGEBYSCORE', pending, now + 60000, '+inf')
+
+-- What the host says holds for all. After RATE_LIMITED the guard doubles; it halves when all was calm for a while.
+if taught ~= '' then redis.call('HSET', facts, 'limit', taught) end
+local told = fact(facts, 'limit')
+if told > 0 and told < limit then limit = told end
+local calm = now - fact(facts, 'refused')
+local guard = FIRST_GUARD
+if calm >= 0 and calm < 10 * CALM then guard = fact(facts, 'guard') / 2 ^ math.floor(calm / CALM) end
+if guard < FIRST_GUARD then guard = FIRST_GUARD end
+if refused ~= '' then
+  if calm < 0 or calm > 1000 then
+    guard = math.min(MOST_GUARD, guard * 2)
+    redis.call('HSET', facts, 'guard', guard, 'refused', now)
+  end
+  redis.call('HSET', facts, 'floor', now + refused)
+end
+
+-- A machine that has become silent may use its part of the rate without the store. When it goes on to be silent, it is
+-- taken for dead, until the host refuses requests although all others keep to the rate.
+local held, all = 0, redis.call('HGETALL', machines)
+local since = now - GONE
+if refused ~= '' or (calm >= 0 and calm < CALM) then since = now - KEPT end
+for at = 1, #all, 2 do
+  local seen, share = string.match(all[at + 1], '^(%d+) .*"share":([%d.]+)')
+  seen = tonumber(seen or 0)
+  if all[at] ~= machine and seen > since and seen < now - SILENT then
+    held = held + math.max(1, math.floor(limit * share))
+  end
+end
+local free = math.max(1, limit - held)
+
+local granted, answer = 0, 0
+if id ~= '' then
+  redis.call('ZADD', line, 'NX', now, machine)
+  redis.call('HSET', polls, machine, now)
+  local before = 0
+  for _, each in ipairs(redis.call('ZRANGE', line, 0, -1)) do
+    if each == machine then break end
+    local poll = fact(polls, each)
+    if poll < now - STALE or poll > now then
+      redis.call('ZREM', line, each)
+      redis.call('HDEL', polls, each)
+    else
+      before = before + 1
+    end
+  end
+  -- So many of the latest places leave one free for this machine, after those before it in the line.
+  local counted = free - redis.call('ZCARD', pending) - before
+  local at = math.max(now, fact(rate, 'floor'), fact(facts, 'floor'))
+  if counted > 0 then
+    local last = redis.call('ZRANGE', places, -counted, -counted, 'WITHSCORES')
+    if last[2] then at = math.max(at, last[2] + SECOND) end
+  end
+  if counted > 0 and at - now <= HORIZON then
+    granted, answer = 1, at
+    redis.call('ZADD', pending, at, id)
+    redis.call('ZREM', line, machine)
+    redis.call('HDEL', polls, machine)
+  else
+    -- The places before this one may become free sooner than they do by now.
+    local wait = counted > 0 and at - now - HORIZON or 20
+    answer = math.min(200, math.max(5, wait))
+  end
+end
+for _, key in ipairs(KEYS) do
+  if key ~= machines then redis.call('PEXPIRE', key, key == rate and 604800000 or KEPT) end
+end
+return { now, granted, math.ceil(answer), limit, guard }
+`)

@@ -1,0 +1,262 @@
+import type { Endpoint } from '../protocol/endpoints.ts'
+import { RATE } from './rate-script.ts'
+import type { Store } from './store.ts'
+import type { StoreClock } from './store-clock.ts'
+
+/** A place in a rate window. */
+interface Slot {
+  start(now: number): void
+  answered(now: number): void
+  release(): void
+}
+
+/** The rate window of a machine that is alone, as the gate knows it. It counts what this machine sends. */
+export interface OwnWindow {
+  recent(now: number): number[]
+  waitMs(now: number): number
+  take(): Slot
+  tooMuch(waitMs: number | null): void
+  adopt(limit: number): void
+}
+
+/** What the windows of all endpoints share. */
+export interface WindowOptions {
+  store: Store
+  machine: string
+  clock: { now(): number; sleep(ms: number, signal: AbortSignal): Promise<void> }
+  storeClock: StoreClock
+  /** The part of the rate that this machine uses while the store is away. */
+  share: number
+  /** When the store last answered. */
+  lastAnswer(): number
+  /** Makes ids of places that no other process makes. */
+  newId(): string
+  ended: AbortSignal
+}
+
+/**
+ * When a machine has been silent for 2.5 seconds, the others leave its part of the rate to it. Places that were handed out
+ * before may be used 300 ms later, and count for a second. So a machine whose store is away begins to use its part so long
+ * after the last answer.
+ */
+const SILENT_MS = 4000
+/** A place that no request takes is given back after this time. */
+const UNUSED_MS = 250
+/** Reports wait so long for others, and for the next question. */
+const REPORT_MS = 15
+/** How long a request waits at most before it looks again: whether the store has answered, and whether it is back. */
+const LOOK_MS = 2
+const LOOK_AWAY_MS = 25
+
+interface Place {
+  id: string
+  at: number
+}
+
+/**
+ * The rate window of an endpoint that the machines of an account share. The store hands out places, each with its time, a
+ * little ahead; this machine asks for as many as it has requests that wait. When a request leaves and when its answer comes
+ * is reported to the store, which counts as the gate's own window does. Without the store the machine keeps to its part.
+ */
+export class SharedWindow {
+  readonly #own: OwnWindow
+  readonly #names: readonly string[]
+  readonly #options: WindowOptions
+  readonly #most: number
+  #limit: number
+  #guard = 22
+  /** Places that were handed out and that no request has taken, the earliest first. */
+  #places: Place[] = []
+  /** Requests that wait for a place. */
+  #waiting = 0
+  /** Arrivals and returned places that the store has not been told. */
+  #reports = new Map<string, number | ''>()
+  #taught: number | '' = ''
+  #refused: number | '' = ''
+  #asking = false
+  #askAgainAt = 0
+  /** This machine has to tell the store what it has sent in the last second. */
+  #wasAway = true
+  /** This machine has used its part without the store. */
+  #wasAlone = false
+  /** Without the store: when the next request may leave, where the part is less than one a second. */
+  #nextAt = 0
+
+  constructor(endpoint: Endpoint, limit: number, own: OwnWindow, options: WindowOptions) {
+    this.#own = own
+    this.#most = limit
+    this.#limit = limit
+    this.#options = options
+    const ofEndpoint = ['places', 'pending', 'line', 'polls', 'facts'].map(name => `${name}:${endpoint}`)
+    this.#names = [...ofEndpoint, 'rate', 'machines']
+  }
+
+  recent(now: number): number[] {
+    return this.#own.recent(now)
+  }
+
+  /** A request waits for a place from now on. Answers the function that ends this. */
+  enter(): () => void {
+    this.#waiting++
+    return () => {
+      this.#waiting--
+      for (const { id } of this.#places.splice(this.#waiting)) this.#report(id, '')
+    }
+  }
+
+  waitMs(now: number): number {
+    if (this.#options.store.away()) return this.#waitAloneMs(now)
+    this.#comeBack()
+    const unused = this.#places.findLastIndex(({ at }) => at < now - UNUSED_MS)
+    for (const { id } of this.#places.splice(0, unused + 1)) this.#report(id, '')
+    void this.#ask()
+    const [next] = this.#places
+    return next ? Math.max(0, next.at - now) : Math.max(LOOK_MS, this.#askAgainAt - now)
+  }
+
+  /** Call it only when `waitMs` is 0. */
+  take(): Slot {
+    const own = this.#own.take()
+    const place = this.#options.store.away() ? undefined : this.#places.shift()
+    const { storeClock } = this.#options
+    let latest = Number.POSITIVE_INFINITY
+    let settled = false
+    const arrived = (by: number) => {
+      settled = true
+      if (by >= latest) return
+      latest = by
+      if (place) this.#report(place.id, storeClock.toStore(by))
+    }
+    return {
+      start: now => {
+        own.start(now)
+        arrived(now + this.#guard)
+      },
+      answered: now => {
+        own.answered(now)
+        arrived(now)
+      },
+      release: () => {
+        own.release()
+        if (!settled && place) this.#report(place.id, '')
+        settled = true
+      },
+    }
+  }
+
+  /** The host answered RATE_LIMITED: all machines wait, and leave more room from then on. */
+  tooMuch(waitMs: number | null): void {
+    this.#own.tooMuch(waitMs)
+    this.#refused = Math.round(waitMs ?? 0)
+    void this.#flushSoon()
+  }
+
+  /** The limit that the host names holds for all machines. */
+  adopt(limit: number): void {
+    const known = Math.min(this.#most, limit)
+    if (known === this.#limit) return
+    this.#taught = limit
+    this.#setLimit(known)
+    void this.#flushSoon()
+  }
+
+  #setLimit(limit: number): void {
+    this.#limit = limit
+    if (!this.#wasAway) this.#own.adopt(limit)
+  }
+
+  /** The part of the rate, while the store is away. What was sent just before, with the store, still counts. */
+  #waitAloneMs(now: number): number {
+    const part = this.#limit * this.#options.share
+    if (!this.#wasAway) {
+      this.#wasAway = true
+      this.#places = []
+      this.#reports.clear()
+      this.#refused = ''
+    }
+    this.#own.adopt(Math.max(1, Math.floor(part)))
+    const silent = this.#options.lastAnswer() + SILENT_MS - now
+    const wait = Math.max(silent, this.#nextAt - now, this.#own.waitMs(now))
+    if (wait > 0) return Math.min(wait, LOOK_AWAY_MS)
+    if (part < 1) this.#nextAt = now + 1000 / part
+    this.#wasAlone = true
+    return 0
+  }
+
+  /** The store is back: it is told what this machine has sent in the last second. */
+  #comeBack(): void {
+    if (!this.#wasAway || this.#asking) return
+    const { clock, storeClock, newId } = this.#options
+    for (const arrival of this.#own.recent(clock.now()))
+      this.#reports.set(newId(), storeClock.toStore(arrival))
+  }
+
+  #report(id: string, latest: number | ''): void {
+    if (this.#options.store.away()) return
+    this.#reports.set(id, latest)
+    void this.#flushSoon()
+  }
+
+  #flushing = false
+
+  async #flushSoon(): Promise<void> {
+    if (this.#flushing) return
+    this.#flushing = true
+    const { clock, ended } = this.#options
+    await clock.sleep(REPORT_MS, ended)
+    this.#flushing = false
+    // A question that is under way, or that comes, takes the reports along.
+    if (this.#asking || this.#told) return
+    await this.#exchange('')
+    if (!this.#told) void this.#flushSoon()
+  }
+
+  get #told(): boolean {
+    return this.#reports.size === 0 && this.#taught === '' && this.#refused === ''
+  }
+
+  /** Asks for places, one after the other, while requests wait that have none. */
+  async #ask(): Promise<void> {
+    if (this.#asking) return
+    const { clock, ended, store, newId } = this.#options
+    this.#asking = true
+    while (this.#waiting > this.#places.length && !ended.aborted && !store.away()) {
+      const id = newId()
+      const granted = await this.#exchange(id)
+      if (granted === null) break
+      if (granted.isPlace) this.#places.push({ id, at: granted.at })
+      else {
+        this.#askAgainAt = granted.at
+        await clock.sleep(Math.max(1, granted.at - clock.now()), ended)
+      }
+    }
+    this.#asking = false
+    if (!this.#told) void this.#flushSoon()
+  }
+
+  /** One question to the store, with all reports. `id`: of the place that is asked for, or ''. Null: the store is away. */
+  async #exchange(id: string): Promise<{ isPlace: boolean; at: number } | null> {
+    const { store, machine, clock, storeClock } = this.#options
+    const reports = [...this.#reports]
+    const [taught, refused, back] = [this.#taught, this.#refused, this.#wasAlone]
+    this.#reports.clear()
+    this.#taught = ''
+    this.#refused = ''
+    const sent = clock.now()
+    const head = [machine, id, this.#most, taught, back ? 1 : 0, refused]
+    const answer = await store.run(RATE, this.#names, [...head, ...reports.flat()])
+    const now = clock.now()
+    if (!answer.ok) {
+      this.#taught = taught
+      return null
+    }
+    const [at, isPlace, told, limit, guard] = answer.value as [number, number, number, number, number]
+    storeClock.learn(sent, now, at)
+    this.#wasAway = false
+    this.#wasAlone = false
+    this.#guard = guard
+    this.#limit = limit
+    this.#own.adopt(limit)
+    return isPlace === 1 ? { isPlace: true, at: storeClock.toHere(told) } : { isPlace: false, at: now + told }
+  }
+}

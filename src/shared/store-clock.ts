@@ -1,0 +1,30 @@
+/**
+ * How far the store's clock is ahead of this machine's monotonic clock. Each answer of the store gives two bounds: its time
+ * was read after the request left and before the answer came. The bounds of several answers together are closer than the
+ * time that one answer takes. When they contradict each other, a clock was set or has drifted, and the last answer counts.
+ */
+export class StoreClock {
+  #least = Number.NEGATIVE_INFINITY
+  #most = Number.POSITIVE_INFINITY
+
+  /** The store's clock showed `store` between `sent` and `received`. */
+  learn(sent: number, received: number, store: number): void {
+    // The store's time is cut off to whole milliseconds.
+    const [least, most] = [store - received, store + 1 - sent]
+    this.#least = Math.max(this.#least, least)
+    this.#most = Math.min(this.#most, most)
+    if (this.#least > this.#most) [this.#least, this.#most] = [least, most]
+  }
+
+  get #ahead(): number {
+    return (this.#least + this.#most) / 2
+  }
+
+  toStore(here: number): number {
+    return Math.round(here + this.#ahead)
+  }
+
+  toHere(store: number): number {
+    return store - this.#ahead
+  }
+}

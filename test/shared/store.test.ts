@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { openRedis } from '../../src/shared/redis-store.ts'
+import { keyPrefix, script } from '../../src/shared/store.ts'
+import { codeOf, inWords } from '../../src/words/reasons.ts'
+import { noStore, type RealStore, startStore } from './real-store.ts'
+
+const SET = script("redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])")
+const prefix = keyPrefix('https://images.example.com/api/v1', 'key')
+
+function open({ url }: Pick<RealStore, 'url'>, password: string | null = null) {
+  return openRedis({ url, password, ca: null, prefix, name: 'albumd', now: () => performance.now() })
+}
+
+/** The code of the reason why the store is away, or null. */
+async function state(store: ReturnType<typeof open>): Promise<string | null> {
+  const answer = await store.run(SET, ['name'], ['x'.repeat(2000)])
+  return answer.ok ? null : codeOf(answer.away.reason)
+}
+
+describe.skipIf(noStore)('the store', () => {
+  it('runs scripts, and hides host and key in the names of its keys', async () => {
+    const real = await startStore()
+    const store = open(real)
+    await expect.poll(() => state(store)).toBe(null)
+    expect(await store.run(SET, ['name'], ['value'])).toEqual({ ok: true, value: 'value' })
+    expect(await real.say('EXISTS', `${prefix}name`)).toBe(':1')
+    expect(prefix).toMatch(/^albumd:\{[0-9a-f]{24}\}:$/)
+    await real.say('SCRIPT', 'FLUSH')
+    expect(await state(store)).toBe(null)
+    await store.close()
+  })
+
+  it('is away when it is stopped, and there again when it is started', async () => {
+    const real = await startStore()
+    const store = open(real)
+    await expect.poll(() => state(store)).toBe(null)
+    await real.kill()
+    await expect.poll(() => state(store)).toBe('store_lost')
+    await real.start()
+    await expect.poll(() => state(store)).toBe(null)
+    await store.close()
+  })
+
+  it('is away when it does not answer', async () => {
+    const real = await startStore()
+    const store = open(real)
+    await expect.poll(() => state(store)).toBe(null)
+    real.signal('SIGSTOP')
+    expect(await state(store)).toBe('store_slow')
+    real.signal('SIGCONT')
+    await expect.poll(() => state(store)).toBe(null)
+    await store.close()
+  })
+
+  it('is away when it takes no writes, or is full', async () => {
+    const real = await startStore()
+    const store = open(real)
+    await expect.poll(() => state(store)).toBe(null)
+    await real.say('REPLICAOF', '127.0.0.1', '1')
+    await expect.poll(() => state(store)).toBe('store_read_only')
+    await real.say('REPLICAOF', 'NO', 'ONE')
+    await expect.poll(() => state(store)).toBe(null)
+    await real.say('CONFIG', 'SET', 'maxmemory', '1')
+    await expect.poll(() => state(store)).toBe('store_full')
+    await real.say('CONFIG', 'SET', 'maxmemory', '0')
+    await expect.poll(() => state(store)).toBe(null)
+    await store.close()
+  })
+
+  it('says that the password is wrong, and never which one it was', async () => {
+    const real = await startStore('--requirepass', 'open sesame')
+    const wrong = open({ url: real.url.replace('//', '//:hunter2@') })
+    await expect.poll(() => state(wrong)).toBe('store_refuses')
+    expect(inWords(wrong.away()!.reason)).not.toContain('hunter2')
+    const none = open(real)
+    await expect.poll(() => state(none)).toBe('store_refuses')
+    const right = open(real, 'open sesame')
+    await expect.poll(() => state(right)).toBe(null)
+    const inUrl = open({ url: real.url.replace('//', '//:open%20sesame@') })
+    await expect.poll(() => state(inUrl)).toBe(null)
+    for (const store of [wrong, none, right, inUrl]) await store.close()
+  })
+})
