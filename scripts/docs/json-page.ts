@@ -80,6 +80,11 @@ const SHAPES: readonly Shape[] = [
       '`RestoreReport`.',
     types: [['src/daemon/restore/restore.ts', 'RestoreReport', 'Note']],
   },
+  {
+    commands: 'put',
+    words:
+      'One object with `schema` (1) and `pictures`: for each argument `path`, `cdn_url` (null: not on the host) and `reason`.',
+  },
   { commands: 'backup', words: 'One object with `file` and its size in `bytes`.' },
   {
     commands: 'doctor',

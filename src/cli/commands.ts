@@ -6,6 +6,7 @@ const LOAD = {
   init: async () => (await import('./commands/init.ts')).initCommand,
   run: async () => (await import('./commands/run.ts')).runCommand,
   sync: async () => (await import('./commands/sync.ts')).syncCommand,
+  put: async () => (await import('./commands/put.ts')).putCommand,
   status: async () => (await import('./commands/status.ts')).statusCommand,
   ls: async () => (await import('./commands/ls.ts')).lsCommand,
   url: async () => (await import('./commands/url.ts')).urlCommand,
@@ -54,7 +55,8 @@ export interface Command {
 const TABLE: readonly (readonly [command: string, describe: string, exits: readonly number[]])[] = [
   ['init', 'Asks for host, key and folders, checks them, and writes a config', ASKING],
   ['run', 'The daemon, in the foreground, until SIGTERM or Ctrl-C', SERVING],
-  ['sync', 'One complete pass, then exit', MIRRORING],
+  ['sync [paths..]', 'One complete pass, then exit', MIRRORING],
+  ['put <files..>', 'Send these pictures now, and print their addresses', MIRRORING],
   ['status', 'What is mirrored, what is under way, quota, failures', LOOKING],
   ['ls [path]', 'The pictures that are on the host, with their ids and delivery addresses', LOOKING],
   ['url <file>', 'The delivery address of one picture', REPORTING],

@@ -35,6 +35,8 @@ export function plainArguments(
     const name = isOption ? optionOf(word, options) : places.shift()?.slice(1, -1)
     if (name === undefined || given.has(name)) return null
     given.add(name)
+    // Only yargs reads operands of which there may be several.
+    if (name.endsWith('..')) return null
     const { type, ...more } = (isOption ? options : operands)[name] ?? {}
     const isSwitch = type === 'boolean'
     const value = isOption && !isSwitch ? left.shift() : word

@@ -70,8 +70,8 @@ export function unmarkOperands(parsed: Record<string, unknown>): void {
     parsed[name] = Array.isArray(value) ? value.map(unmark) : unmark(value)
 }
 
-/** The options that may be given several times. */
-const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key'])
+/** The options and operands that may be given several times. */
+const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key', 'files', 'paths'])
 
 /**
  * Refuses two mistakes that yargs accepts. An option that is given twice becomes a list. A switch with a value counts as

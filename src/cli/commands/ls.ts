@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
+import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import { count, printable } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, pathArgument } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
@@ -63,6 +64,19 @@ export const UNKNOWN =
 
 export function mirrorsOf({ mirrors }: Config): string {
   return `the mirrors are ${mirrors.map(({ folder }) => printable(folder)).join(', ')}`
+}
+
+/** The locations that paths of a command line name, one or several for each path. Throws Problem for a path in no mirror. */
+export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
+  const { readState } = await import('../../daemon/state/state.ts')
+  const { locationsOf } = await import('../../daemon/report/mirrored-pictures.ts')
+  return readState(config, synced =>
+    paths.flatMap(path => {
+      const places = locationsOf(config, synced, pathArgument(path))
+      if (places.length === 0) throw inNoMirror(path, config)
+      return places
+    }),
+  )
 }
 
 export function inNoMirror(path: string, config: Config): Problem {

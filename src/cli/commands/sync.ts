@@ -1,22 +1,30 @@
 import type { Config } from '../../config/schema.ts'
 import type { Operation } from '../../daemon/report/preview.ts'
 import type { MirrorPolicy } from '../../sync/pass-request.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import { count, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
-import { EXIT, sayStateProblem } from '../problem.ts'
+import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
 import { printLine } from '../terminal/output.ts'
+import { locationsToActOn } from './ls.ts'
 
 export const syncCommand = configCommand(
   options =>
     options
+      .positional('paths', {
+        type: 'string',
+        array: true,
+        describe: 'Look at these pictures or folders alone',
+      })
       .options({
         'dry-run': flag('Print the plan with reasons; change nothing anywhere, and do not ask the host'),
         'prune-ignored': flag('Give up the images of pictures that an ignore rule hides'),
         ...jsonOption,
       })
       .example('$0 sync -c albumd.yaml', 'Mirror now')
+      .example('$0 sync ~/Pictures/2026', 'Look at one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
         'The images of pictures that this scan finds gone are deleted at the end of the pass, after every path was ' +
@@ -24,9 +32,14 @@ export const syncCommand = configCommand(
           'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
           'nothing is done but to say so (exit 3).',
       ),
-  async (config, { 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
+  async (config, { paths = [], 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
+    if (dryRun && paths.length > 0)
+      throw new Problem('--dry-run looks at everything; leave out the paths, or --dry-run.')
     if (dryRun) return preview(pruning(config, pruneIgnored), json, onInterrupts)
-    return (await onePass(config, 'sync', { pruneIgnored }, json, onInterrupts)).exitCode
+    const places = await locationsToActOn(config, paths)
+    const named = places.map(({ mirror, path }) => fullPath(mirror.folder, path))
+    const request = named.length > 0 ? { pruneIgnored, paths: named } : { pruneIgnored }
+    return (await onePass(config, 'sync', request, json, onInterrupts)).exitCode
   },
 )
 

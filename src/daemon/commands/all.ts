@@ -2,9 +2,15 @@ import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
-import type { Interruption } from '../../sync/pass-request.ts'
+import type { Interruption, Scope } from '../../sync/pass-request.ts'
 import { openClaims } from '../engine/claims.ts'
-import { type Access, type Engine, openEngine, openSharedAccount } from '../engine/engine.ts'
+import {
+  type Access,
+  type Engine,
+  openEngine,
+  openSharedAccount,
+  type PassOptions,
+} from '../engine/engine.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { claimState } from '../state/claim.ts'
@@ -67,6 +73,10 @@ export function commandNamed(name: string): Command<unknown, unknown> | null {
  */
 const ONE_SHOT = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
 
+function scopeIn(folder: string, { scope }: PassOptions = {}): Scope {
+  return scope ? (scope.get(folder) ?? []) : 'everything'
+}
+
 /**
  * Carries a command out in this process, which locks the state meanwhile. `access` may be null where the command does
  * not need the host. Throws LockedError, StateError, and what the command throws.
@@ -106,7 +116,7 @@ export async function carryOutHere<N extends CommandName>(
       engine: () => (engine ??= openEngine(config, access!, state!, options, bus)),
       interruption,
       output,
-      pass: options => context.engine().pass(interruption, () => 'everything', options),
+      pass: options => context.engine().pass(interruption, ({ folder }) => scopeIn(folder, options), options),
       othersWait: () => false,
       giveWay: async () => {},
     }

@@ -6,7 +6,8 @@ import { mayBeRegrouped, resent, retried } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
-import { pathOf } from '../../sync/tree-path.ts'
+import type { Scope } from '../../sync/pass-request.ts'
+import { foldersAbove, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import { type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -25,11 +26,47 @@ export interface PassResult {
   paused: Pause | null
 }
 
-export const syncCommand: Command<{ pruneIgnored: boolean }, PassResult> = {
-  request: z.strictObject({ pruneIgnored: z.boolean() }),
+/** `paths`: absolute. Left out: everything is scanned. */
+interface SyncRequest {
+  pruneIgnored: boolean
+  paths?: string[] | undefined
+}
+
+export const syncCommand: Command<SyncRequest, PassResult> = {
+  request: z.strictObject({ pruneIgnored: z.boolean(), paths: z.array(z.string()).optional() }),
   needsHost: true,
-  carryOut: (context, { pruneIgnored }) =>
-    passResult(context, async () => (await context.pass({ pruneIgnored })).stopped),
+  carryOut(context, { pruneIgnored, paths }) {
+    const scope = paths && scopeOf(context, paths)
+    return passResult(context, async () => (await context.pass({ pruneIgnored, scope })).stopped)
+  },
+}
+
+/** What is scanned in each mirror when a person names these paths. Throws NotPossible. */
+function scopeOf({ config, synced }: CommandContext, paths: readonly string[]): Map<string, Scope> {
+  const scopes = new Map<string, Scope>()
+  for (const path of paths) {
+    const mirror = config.mirrors.find(({ folder }) => isAtOrBelow(path, folder))
+    if (!mirror) throw new NotPossible(`${path}: it lies in no mirror`)
+    const before = scopes.get(mirror.folder) ?? []
+    const folders = foldersToScan(synced, mirror.folder, path.slice(mirror.folder.length + 1))
+    scopes.set(
+      mirror.folder,
+      before === 'everything' || folders === 'everything' ? 'everything' : [...before, ...folders],
+    )
+  }
+  return scopes
+}
+
+/**
+ * A folder's parent is scanned too, because only the parent shows that the folder is gone. A path that is no recorded folder
+ * is a picture or lies in a new folder, and the closest recorded folder above shows both.
+ */
+function foldersToScan({ mirrors, folders }: Synced, mirror: string, path: string): Scope {
+  const row = mirrors.of(mirror)
+  if (path === '' || !row) return 'everything'
+  const isRecorded = (at: string) => folders.at(row.id, at) !== undefined
+  const below = isRecorded(path) ? folders.from({ mirror: row.id, path }).map(folder => folder.path) : []
+  return [[...foldersAbove(path)].findLast(isRecorded) ?? '', ...below]
 }
 
 /** `why`: why the first of the `unknown` pictures could not be compared, in words. */

@@ -68,6 +68,8 @@ export async function openSharedAccount(
 }
 
 export interface PassOptions {
+  /** What is scanned, by the mirror's folder; other mirrors are not scanned. Left out: everything is scanned. */
+  scope?: ReadonlyMap<string, Scope> | undefined
   /** Deletes the images of pictures that an ignore rule hides. */
   pruneIgnored?: boolean
 }

@@ -48,7 +48,8 @@ export class Loop {
   /** What a command may ask of the loop. The loop waits while a command works. */
   readonly forCommands: Session['loop'] = {
     pass: async (options = {}) => {
-      this.#lookAtEverything()
+      if (options.scope) for (const [mirror, folders] of options.scope) this.#stale.add(mirror, folders)
+      else this.#lookAtEverything()
       for (;;) {
         const { report, paused } = await this.#pass(options)
         if (paused) await this.#options.queue.carryOut()

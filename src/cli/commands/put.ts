@@ -1,0 +1,136 @@
+import type { Config } from '../../config/schema.ts'
+import type { MirrorLocation } from '../../sync/outlook/index.ts'
+import type { SpokenEvent } from '../../sync/pass-events.ts'
+import { printable } from '../../words/text.ts'
+import { carryOut } from '../carry-out.ts'
+import { configCommand, jsonOption } from '../options.ts'
+import { EXIT, Problem } from '../problem.ts'
+import { printLine, sayAside } from '../terminal/output.ts'
+import { locationsToActOn } from './ls.ts'
+
+export const putCommand = configCommand(
+  options =>
+    options
+      .positional('files', {
+        type: 'string',
+        array: true,
+        demandOption: true,
+        describe: 'Pictures in the folder of a mirror',
+      })
+      .options(jsonOption)
+      .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
+      .epilogue(
+        'It waits until each picture is on the host, and prints one address a line, in the order of the arguments. While run ' +
+          'runs, run sends them, before what waits already. A picture that could not be sent is named on standard error, and ' +
+          'the command ends with 3. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
+      ),
+  async (config, { files, json }, onInterrupts) => {
+    const { refuseMissingFolders } = await import('../read-config.ts')
+    refuseMissingFolders(config)
+    const places = await locationsToActOn(config, files)
+    await refuseUnsendable(places)
+    const interrupts = onInterrupts(() => sayAside('stopping'))
+    if ((await results(config, places, 'before')).some(({ cdn_url }) => cdn_url === null))
+      await send(config, places.map(pathOfPlace), interrupts)
+    const sent = await results(config, places, 'after')
+    if (json) printLine(JSON.stringify({ schema: 1, pictures: sent }))
+    else
+      for (const { path, cdn_url, reason } of sent)
+        if (cdn_url !== null) printLine(cdn_url)
+        else sayAside(`${path}: ${reason}`)
+    return sent.every(({ cdn_url }) => cdn_url !== null) ? EXIT.inSync : EXIT.left
+  },
+)
+
+function pathOfPlace({ mirror, path }: MirrorLocation): string {
+  return `${mirror.folder}/${path}`
+}
+
+/** Throws Problem when a path is no picture that a scan would find. */
+async function refuseUnsendable(places: readonly MirrorLocation[]): Promise<void> {
+  const { realDisk } = await import('../../local/disk.ts')
+  const { lookAt } = await import('../../sync/outlook/index.ts')
+  const { inWords } = await import('../../words/reasons.ts')
+  for (const place of places) {
+    const found = lookAt(realDisk, place)
+    const at = printable(pathOfPlace(place))
+    if (found.kind === 'absent') throw new Problem(`${at}: there is no such file`)
+    if (found.kind === 'folder')
+      throw new Problem(`${at}: this is a folder; "albumd sync ${at}" sends what is in it`)
+    if (found.kind === 'left_out') throw new Problem(`${at}: not sent, because ${inWords(found.reason)}`)
+    if (found.kind === 'unknown') throw new Problem(`${at}: it can't be read (${found.message})`)
+  }
+}
+
+/** The events after which nothing more happens with a picture in this pass. */
+const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
+  'picture_uploaded',
+  'picture_unchanged',
+  'picture_linked',
+  'picture_failed',
+  'picture_uncertain',
+])
+
+/** Has the pictures sent, and returns when the last of them is done, although the pass may go on with other pictures. */
+async function send(
+  config: Config,
+  paths: string[],
+  { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
+): Promise<void> {
+  const done = new AbortController()
+  const waiting = new Set(paths)
+  const tell = (told: SpokenEvent) => {
+    if (!('path' in told && ENDS.has(told.event))) return
+    waiting.delete(`${told.mirror}/${told.path}`)
+    if (waiting.size === 0) done.abort()
+  }
+  const interruption = { stop: AbortSignal.any([stop, done.signal]), cut }
+  try {
+    await carryOut(config, 'sync', { pruneIgnored: false, paths }, interruption, { tell })
+  } catch (error) {
+    if (!done.signal.aborted || (error as { code?: string }).code !== 'LEFT') throw error
+  }
+}
+
+interface Sent {
+  path: string
+  /** Null: the picture as it is now is not on the host. */
+  cdn_url: string | null
+  /** Why it is not there. Null: it is there. */
+  reason: string | null
+}
+
+/**
+ * What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
+ * written is recorded with the ctime 0, because it may have changed since. `before` the pass it is sent or compared.
+ */
+async function results(
+  config: Config,
+  places: readonly MirrorLocation[],
+  when: 'before' | 'after',
+): Promise<Sent[]> {
+  const { reading } = await import('../../daemon/state/state.ts')
+  const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { orNull } = await import('../../daemon/or-null.ts')
+  const { realDisk } = await import('../../local/disk.ts')
+  const { isSameLook } = await import('../../local/look.ts')
+  const { inWords } = await import('../../words/reasons.ts')
+  const { fileAt } = await import('../../sync/tree-path.ts')
+  return reading(config, async synced =>
+    places.map(place => {
+      const path = pathOfPlace(place)
+      const row = synced.mirrors.of(place.mirror.folder)
+      const file = row && fileAt(synced, row.id, place.path)
+      const recorded = recordedAt(synced, place)
+      const picture = recorded.kind === 'picture' ? recorded.picture : null
+      const now = orNull(() => realDisk.lstat(path))
+      const ctime = when === 'after' && file?.ctime === 0 ? now?.ctime : file?.ctime
+      const isThere = file?.state === 'synced' && now !== null && isSameLook({ ...file, ctime: ctime! }, now)
+      if (isThere && picture?.url) return { path, cdn_url: picture.url, reason: null }
+      const failure = file && synced.failures.of(file.folder, file.name)
+      return { path, cdn_url: null, reason: failure ? inWords(failure.message) : NOT_YET }
+    }),
+  )
+}
+
+const NOT_YET = 'it is not on the host yet; "albumd why" tells what it waits for'

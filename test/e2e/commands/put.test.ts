@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { startDaemon } from '../stage/process.ts'
+import { setStage, sha256 } from '../stage/stage.ts'
+
+const fetched = async (url: string) => sha256(new Uint8Array(await (await fetch(url)).arrayBuffer()))
+
+describe('put', () => {
+  it('sends pictures and prints their addresses, without a daemon and beside one', async () => {
+    const stage = await setStage()
+    const [first, second] = [png(3, 2).bytes, png(4, 2).bytes]
+    stage.write('new/a b.png', first)
+    const alone = await stage.albumd('put', 'pictures/new/a b.png')
+    expect(alone).toMatchObject({ code: 0, err: '' })
+    expect(await fetched(alone.out.trimEnd())).toBe(sha256(first))
+
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    stage.write('new/deep/c.png', second)
+    const beside = await stage.albumd('put', 'new/deep/c.png', join(stage.pictures, 'new/a b.png'))
+    expect(beside).toMatchObject({ code: 0, err: '' })
+    const [address, again] = beside.out.trimEnd().split('\n')
+    expect(await fetched(address!)).toBe(sha256(second))
+    expect(again).toBe(alone.out.trimEnd())
+    expect(await stage.listing()).toHaveLength(2)
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('names what could not be sent, and refuses what is no picture of a mirror', async () => {
+    const stage = await setStage()
+    stage.write('good.png', png(3, 2).bytes)
+    stage.write('bad.png', Buffer.from('no picture at all'))
+    stage.write('note.txt', 'x')
+    const { code, out } = await stage.albumd('put', 'good.png', 'bad.png', '--json')
+    expect(code).toBe(3)
+    expect(JSON.parse(out)).toMatchObject({
+      schema: 1,
+      pictures: [
+        { path: join(stage.pictures, 'good.png'), cdn_url: expect.stringContaining('http'), reason: null },
+        { path: join(stage.pictures, 'bad.png'), cdn_url: null, reason: expect.any(String) },
+      ],
+    })
+    const outside = join(stage.home, 'outside.png')
+    writeFileSync(outside, png(3, 2).bytes)
+    for (const [path, words] of [
+      [outside, 'lies in no mirror'],
+      ['note.txt', 'TXT is none of the formats'],
+      ['nowhere.png', 'no such file'],
+    ] as const)
+      expect(await stage.albumd('put', path)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining(words),
+      })
+  })
+})
+
+it('sync PATH looks at these paths alone', async () => {
+  const stage = await setStage()
+  for (const path of ['a/1.png', 'b/1.png', 'c.png']) stage.write(path, png(3, 2).bytes)
+  expect((await stage.sync()).code).toBe(0)
+  stage.write('a/new/2.png', png(5, 2).bytes)
+  stage.write('b/2.png', png(6, 2).bytes)
+  const { code, out } = await stage.albumd('sync', 'a')
+  expect(code).toBe(0)
+  expect(out).toContain('1 picture uploaded')
+  const paths = (await stage.listing()).map(line => line.split(' ')[0])
+  expect(paths).toContain('Photos/a/new/2.png')
+  expect(paths).not.toContain('Photos/b/2.png')
+  expect(await stage.albumd('sync', '/etc')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('no mirror'),
+  })
+  expect((await stage.albumd('sync', 'pictures/b/2.png')).out).toContain('1 picture uploaded')
+})
