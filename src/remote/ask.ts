@@ -19,42 +19,45 @@ export interface Connection {
   site: Address
   apiKey: string
   secrets: Secrets
-  /** How long a question and its answer may take as a whole, even if the answer keeps coming slowly. Milliseconds. */
+  /**
+   * The longest time from the first byte of a request to the end of its answer, in milliseconds. It also ends an answer
+   * that keeps coming, but too slowly.
+   */
   answerLimitMs: number
   gate: Gate
   http: Http
 }
 
-/** Without the last header a host may compress its answers (RFC 9110, 12.5.3). */
+/** The last header asks for an uncompressed answer. Without it a host may compress its answers (RFC 9110, 12.5.3). */
 export const COMMON_HEADERS = {
   'user-agent': 'albumd',
   accept: 'application/json',
   'accept-encoding': 'identity',
 }
 
-/** How an answer is to be read. */
+/** What is needed to read an answer. */
 export interface Reading<T> {
   endpoint: Endpoint
-  /** The form of a success. */
+  /** The schema of the answer to a request that succeeded. */
   schema: z.ZodType<T>
-  /** Whether a success can be the answer to this request. */
+  /** Whether a well-formed answer can be the answer to this request. */
   fits?: (answer: T) => boolean
   /** host:port. */
   where: string
-  /** What must not appear in a message, even if the host repeats it. */
+  /** Texts that must not appear in a message. Some hosts repeat them in their errors. */
   secrets: Iterable<string>
 }
 
-/** A request with the API key (§5.1), and with JSON or no body. */
+/** A request with the API key (§5.1), whose body is JSON or empty. */
 export interface Question<T, Value> extends Pick<Reading<T>, 'endpoint' | 'schema' | 'fits'> {
   method: 'GET' | 'POST' | 'DELETE'
   below: Address
   /** The path below `below`, with its query. */
   path: string
   json?: unknown
-  /** What the caller wants of a success. */
+  /** Takes what the caller wants out of the answer to a request that succeeded. */
   read: (answer: T) => Value
-  /** Asked just before each try leaves; see `Gate.pass`. */
+  /** Asked just before each try is sent; see `Gate.pass`. */
   mayGo?: (() => boolean) | undefined
 }
 
@@ -75,8 +78,9 @@ export async function ask<T, Value>(
     },
     ...(json !== undefined && { body: Buffer.from(JSON.stringify(json)) }),
     limitMs: answerLimitMs,
-    // The answer to a question for a credential shows whose it is, because each credential is granted only once. A page of
-    // a listing does not say which album it shows, and the answer to a deletion does not say what was deleted.
+    // When an answer contains a credential, the answer certainly belongs to this request, because each credential is
+    // granted only once. A page of a listing does not say which album it shows, and the answer to a deletion does not say
+    // what was deleted.
     ...(endpoint === 'upload' && { isOwn: answer => readOutcome(answer).ok }),
   }
   const send = async (onStart: () => void) => {
@@ -87,7 +91,10 @@ export async function ask<T, Value>(
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
-/** Reads answers as `readAnswer` does. Connection and gate both ask about an answer, and it is read only once. */
+/**
+ * A function that reads answers as `readAnswer` does. The connection and the gate both read each answer, so the last
+ * outcome is remembered.
+ */
 export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Outcome<T> {
   let last: { result: HttpResult; outcome: Outcome<T> } | null = null
   return result => {
@@ -96,18 +103,20 @@ export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Ou
   }
 }
 
-/** What the gate needs to know of a request. */
+/** The part of an answer that the gate needs. */
 export function attemptOf<T>(outcome: Outcome<T>, result: HttpResult): Attempt<T> {
   if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
   const pace = paceOf(result.headers)
-  // With DAILY_LIMIT_REACHED, `Retry-After` tells when there is quota again. The quota needs this time, and the gate
-  // does not.
+  // With DAILY_LIMIT_REACHED, `Retry-After` says when there is quota again. The code that counts the quota needs this time.
+  // The gate does not wait for it.
   if (!outcome.ok && outcome.failure.remedy === 'quota' && pace.retryAfterMs !== null)
     outcome.failure.retryAfterMs = pace.retryAfterMs
   return { outcome, status: result.status, pace }
 }
 
-/** Turns the result of a request into an outcome, by §1's envelopes. An answer of any other form is a failure of the host. */
+/**
+ * Turns the result of a request into an outcome, by the forms of §1. An answer of any other form is a failure of the host.
+ */
 function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   const { endpoint, schema, where, secrets } = reading
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
@@ -118,24 +127,27 @@ function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
-  // Most answers are successes. To look for a failure in them takes longer than all the rest of the reading.
+  // Most answers are successes. They are not searched for a failure, because this takes longer than the rest of the
+  // reading.
   const isDone = status < 300 && isSuccess(json)
   const isBare = endpoint === 'upload' && status >= 400
   const failure = isDone ? null : (isBare ? failureEnvelope.or(bareFailure) : failureEnvelope).safeParse(json)
   if (failure?.success) return failed(refused(endpoint, status, failure.data, secrets))
-  // A proxy in front of the host answers 429 in a form of its own.
+  // A proxy in front of the host may answer 429 in another form than §1's.
   if (status === 429) return misfit('too_many_requests')
   if (status < 200 || status > 299) return misfit('not_of_interface')
   const success = schema.safeParse(json)
   if (!success.success) {
     const field = success.error.issues[0]?.path.join('.')
     const message = because('answer_misfits', { where, status, ...(field !== undefined && { field }) })
-    // The host issued a credential that can't be read. To ask again would cost another one.
+    // The host issued a credential, but its answer can't be read. The request is not sent again, because each credential
+    // costs quota.
     if (endpoint === 'upload' && isSuccess(json)) return failed(unusable(status, message))
     return failed(garbled(endpoint, left, status, message))
   }
   if (reading.fits?.(success.data) === false) return misfit('answer_of_another')
-  // The host says that it stored a picture before its last byte had left: it may have stored half of the picture.
+  // The host says that it has stored the picture, but the last byte had not left. So the host may have stored half of the
+  // picture.
   if (left !== 'all') return failed(garbled(endpoint, 'all', status, because('answered_early', { where })))
   return { ok: true, value: success.data }
 }
@@ -145,7 +157,7 @@ function isSuccess(json: unknown): boolean {
   return typeof json === 'object' && json !== null && 'success' in json && json.success === true
 }
 
-/** Undefined when the bytes are no JSON. Some hosts put a byte order mark before it (RFC 8259, 8.1). */
+/** Undefined when the bytes are no JSON. Some hosts put a byte order mark before the JSON (RFC 8259, 8.1). */
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))

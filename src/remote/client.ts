@@ -16,7 +16,10 @@ export interface RemoteOptions extends HttpOptions, GateOptions, UploadsOptions 
   apiKey: string
 }
 
-/** Opens the host without sending anything. Throws TypeError for an address or a key that a checked config rules out. */
+/**
+ * Opens the host without sending anything. Throws TypeError for an invalid address or key, which a checked config never
+ * has.
+ */
 export function openImageHost(options: RemoteOptions): ImageHost {
   const base = parseAddress(new URL(options.baseUrl).href)
   const site = parseAddress(new URL(options.siteUrl).href)
@@ -27,8 +30,9 @@ export function openImageHost(options: RemoteOptions): ImageHost {
   const { timeoutMs, apiKey } = options
   const gate = openGate(options)
   const http = new Http(options)
-  // Answers have a few kilobytes. An answer that comes slowly, but without a pause of `timeoutMs`, is ended after twice
-  // `timeoutMs`. The 2 seconds are for a short `timeoutMs`, because undici's timers are up to a second late.
+  // An answer has only a few kilobytes. When an answer comes so slowly that it is not complete after twice `timeoutMs`, the
+  // request fails, even if no pause was as long as `timeoutMs`. When `timeoutMs` is short, 2 seconds are added to it
+  // instead, because undici's timers are up to a second late.
   const answerLimitMs = Math.max(timeoutMs * 2, timeoutMs + 2000)
   const connection = { base, site, apiKey, secrets: new Secrets(apiKey), answerLimitMs, gate, http }
   const uploads = new Uploads(connection, options)

@@ -9,7 +9,7 @@ import { Http, type HttpOptions } from './http/http.ts'
 /** The result of a download. */
 export type Downloaded =
   | (Extract<Delivered, { ok: true }> & { retryAfterMs: number | null })
-  /** OTHER_BYTES: far more bytes came than the picture has; they were cut off. */
+  /** OTHER_BYTES: far more bytes came than the picture has, so albumd closed the connection. */
   | { ok: false; code: TransportError['code'] | 'HOST_ADDRESS' | 'OTHER_BYTES'; message: Reason }
   | { ok: false; code: 'CANCELLED'; message: Reason }
 
@@ -17,7 +17,7 @@ export interface DownloadRequest {
   url: string
   /** The picture's size in bytes. `take` gets no more bytes than this. */
   size: number
-  /** Asks caches on the way to fetch the picture from the host again. */
+  /** Whether caches on the way are asked to fetch the picture from the host again. */
   afresh: boolean
   /** Gets the picture's bytes. An error that `take` throws ends the download, and `fetch` rejects with it. */
   take: (chunk: Uint8Array) => void
@@ -30,9 +30,12 @@ export interface DownloadOptions extends HttpOptions {
   baseUrl: string
 }
 
-/** An answer that is not the picture, such as an error page, may have this many bytes. */
+/**
+ * An answer may be no picture, for example an error page. It may have at least this many bytes, also when the picture is
+ * smaller.
+ */
 const OTHER_MAX = 2 ** 20
-/** A download may take `LEAST_LIMIT_MS` plus the time that its bytes need at this many bytes a second. */
+/** A download may take `LEAST_LIMIT_MS`, and the time that its bytes need at this many bytes a second. */
 const SLOWEST = 4096
 const LEAST_LIMIT_MS = 600_000
 
@@ -66,7 +69,7 @@ export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
 type DeliveryRequest = Omit<HttpRequest, 'method' | 'address' | 'body'>
 
 /**
- * Hashes what a delivery address gives, without the API key and without following a redirect. `base`: {base_url}, which
+ * Fetches a delivery address and hashes the bytes. Sends no API key and follows no redirect. `base`: {base_url}, which
  * decides whether a loopback address may be used (§5.4). Rejects with the error that `onChunk` throws.
  */
 export async function download(
@@ -87,7 +90,7 @@ export async function download(
     sum.update(chunk)
     size += chunk.byteLength
   }
-  // A cache may hold the image compressed. What is hashed is the image.
+  // A cache may hold the image compressed, and the hash must be that of the image. So an uncompressed answer is asked for.
   const headers = { ...request.headers, 'accept-encoding': 'identity' }
   const result = await http.exchange({ ...request, headers, method: 'GET', address, onChunk }, signal)
   if (result.kind === 'cancelled')

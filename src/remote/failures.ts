@@ -6,7 +6,7 @@ import type { HttpResult, Left } from './http/exchange.ts'
 import type { Slowness } from './line/line.ts'
 import { oneLine } from './secrets.ts'
 
-/** What may be done about each code of §7 when an endpoint below {base_url} answers it. */
+/** What albumd may do when an endpoint below {base_url} answers a code of §7. */
 const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   MISSING_FILE_SIZE: 'change_request',
   MISSING_FILE_NAME: 'change_request',
@@ -37,7 +37,10 @@ const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   NO_AVAILABLE_IO_NODE: 'later',
 }
 
-/** Remedies that stay the same when an upload node refuses (§4.2), because they concern the picture or the account. */
+/**
+ * These remedies stay the same when the upload node answers the code (§4.2), because they concern the picture or the
+ * account and not the node.
+ */
 const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
   'change_picture',
@@ -46,7 +49,10 @@ const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'plan',
 ])
 
-/** A well-formed failure (§1): nothing was done. When §7 does not list the code, the status decides the remedy. */
+/**
+ * The failure of an answer in the form of §1. The host has done nothing. When §7 does not list the code, the status decides
+ * the remedy.
+ */
 export function refused(
   endpoint: Endpoint,
   status: number,
@@ -66,20 +72,21 @@ export function refused(
 }
 
 /**
- * A node stores nothing when it refuses. A 5xx means that the node itself fails, and a new credential may lead to
- * another node. Any other status means that the node would refuse a second try too, and each credential costs quota.
+ * The remedy when an upload node refuses, and so has stored nothing. A 5xx means that this node fails; a new credential may
+ * lead to another node. Any other status means that the node would refuse a second try too, so no further credential is
+ * asked for, because each costs quota.
  */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
   return general === 'later' || isPassing(status) ? 'new_credential' : 'refused_by_node'
 }
 
-/** The host is overloaded or out of order. */
+/** Whether the status means that the host is overloaded or out of order, which will pass. */
 function isPassing(status: number): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
-/** What may be done about a code of §7. Null: §7 does not list the code. */
+/** The remedy for a code of §7. Null: §7 does not list the code. */
 export function remedyOfCode(code: string): Remedy | null {
   return isErrorCode(code) ? REMEDIES[code] : null
 }
@@ -97,26 +104,29 @@ function remedyOfStatus(endpoint: Endpoint, status: number): Remedy {
   if (status === 402 || status === 403) return 'not_permitted'
   const isOfPicture = endpoint === 'upload' || endpoint === 'send'
   if (isOfPicture && (status === 413 || status === 415)) return 'change_picture'
-  // A 404 without §7's NOT_FOUND is no proof that the image does not exist: a wrong base_url gives it too.
+  // A 404 without §7's code NOT_FOUND does not prove that the image is gone: a wrong base_url leads to a 404 too.
   return isPassing(status) ? 'later' : 'change_request'
 }
 
-/** An answer of a form that §1 does not know, whatever its status. */
+/** The failure when an answer does not have the form of §1, with any status. */
 export function garbled(endpoint: Endpoint, left: Left, status: number, message: Reason): HostFailure {
   const failure = { ...unknown(endpoint, left), code: 'HOST_ANSWER', message, status }
   if (endpoint !== 'send' || !OF_REQUEST.has(status)) return failure
-  // A proxy in front of the node refuses this picture, for example for its size. When the proxy has read the whole picture,
-  // the node may have it too.
+  // With this status, a proxy in front of the node refuses the picture, for example because of its size. When the proxy has
+  // read the whole picture, the node may have it too, so the remedy stays the same.
   const remedy = left === 'all' ? failure.remedy : 'refused_by_node'
   return { ...failure, remedy, message: because('refused_by_node', { why: message }) }
 }
 
-/** Step 1 succeeded, and the credential in its answer can't be read. */
+/** The failure when step 1 succeeded, but the credential in its answer can't be read. */
 export function unusable(status: number, message: Reason): HostFailure {
   return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ANSWER', message, status, issued: true }
 }
 
-/** No redirect is followed, because the API key or the credential would go to an address that nobody configured. */
+/**
+ * The failure when the host redirects. albumd follows no redirect, because the API key or the credential would go to an
+ * address that nobody configured.
+ */
 export function redirected(endpoint: Endpoint, left: Left, status: number, where: string): HostFailure {
   const failure = unknown(endpoint, left)
   return {
@@ -140,7 +150,7 @@ export function cancelled(endpoint: Endpoint, left: Left): HostFailure {
   return { remedy, endpoint, code: 'CANCELLED', message: because('request_cancelled'), ...unsent }
 }
 
-/** What may be done about a failure that albumd finds by itself. */
+/** The remedy for each failure that albumd itself finds. */
 const OWN = {
   HOST_ADDRESS: 'change_request',
   PRESIGN_ALBUM: 'change_request',
@@ -154,12 +164,18 @@ export function ownFailure(endpoint: Endpoint, code: keyof typeof OWN, message: 
   return { remedy: OWN[code], endpoint, code, message }
 }
 
-/** `field` of an answer holds an address that is neither HTTPS nor, with a loopback base_url, loopback (§5.4). */
+/**
+ * The failure when `field` of an answer holds an address that may not be used (§5.4). HTTPS is required, except that a
+ * loopback base_url may name a loopback address.
+ */
 export function badAddress(endpoint: Endpoint, field: string): HostFailure {
   return ownFailure(endpoint, 'HOST_ADDRESS', because('address_not_https', { field }))
 }
 
-/** §4.3 has no album. Without an album the image would land in the root or the default album. */
+/**
+ * The failure when a picture for an album would be sent by the presign form. §4.3's request can't name an album, so the
+ * image would land in the root or in the default album.
+ */
 export function noAlbumInPresign(): HostFailure {
   return ownFailure('upload', 'PRESIGN_ALBUM', because('presign_without_album'))
 }
@@ -171,15 +187,16 @@ export function tooSlow(endpoint: Endpoint, slow: Slowness, lifetimeMs: number):
   return ownFailure(endpoint, 'TOO_SLOW', because('line_too_slow', why))
 }
 
-/** A request without an answer that can be understood. */
+/** The remedy when there is no answer, or none that can be understood. */
 function unknown(endpoint: Endpoint, left: Left): Pick<HostFailure, 'endpoint' | 'remedy'> {
   if (mayBeDone(endpoint, left)) return { endpoint, remedy: 'find_out' }
   return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
 }
 
 /**
- * Whether the request may have had an effect that must be found out. An upload node does not store a picture whose last
- * byte never left. Questions, listings and deletions do no harm when they are carried out twice.
+ * Whether a request without an answer may have changed something that albumd must find out about. An upload node stores no
+ * picture whose last byte has not left. Listings and deletions do no harm when they are done twice, and neither does a
+ * question for a credential.
  */
 function mayBeDone(endpoint: Endpoint, left: Left): boolean {
   return (endpoint === 'send' && left === 'all') || (endpoint === 'create_album' && left !== 'nothing')
@@ -193,56 +210,63 @@ const OUTAGE = new Set([
   'NO_AVAILABLE_IO_NODE',
 ])
 
-/** Statuses that a firewall or a proxy in front of the host gives to a single request, with a page of its own. */
+/**
+ * With these statuses, a firewall or a proxy in front of the host refuses a single request, and answers a page of its own.
+ */
 const OF_REQUEST: ReadonlySet<number> = new Set([400, 403, 406, 413, 414, 415, 422, 451])
 
-/** An answer to step 1 that can't be used, and that may concern this picture alone. */
+/** Whether this is an answer to step 1 that can't be used, while other pictures may get a good answer. */
 export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): boolean {
   return issued === true || (endpoint === 'upload' && code === 'HOST_ANSWER' && OF_REQUEST.has(status))
 }
 
-/** The failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached. */
+/**
+ * Whether the failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached.
+ */
 export function isOutage(failure: HostFailure): boolean {
   const { code, remedy, status = 0 } = failure
   if (isOdd(failure) || remedy === 'refused_by_node') return false
   return OUTAGE.has(code) || (!isErrorCode(code) && isPassing(status))
 }
 
-/** An answer to step 1 that says that the host is out of order. It may fail so for this picture alone. */
+/** Whether this is an answer to step 1 that the host is out of order. The host may answer so only for this picture. */
 export function mayBeOfPicture({ endpoint, status = 0, unsent }: HostFailure): boolean {
   return endpoint === 'upload' && status >= 500 && !unsent
 }
 
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** No endpoint of the host can be reached: the network, or a proxy in front of the host, says so. */
+/** Whether no endpoint of the host can be reached, because of the network, or because a proxy can't reach the host. */
 export function isUnreachable({ code, status = 0 }: HostFailure): boolean {
   return code === 'HOST_UNREACHABLE' || code === 'HOST_TLS' || (code === 'HOST_ANSWER' && GATEWAY.has(status))
 }
 
-/** The answer to a request that is not sent because an outage lasts. `last`: the outage's last failure. */
+/** The failure of a request that was not sent because an outage lasts. `last`: the last failure of the outage. */
 export function notAsked(endpoint: Endpoint, last: HostFailure): HostFailure {
   const { code, message } = last
   return { remedy: endpoint === 'send' ? 'new_credential' : 'later', endpoint, code, message, unsent: true }
 }
 
-/** Whether it is certain that nothing was done: the host answered with a code of §7, or the request was not sent. */
+/** Whether the host has certainly done nothing: it answered with a code of §7, or the request was not sent. */
 export function wasNotDone({ code, status, repeated, unsent, mayBeDone }: HostFailure): boolean {
   if (mayBeDone) return false
   return repeated === true || unsent === true || (status !== undefined && isErrorCode(code))
 }
 
-/** The same failure, for a request of which an earlier try may have been carried out. */
+/** The failure of a request, when an earlier try of the same request may have been carried out. */
 export function doubted(failure: HostFailure): { ok: false; failure: HostFailure } {
   return { ok: false, failure: { ...failure, mayBeDone: true } }
 }
 
-/** The refusal is about the one album or image of the request. Requests about others may succeed. */
+/** Whether the refusal concerns only the album or image that the request names. Requests for others may succeed. */
 export function isOfThisOne({ code, remedy }: HostFailure): boolean {
   return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }
 
-/** Milliseconds, rounded up to the unit that a person is told, because equal reasons are recorded only once. */
+/**
+ * Milliseconds, rounded up to the unit that people are told. So a reason stays equal when it is found again, and equal
+ * reasons are recorded only once.
+ */
 function roundedUp(ms: number): number {
   const unit = ms < 90_000 ? 1000 : ms < 90 * 60_000 ? 60_000 : 3_600_000
   return Math.ceil(ms / unit) * unit

@@ -5,23 +5,25 @@ import type { Reason } from '../words/reasons.ts'
 import type { EarlierRequests } from './gate/rate-window.ts'
 
 /**
- * The image host as the rest of albumd sees it: a plain object, for `hostWith`. Every call passes the gate, and every outcome is a value. When `signal` is
- * aborted, waiting and work end, and the outcome is a failure CANCELLED: with remedy `cancelled`, or `find_out` when the
- * request may have been carried out.
+ * The image host as the rest of albumd sees it: a plain object, so that `hostWith` can replace some of its calls. Every
+ * call passes the gate. No call throws when the host fails; it answers an Outcome. When `signal` is aborted, waiting and
+ * sending end, and the outcome is a failure CANCELLED. Its remedy is `cancelled`, or `find_out` when the request may have
+ * been carried out.
  */
 export interface ImageHost {
   /**
-   * §4.1, or §4.3 with `upload_form: presign`. Waits until the line has room for the picture, because the picture is to be
-   * sent at once. Sent again by itself when it can't have been carried out.
+   * §4.1, or §4.3 with `upload_form: presign`. Waits first until the line has room for the picture, because the picture
+   * should be sent as soon as the credential is granted. Sends the request again when it has certainly not been carried
+   * out.
    */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
-  /** §4.2. Sent once, never again by itself. */
+  /** §4.2. Sends the picture once, and never again by itself. */
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
-  /** §4.4. `albumId` null is the root. Sent again by itself. */
+  /** §4.4. `albumId`: null is the root. Sends the request again after an outage. */
   list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
   /**
-   * §4.5. Sent again by itself, because a second deletion finds nothing. `mayGo` is asked just before each request leaves;
-   * when it says no, the remedy is `cancelled`.
+   * §4.5. Sends the request again after an outage, which does no harm, because a second deletion finds nothing. `mayGo` is
+   * asked just before each try is sent. When it says no, nothing is sent, and the remedy is `cancelled`.
    */
   deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   deleteAlbum(
@@ -29,26 +31,35 @@ export interface ImageHost {
     signal: AbortSignal,
     mayGo?: () => boolean,
   ): Promise<Outcome<DeletedWithAlbum | null>>
-  /** §4.6. Sent again by itself only when it can't have been carried out. `mayGo`: as for `deleteImage`. */
+  /** §4.6. Sends the request again only when it has certainly not been carried out. `mayGo`: as for `deleteImage`. */
   createAlbum(
     request: CreateAlbumRequest,
     signal: AbortSignal,
     mayGo?: () => boolean,
   ): Promise<Outcome<CreatedAlbum>>
-  /** GET of a delivery address, without the API key. Counts towards no limit of §8. An answer of more than `maxBytes` is a failure. */
+  /**
+   * Fetches a delivery address, without the API key. The request is not counted for the limits of §8. Fails when the answer
+   * has more than `maxBytes`.
+   */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
   /**
-   * What the account can't use for now, because of the plan, the quota, the storage or the key. `untried`: also what was
-   * unblocked and not tried yet.
+   * The endpoints that the account can't use for now, because of the plan, the quota, the storage or the key. `untried`:
+   * also those that `unblock` opened and that no request has tried since.
    */
   blocks(untried?: 'untried'): Block[]
-  /** Lets the next request to this endpoint find out whether its block, or the outage that it waits out, is over. */
+  /**
+   * Sends the next request to this endpoint although the endpoint is blocked, or waits for an outage to end. Its answer
+   * shows whether the block or the outage is over.
+   */
   unblock(endpoint: Endpoint): void
-  /** Waits for what is under way and closes the connections. Answers the requests that the next process must count. */
+  /**
+   * Waits for the requests under way, and closes the connections. Answers the last requests, because the next process must
+   * count them for its rate.
+   */
   close(): Promise<EarlierRequests>
 }
 
-/** How much the host deleted with an album (§4.5): the album itself may count or not. */
+/** How much the host deleted with an album (§4.5). Some hosts count the album itself, others do not. */
 export interface DeletedWithAlbum {
   albums: number
   images: number
@@ -56,38 +67,44 @@ export interface DeletedWithAlbum {
 
 export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFailure }
 
-/** What may be done about a failure. `failures.ts` gives each code of §7 its remedy. */
+/** What albumd may do about a failure. `failures.ts` gives each code of §7 its remedy. */
 export type Remedy =
-  /** Nothing was done. Send the same request again later; the gate has already waited as long as it may. */
+  /** The host has done nothing. Send the same request later. The gate has already waited as long as it may. */
   | 'later'
-  /** The request may have been carried out. Find out before anything else. */
+  /** The request may have been carried out. Find out whether it was, before anything else is done. */
   | 'find_out'
-  /** Nothing was stored: the upload node refused, or never got the whole picture. Ask for a new credential. */
+  /** The host stored nothing: the upload node refused, or did not get the whole picture. Ask for a new credential. */
   | 'new_credential'
-  /** The upload node refused the picture for a reason that §4.2 does not show. Nothing was stored; try again in hours. */
+  /**
+   * The upload node refused the picture for a reason that §4.2 does not show, and stored nothing. Try again after hours.
+   */
   | 'refused_by_node'
-  /** Declare other dimensions, or skip_dimension_check as the last try. */
+  /** Declare other dimensions, or at last `skip_dimension_check`. */
   | 'other_dimensions'
-  /** The host does not take this picture as it is. Wait until the picture changes. */
+  /** The host does not take this version of the picture. Wait until the picture changes. */
   | 'change_picture'
   /**
-   * This host does not take a request of this form. Sending it again is useless; the message says what the host
-   * refuses.
+   * This host does not take a request of this form, so sending it again is useless. The message says what the host refuses.
    */
   | 'change_request'
-  /** The image or album does not exist (any more). */
+  /** The image or album does not exist, or no longer exists. */
   | 'gone'
   | 'not_permitted'
-  /** The account's daily quota, storage, plan or key does not allow the request. Each of these blocks ends some day. */
+  /** The account's daily quota, storage, plan or key does not allow the request. Each of these four blocks can end. */
   | 'quota'
   | 'storage'
   | 'plan'
   | 'key'
-  /** The picture changed while it was being sent. Nothing was stored: its last byte was not sent. */
+  /** The picture changed while it was being sent. The host stored nothing, because the last byte was not sent. */
   | 'changed_underway'
-  /** On this line the credential expires before the whole picture is sent. Nothing was stored; try on a faster line. */
+  /**
+   * The line is so slow that the credential would expire before the whole picture is sent. The host stored nothing. Try
+   * again on a faster line.
+   */
   | 'faster_line'
-  /** The line became slower, and uploads that began earlier need all of it. Nothing was stored; try again soon. */
+  /**
+   * The line became slower, and uploads that began earlier need all of the line. The host stored nothing. Try again soon.
+   */
   | 'give_way'
   | 'cancelled'
 
@@ -99,23 +116,23 @@ export interface HostFailure {
    * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, TOO_SLOW, GAVE_WAY, CREDENTIAL_EXPIRED, CANCELLED.
    */
   code: string
-  /** Without secrets. `said`: the host's own words. */
+  /** The words for people, which contain no secret. The reason `said` holds the host's own words. */
   message: Reason
   status?: number
-  /** The gate answered with an earlier failure, and the request was not sent. */
+  /** The endpoint is blocked, so the gate did not send the request, and answered with the failure that caused the block. */
   repeated?: true
   /**
-   * How long the host asks to wait (Retry-After, §7): with DAILY_LIMIT_REACHED until there is quota again, with an outage if that
-   * is long.
+   * How long the host asks to wait (Retry-After, §7). With DAILY_LIMIT_REACHED: until there is quota again. With an outage:
+   * only when this is a long time.
    */
   retryAfterMs?: number
-  /** No byte of the request left. */
+  /** No byte of the request has left this machine. */
   unsent?: true
-  /** The answer to step 1 can't be used, but the host may have issued a credential and counted it (§8). */
+  /** The answer to step 1 can't be used, but the host may have issued a credential and counted it for the quota (§8). */
   issued?: true
   /** An earlier try of the same request may have been carried out. */
   mayBeDone?: true
-  /** Between the tries of this request, the host served other requests to the same endpoint. */
+  /** Other requests to the same endpoint succeeded between the tries of this request. */
   othersServed?: true
 }
 
@@ -130,29 +147,29 @@ export interface Block {
 }
 
 export interface Credential {
-  /** Used exactly as the host gave it; never logged, never stored. */
+  /** The upload address exactly as the host gave it. It is never logged and never stored. */
   uploadUrl: string
   /**
-   * Null when the host tells the address only after the picture was sent, as with the presign form, or when the address
-   * shows the credential.
+   * The delivery address. Null when the host tells it only after the picture was sent, as in the presign form, or when the
+   * address shows the credential.
    */
   cdnUrl: string | null
-  /** Null with the credential form, which tells it only after the picture was sent. */
+  /** The image's id. Null in the credential form, in which the host tells the id only after the picture was sent. */
   imageId: string | null
 }
 
 export interface Sent {
   imageId: string
-  /** Null when the host has not told the address, or when the address may not be used (§5.4). */
+  /** The delivery address. Null when the host has not told it, or when it may not be used (§5.4). */
   cdnUrl: string | null
 }
 
-/** What a delivery address (§4.2, §4.3) gives. The status decides what its bytes prove. */
+/** What a delivery address (§4.2, §4.3) answers. Only together with the status do the bytes prove anything. */
 export type Delivered =
   | { ok: true; status: number /** Bytes. */; size: number; sha256: Buffer }
   | { ok: false; code: string; message: Reason }
 
-/** `cdn_base_url`: a whole address, or null when the listing names none that may be used. */
+/** A page of a listing. `cdn_base_url`: a whole address; null when the listing names none, or one that may not be used. */
 export type ListPage = Omit<z.infer<typeof answers.list>['data'], 'cdn_base_url'> & {
   cdn_base_url: string | null
 }
@@ -162,15 +179,15 @@ export type CreatedAlbum = z.infer<typeof answers.create_album>['data']['album']
 export interface PictureBody {
   fileName: string
   mime: string
-  /** Bytes; exactly as many come out of `chunks`. */
+  /** How many bytes `chunks` gives. */
   size: number
   /** Throws PictureChanged before the last chunk when the bytes are not those that were hashed. */
   chunks(): AsyncIterable<Uint8Array>
-  /** The whole picture, when it is in memory and its hash is already checked. `chunks` is then not called. */
+  /** All bytes of the picture, when they are in memory and their hash is already checked. Then `chunks` is not called. */
   bytes?: Uint8Array
   /**
-   * Called when the host has the picture and no connection reads `bytes` any more, so that the memory may be used again.
-   * The call may never come; the memory is then left to the garbage collector.
+   * Called when the host has the picture and no connection reads `bytes` any more, so that this memory may be used again.
+   * When this is never called, the garbage collector frees the memory.
    */
   released?(): void
 }
@@ -185,7 +202,7 @@ export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHos
   return { ...host, ...changes }
 }
 
-/** Time for the gate and the line. A parameter, so that tests can pass hours of it at once. */
+/** The time by which the gate and the line wait. It is a parameter, so that a test can let hours pass at once. */
 export interface Clock {
   /** Milliseconds on a clock that never jumps. */
   now(): number

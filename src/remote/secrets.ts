@@ -1,10 +1,10 @@
 const LONGEST_MESSAGE = 300
-/** A shorter piece of an address is no secret, because it is a word such as "upload". */
+/** A part of an upload address that is shorter than this is no secret, because it is a word such as "upload". */
 const SHORTEST_CREDENTIAL = 8
 
 /**
- * Text from outside, made fit for a log and a terminal: one line of bounded length, without control characters, without
- * addresses and without the secrets, which some hosts repeat in their errors.
+ * Makes text from outside fit for a log and a terminal: one line of limited length, without control characters, addresses
+ * and secrets. Some hosts repeat secrets in their errors.
  */
 export function oneLine(text: string, secrets: Iterable<string>): string {
   let clean = text
@@ -15,18 +15,18 @@ export function oneLine(text: string, secrets: Iterable<string>): string {
   return clean.length > LONGEST_MESSAGE ? `${clean.slice(0, LONGEST_MESSAGE)}…` : clean
 }
 
-/** An address that holds a credential (§4.2, §4.3), and all pieces of the address that can be the credential. */
+/** An address that holds a credential (§4.2, §4.3), and each part of the address that may be the credential. */
 export function secretsOfAddress(url: string): string[] {
   const pieces = url.split(/[/?&=]/).filter(piece => piece.length >= SHORTEST_CREDENTIAL)
   return [url, ...pieces.flatMap(piece => [piece, decoded(piece)])]
 }
 
-/** Shorter pieces of an upload address are ids or words, which a delivery address may share with it. */
+/** A part of an upload address that is shorter than this is an id or a word, which the delivery address may contain too. */
 const SHORTEST_SECRET = 16
 
 /**
- * Whether an address shows all that is secret in an upload address. An id that both addresses contain is no secret when
- * the upload address contains a longer piece that the other address does not contain.
+ * Whether an address contains everything that is secret in an upload address. An id that both addresses contain is no
+ * secret, when the upload address has another long part that `address` does not contain.
  */
 export function showsCredential(address: string, uploadUrl: string): boolean {
   if (address.includes(uploadUrl)) return true

@@ -25,14 +25,17 @@ import { showsCredential } from './secrets.ts'
 export interface UploadsOptions {
   /** §4.1 or §4.3. */
   uploadForm: 'credential' | 'presign'
-  /** The most that all uploads together may send, in bytes a second. Left out: no limit. */
+  /** All uploads together send at most so many bytes a second. Left out: there is no limit. */
   bandwidth?: number
   clock: Clock
-  /** How long a credential may be used (§8), in milliseconds. No upload may take longer. */
+  /** How long a credential may be used (§8), in milliseconds. Each upload must end within this time. */
   credentialLifetimeMs: number
 }
 
-/** How many of the latest credentials are remembered: far more than are granted between an answer and its second copy. */
+/**
+ * How many of the latest credentials are remembered. A host may send an answer twice, and far fewer credentials are granted
+ * before the second copy comes.
+ */
 const REMEMBERED = 1000
 
 /** §4.1 to §4.3: asks for credentials, and sends pictures over the line that all uploads share. */
@@ -41,11 +44,12 @@ export class Uploads {
   readonly #options: UploadsOptions
   readonly #line: Line
   readonly #bandwidth: Bandwidth
-  /** The passages of credentials that were granted and not used yet, by the credential's address. */
+  /** The place on the line of each credential that was granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
   /**
-   * The requests that the latest credentials were granted to, by their addresses. A host, or a proxy in front of it, may
-   * send an answer twice, and the second copy is then read as the answer to the next question on that connection.
+   * For each of the latest credentials, by its address, the request that it was granted to. A host, or a proxy in front of
+   * it, may send an answer twice. The second copy is then read as the answer to the next question on the same connection,
+   * and must be recognized.
    */
   readonly #requests = new Map<string, string>()
 
@@ -57,7 +61,7 @@ export class Uploads {
     this.#bandwidth = new Bandwidth(bandwidth, clock)
   }
 
-  /** Waits for room on the line first, because a credential's life begins when the credential is granted. */
+  /** Asks for a credential. Waits for room on the line before, because the credential's life begins when it is granted. */
   async request(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
     const entered = await this.#line.enter(request.file_size, signal)
     if (!entered) return { ok: false, failure: cancelled('upload', 'nothing') }
@@ -124,8 +128,9 @@ export class Uploads {
   }
 
   /**
-   * Refuses a credential whose addresses must not be used, or whose delivery address shows the API key. A delivery address
-   * that shows the credential is left out until the picture was sent, because the journal would store the address.
+   * Refuses a credential when one of its addresses may not be used, or when its delivery address contains the API key. When
+   * the delivery address contains the credential, it becomes null until the picture was sent, because the journal would
+   * store it.
    */
   #checked(credential: Credential): Outcome<Credential> {
     const { base, apiKey } = this.#connection
@@ -135,7 +140,8 @@ export class Uploads {
     if (credential.cdnUrl === null) return { ok: true, value: credential }
     const cdnUrl = deliveryAddress(credential.cdnUrl, base)
     if (cdnUrl === null) return bad(badAddress('upload', 'cdn_url'))
-    // Delivery addresses are stored and shown, and the key must not be. A key as short as a word can be in one by chance.
+    // A delivery address is stored and shown, so it must not contain the key. A key as short as a word may be in it by
+    // chance.
     if (cdnUrl.includes(apiKey)) return bad(ownFailure('upload', 'HOST_ADDRESS', because('address_with_key')))
     return { ok: true, value: { ...credential, cdnUrl: showsCredential(cdnUrl, uploadUrl) ? null : cdnUrl } }
   }
@@ -208,14 +214,17 @@ export class Uploads {
     return { ok: true, value: { imageId: image_id, cdnUrl: isSecret ? null : cdnUrl } }
   }
 
-  /** The failure of an upload that was ended because its credential would expire first. Its last byte has not left. */
+  /** The failure when an upload was ended because its credential would have expired before the last byte left. */
   #outOfTime({ size }: PictureBody): HostFailure {
     const slow = this.#line.tooSlowFor(size)
     if (slow) return tooSlow('send', slow, this.#options.credentialLifetimeMs)
     return ownFailure('send', 'GAVE_WAY', because('gave_way'))
   }
 
-  /** The passage under which the credential was asked for. A credential from elsewhere gets a new one, without waiting. */
+  /**
+   * The place on the line under which the credential was asked for. A credential without one gets a new place, without
+   * waiting.
+   */
   #passageOf({ uploadUrl }: Credential, { size }: PictureBody): Passage {
     const granted = this.#granted.get(uploadUrl)
     this.#granted.delete(uploadUrl)
@@ -225,7 +234,7 @@ export class Uploads {
     return passage
   }
 
-  /** Keeps a credential's passage until its picture is sent, and forgets credentials that have expired. */
+  /** Remembers a credential's place on the line until the picture is sent, and forgets credentials that have expired. */
   #keep({ uploadUrl }: Credential, passage: Passage): void {
     const { secrets } = this.#connection
     for (const [url, unused] of this.#granted) {
@@ -243,8 +252,8 @@ export class Uploads {
 type Answer = z.infer<typeof answers.send> | z.infer<typeof answers.sendPresigned>
 
 /**
- * Whether an answer certainly belongs to this credential: it names the delivery address or the id that the credential
- * promised. A refusal names neither, so its connection is not used again.
+ * Whether an answer certainly belongs to this credential, because it names the delivery address or the id that came with
+ * the credential. A refusal names neither, so after a refusal the connection is closed.
  */
 function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential): boolean {
   return (
@@ -252,18 +261,19 @@ function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential
   )
 }
 
-/** albumd ended the upload by itself: the failure says nothing about the state of the host. */
+/** The attempt when albumd itself ended the upload. Such a failure says nothing about the state of the host. */
 function endedHere<T>(failure: HostFailure): Attempt<T> {
   return { outcome: { ok: false, failure }, status: null, pace: NO_PACE }
 }
 
 /**
- * §4.2: a picture as the only part, `file`, of a multipart/form-data body whose length is known before. The closing
- * boundary is a chunk of its own and comes last: without the boundary the host can't mistake half a picture for a whole.
+ * §4.2: a multipart/form-data body whose only part, `file`, is the picture, and whose length is known before it is sent.
+ * The closing boundary is a chunk of its own and comes last. While this chunk is missing, the host can't mistake half a
+ * picture for a whole one.
  */
 export function multipartOf(picture: PictureBody) {
   const boundary = `albumd-${randomUUID()}`
-  // As browsers write a file name (WHATWG HTML, 4.10.21.8).
+  // The file name is written as browsers write it (WHATWG HTML, 4.10.21.8).
   const name = picture.fileName.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
   const head = Buffer.from(
     `--${boundary}\r\n` +

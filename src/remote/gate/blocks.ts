@@ -4,32 +4,33 @@ import type { Block, HostFailure, Remedy } from '../host.ts'
 interface Shut {
   failure: HostFailure
   since: number
-  /** The block was opened for a try, and no request has been answered since. */
+  /** Somebody opened the block for a try, and no request has been answered since then. */
   untried: boolean
 }
 
 const OF_ACCOUNT: ReadonlySet<Remedy> = new Set<Remedy>(['quota', 'storage', 'plan', 'key'])
 
 /**
- * States of the account (§5, §8) that block an endpoint: quota or storage used up, an endpoint outside the plan, a
- * refused key. Requests to a blocked endpoint are answered without being sent, until somebody opens the block for a try.
+ * States of the account (§5, §8) that block an endpoint: quota or storage used up, an endpoint outside the plan, a refused
+ * key. A request to a blocked endpoint is not sent, and gets the failure that caused the block, until somebody opens the
+ * block for a try.
  */
 export class Blocks {
-  /** A refused key blocks all endpoints that need the key. */
+  /** The blocks by endpoint. 'key': the key was refused, which blocks all endpoints that need the key. */
   readonly #shut = new Map<Endpoint | 'key', Shut>()
 
-  /** Records a failure if it is a state of the account; ignores all other failures. */
+  /** Records a block when the failure is a state of the account. Ignores all other failures. */
   note(failure: HostFailure, since: number): void {
     const { remedy } = failure
     if (!OF_ACCOUNT.has(remedy)) return
     if (remedy === 'key' && this.#shut.get('key')?.untried === false) return
-    // When an upload node says that the quota is used up, there is no point in asking for further credentials.
+    // When an upload node says that the quota is used up, step 1 is blocked, because a further credential would be useless.
     const endpoint = failure.endpoint === 'send' && remedy !== 'key' ? 'upload' : failure.endpoint
     const shut = { failure: { ...failure, endpoint }, since, untried: false }
     this.#shut.set(remedy === 'key' ? 'key' : endpoint, shut)
   }
 
-  /** The answer to every request to this endpoint while it is blocked, else null. */
+  /** The failure that requests to this endpoint get while it is blocked; null when it is not blocked. */
   of(endpoint: Endpoint): HostFailure | null {
     const shut = over(endpoint).map(name => this.#shut.get(name))
     const failure = shut.find(each => each?.untried === false)?.failure
@@ -41,12 +42,14 @@ export class Blocks {
     for (const shut of [this.#shut.get('key'), this.#shut.get(endpoint)]) if (shut) shut.untried = true
   }
 
-  /** The endpoint did its work, or refused for a reason that is no block: blocks that were open for a try are over. */
+  /**
+   * The endpoint succeeded, or refused for a reason that is no block. So the blocks that were opened for a try are over.
+   */
   worked(endpoint: Endpoint): void {
     for (const name of over(endpoint)) if (this.#shut.get(name)?.untried) this.#shut.delete(name)
   }
 
-  /** All blocks. `untried`: also those that were opened for a try and not tried yet. */
+  /** All blocks. `untried`: also blocks that were opened for a try, and that no request has tried yet. */
   list(untried?: 'untried'): Block[] {
     const all = (['key', ...ENDPOINTS] as const).flatMap(name => this.#shut.get(name) ?? [])
     return all
@@ -58,7 +61,9 @@ export class Blocks {
   }
 }
 
-/** What can block an endpoint. Sending with a credential needs no key (§5.3). */
+/**
+ * The names under which a block of this endpoint may be recorded. Sending a picture needs no key, only a credential (§5.3).
+ */
 function over(endpoint: Endpoint): readonly (Endpoint | 'key')[] {
   return endpoint === 'send' ? ['send'] : ['key', endpoint]
 }

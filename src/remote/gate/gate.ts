@@ -15,7 +15,10 @@ import {
   WINDOW_MS,
 } from './rate-window.ts'
 
-/** One request after its end. `status`: null without an answer. `code`: null after a success. `ms`: from its first byte. */
+/**
+ * One request after its end. `status`: null when no answer came. `code`: null when the request succeeded. `ms`: the time
+ * since its first byte left.
+ */
 export interface RequestEvent {
   endpoint: Endpoint
   status: number | null
@@ -31,22 +34,25 @@ export interface GateOptions {
   clock: Clock
   /** A number from 0 to 1. Left out: Math.random. */
   random?(): number
-  /** Left out: none that count. */
+  /** The requests of the process before this one. Left out: none of them counts for the rate any more. */
   earlier?: EarlierRequests
-  /** Milliseconds since 1970, for telling people until when the host asks to wait. Left out: the system's clock. */
+  /**
+   * The wall clock in milliseconds since 1970. People are told by this clock until when the host asks to wait. Left out:
+   * the system's clock.
+   */
   wall?(): number
   /** The window of an endpoint whose rate several machines share. Left out: this machine's own window. */
   windowOf?: ((endpoint: Endpoint, limit: number, own: RateWindow) => RequestWindow) | undefined
-  /** Blocks that are known from an earlier process. */
+  /** Blocks that an earlier process met. */
   blocks?: readonly Block[]
-  /** Long waits that the host asked an earlier process for. */
+  /** Long waits that the host asked an earlier process to keep. */
   waits?: readonly AskedWait[]
   onRequest?(event: RequestEvent): void
-  /** The host asks to wait for so long that the wait must outlive this process. */
+  /** Called when the host asks to wait for so long that the next process must keep the wait too. */
   onLongWait?(wait: AskedWait): void
 }
 
-/** A failure with `retryAfterMs`. `until`: milliseconds since 1970. */
+/** A failure with which the host asked to wait (`retryAfterMs`). `until`: milliseconds since 1970. */
 export interface AskedWait {
   failure: HostFailure
   until: number
@@ -55,7 +61,7 @@ export interface AskedWait {
 /** The result of sending one request once. */
 export interface Attempt<T> {
   outcome: Outcome<T>
-  /** Null without an answer. */
+  /** Null: no answer came. */
   status: number | null
   pace: Pace
 }
@@ -70,13 +76,13 @@ interface Lane {
   window: RequestWindow
   /** The outage of this endpoint. */
   outage: Outage
-  /** The outage of the host as a whole. Null for `send`, because upload nodes are other machines than the host. */
+  /** The outage of the host as a whole. Null for `send`, because an upload node is another machine than the host. */
   hostOutage: Outage | null
-  /** The outages that requests of this lane wait out. */
+  /** While one of these outages lasts, requests of this lane wait. */
   waitsOut: readonly Outage[]
 }
 
-/** A request's place in the rate window, when it was taken, and the outages that the request probes. */
+/** A request that may be sent now: its place in the rate window, when it got the place, and the outages that it probes. */
 interface Turn {
   slot: Slot
   at: number
@@ -85,8 +91,8 @@ interface Turn {
 
 /**
  * The only way to the host. Each request takes four steps: the queue of its endpoint (concurrency), the blocks of the
- * account, the outages, and the rate window. Then it is sent. A request that failed is sent again when the failure is an
- * outage and sending it again can do no harm.
+ * account, the outages, and the rate window. Then it is sent. When a request fails because of an outage, it is sent again,
+ * if this can do no harm.
  */
 export class Gate {
   readonly #options: GateOptions
@@ -103,9 +109,8 @@ export class Gate {
   }
 
   /**
-   * Sends a request when its turn comes, and again as long as `Patience` allows. `mayGo` is asked each time, just before
-   * the request would be sent; when `mayGo` says no, the outcome is CANCELLED. Rejects with what `send` or `mayGo` throw, and
-   * after `close`.
+   * Sends a request when its turn comes, and again as long as `Patience` allows. `mayGo` is asked just before each try is
+   * sent; when it says no, the outcome is CANCELLED. Rejects with what `send` or `mayGo` throw, and after `close`.
    */
   async pass<T>(
     endpoint: Endpoint,
@@ -124,18 +129,24 @@ export class Gate {
     }
   }
 
-  /** What the account can't use for now. `untried`: also what was unblocked and not tried yet. */
+  /**
+   * The endpoints that the account can't use for now. `untried`: also those that `unblock` opened and that no request has
+   * tried since.
+   */
   blocks(untried?: 'untried'): Block[] {
     return this.#blocks.list(untried)
   }
 
-  /** Lets the next request to this endpoint find out whether its block or its outage is over. */
+  /** Lets the next request to this endpoint be sent. Its answer shows whether the endpoint's block or outage is over. */
   unblock(endpoint: Endpoint): void {
     this.#blocks.open(endpoint)
     for (const outage of this.#lanes.get(endpoint)!.waitsOut) outage.probeSoon()
   }
 
-  /** When the requests that still count had arrived at the latest, for the next process. */
+  /**
+   * The requests that still count for the rate, each with the latest time at which it may have arrived. The next process
+   * needs them.
+   */
   recent(): EarlierRequests {
     const now = this.#options.clock.now()
     return Object.fromEntries(
@@ -149,7 +160,10 @@ export class Gate {
     await Promise.allSettled(this.#underWay)
   }
 
-  /** Sends a request until it succeeds, fails for good, or the outage lasts. */
+  /**
+   * Sends a request again and again until it succeeds, until it fails in a way that another try can't mend, or until the
+   * outage counts as lasting.
+   */
   async #persist<T>(
     lane: Lane,
     signal: AbortSignal,
@@ -158,7 +172,7 @@ export class Gate {
   ): Promise<Outcome<T>> {
     const { attempts } = this.#options.patience
     // Whether an earlier try may have been carried out. Example: the answer to the first DELETE was lost, and the second
-    // is answered NOT_FOUND: the image may be gone because of the first.
+    // DELETE is answered with NOT_FOUND. The image may be gone because of the first.
     let inDoubt = false
     for (let tries = 1; ; tries++) {
       const leave = lane.window.enter?.()
@@ -170,15 +184,16 @@ export class Gate {
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isOutage(outcome.failure)
       const failures = Math.max(tries, lane.outage.failures, lane.hostOutage?.failures ?? 0)
       if (!again) return outcome
-      // Without a success of another request the outage has counted every try of this request.
+      // The outage counts every failed try, and a success sets its count to 0. When it has counted fewer failures than this
+      // request had tries, another request succeeded meanwhile.
       if (tries > lane.outage.failures) outcome.failure = { ...outcome.failure, othersServed: true }
       if (failures >= attempts) return outcome
     }
   }
 
   /**
-   * Waits until a request may be sent, and takes its place. Nothing is awaited between the last check and taking the
-   * place, so that no other request takes the same place.
+   * Waits until a request may be sent, and takes its place in the rate window. Between the last check and the taking
+   * nothing is awaited, so that no other request takes the same place.
    */
   async #turn(
     { endpoint, window, waitsOut }: Lane,
@@ -201,7 +216,8 @@ export class Gate {
         const probed = waitsOut.filter(outage => outage.enter())
         return { ok: true, value: { slot: window.take(), at: now, probed } }
       }
-      // Another request probes first, because the host may fail for a single request.
+      // A request that has failed waits a millisecond longer, so that another request probes the host first: the host may
+      // fail for this one request alone.
       await clock.sleep(hasFailed ? wait + 1 : wait, signal)
     }
   }
@@ -230,7 +246,7 @@ export class Gate {
     }
   }
 
-  /** The outcome. When the host asks for a long wait, the message says until when. */
+  /** The same outcome. When the host asks for a long wait, the failure's message also says until when. */
   #withWait<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
     if (outcome.ok || retryAfterMs === null || !isOutage(outcome.failure) || !asksForLong(retryAfterMs))
       return outcome
@@ -242,11 +258,13 @@ export class Gate {
     return { ok: false, failure }
   }
 
-  /** Records what the end of a request shows about the account and the outages. `failure`: null after a success. */
+  /**
+   * Records what a finished request shows about the account and the outages. `failure`: null when the request succeeded.
+   */
   #learn(failure: HostFailure | null, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
     const { endpoint, window, outage, hostOutage } = lane
     const isTooMuch = failure?.code === 'RATE_LIMITED'
-    // After RATE_LIMITED the host needs a second without requests to forget those that were too many (§8).
+    // After RATE_LIMITED no request is sent for a second, because then none of the earlier requests counts any more (§8).
     const waitMs = retryAfterMs ?? (isTooMuch ? WINDOW_MS : null)
     if (isTooMuch) window.tooMuch(waitMs)
     const isAnswer = failure === null || failure.status !== undefined
@@ -256,7 +274,7 @@ export class Gate {
     if (ofOutage) outage.failed(sent, now, ofOutage, waitMs)
     else if (isAnswer) outage.passed(sent)
     if (failure && isUnreachable(failure)) hostOutage?.failed(sent, now, failure, waitMs)
-    // When the host answers again after an outage of the whole host, every endpoint may be probed at once.
+    // The host answers again after an outage of the whole host, so every endpoint may be probed at once.
     else if (isAnswer && hostOutage?.passed(sent))
       for (const each of this.#lanes.values()) if (each.hostOutage) each.outage.probeSoon()
   }
@@ -271,7 +289,7 @@ export function openGate(options: GateOptions): Gate {
   const ofHost = newOutage()
   const { wall = Date.now, clock, waits = [] } = options
   for (const { failure, until } of waits) {
-    // A clock that was set back since makes no wait longer.
+    // When the clock was set back since then, the wait must not become longer than the host asked for.
     const leftMs = Math.min(until - wall(), failure.retryAfterMs ?? 0)
     const now = clock.now()
     if (leftMs <= 0) continue
@@ -291,38 +309,38 @@ export function openGate(options: GateOptions): Gate {
       window: limit === Number.POSITIVE_INFINITY ? own : (windowOf?.(endpoint, limit, own) ?? own),
       outage,
       hostOutage,
-      // A credential costs quota and expires after ten minutes (§8). While the upload nodes take no pictures, asking for
-      // credentials would waste them.
+      // A question for a credential also waits while the upload nodes fail. Each credential costs quota and expires after
+      // ten minutes (§8), so it would be wasted.
       waitsOut: endpoint === 'upload' ? [...ownOutages, outages.get('send')!] : ownOutages,
     }
   }
   return new Gate(options, new Map(ENDPOINTS.map(endpoint => [endpoint, laneOf(endpoint)])), blocks)
 }
 
-/** Runs `job` when its turn comes. Resolves to null when `signal` is aborted before that. */
+/** Runs `job` when its turn comes. Resolves to null when `signal` is aborted before its turn. */
 type InTurn = <T>(job: () => Promise<T>, signal: AbortSignal) => Promise<T | null>
 
 /**
- * Bottleneck computes with the wall clock when its next job may start. When that clock is set back by an hour, the next
- * job would wait for an hour. With a negative infinite `minTime` the computed time is always in the past.
+ * Bottleneck computes by the wall clock when its next job may start. When somebody sets the clock back by an hour, the next
+ * job would wait for an hour. With a negative infinite `minTime` the computed time always lies in the past.
  */
 const NO_MIN_TIME = Number.NEGATIVE_INFINITY
 
 /**
- * The queue of an endpoint: it runs so many requests at a time, in the order in which they came. An endpoint without a rate
- * limit (the host of a benchmark) gets none: its callers are bounded already, and Bottleneck's bookkeeping takes longer than
- * such a request.
+ * The queue of an endpoint. It runs at most `places` requests at a time, in the order in which they came. An endpoint
+ * without a rate limit, as of a benchmark's host, gets no queue: its callers send few requests at a time anyway, and
+ * Bottleneck's bookkeeping takes longer than such a request.
  */
 export function openQueue(places: number, requestsPerSecond: number): InTurn {
   if (requestsPerSecond === Number.POSITIVE_INFINITY)
     return async (job, signal) => (signal.aborted ? null : job())
   const queue = new Bottleneck({ maxConcurrent: places, minTime: NO_MIN_TIME })
-  // `minTime` counts from the second job on: the first may start when the wall clock shows the time at which the queue was
-  // made. This empty job is the first one.
+  // Bottleneck uses `minTime` only from the second job on. The first job may start when the wall clock shows the time at
+  // which the queue was made. This empty job is the first one, so that no request is.
   void queue.schedule(async () => {})
   return async (job, signal) => {
     if (signal.aborted) return null
-    // Bottleneck has no way to remove a queued job. The caller is answered at once, and the job does nothing when its turn
+    // Bottleneck can't remove a queued job. So the caller is answered at once, and the job does nothing when its turn
     // comes.
     const left = Promise.withResolvers<null>()
     const leave = () => left.resolve(null)

@@ -11,14 +11,17 @@ export interface Address {
 
 const ADDRESS = /^(https?:\/\/(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d+)?)([/?][!"$-~]*)?$/i
 
-/** Addresses without their paths, by the text before the path. A host has few of them, and names one in each answer. */
+/**
+ * The parts of addresses before the path, parsed, by their text. They are remembered, because a host names one of a few in
+ * each answer.
+ */
 const origins = new Map<string, Omit<Address, 'path'> | null>()
 const ORIGINS_MOST = 100
 
 /**
- * The path is cut out with a regular expression, because the URL parser rewrites it (`..`, `\`, spaces, quotes) and a
- * credential has to be used exactly as it was given. Null for an address with a user name, with a fragment, or with
- * characters that a request line can't contain (spaces, control and non-ASCII characters).
+ * Parses an address. A regular expression cuts out the path, because the URL parser would rewrite it (`..`, `\`, spaces,
+ * quotes), and a credential must be used exactly as the host gave it. Null for an address with a user name, with a
+ * fragment, or with characters that a request line can't contain (spaces, control and non-ASCII characters).
  */
 export function parseAddress(text: string): Address | null {
   const [, base, path = '/'] = ADDRESS.exec(text) ?? []
@@ -44,7 +47,7 @@ function parseOrigin(base: string): Omit<Address, 'path'> | null {
   }
 }
 
-/** `hostname` is as the URL parser writes it: in lower case, IP addresses in full. */
+/** `hostname` has the form that the URL parser gives it: lower case, an IP address in full. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -54,14 +57,14 @@ function isLoopback(hostname: string): boolean {
   )
 }
 
-/** §5.4: only HTTPS, except from a loopback `base` to a loopback address. */
+/** §5.4: only HTTPS may be used, except that a host at a loopback address (`base`) may name a loopback address. */
 export function mayBeUsed(address: Address, base: Address): boolean {
   return address.secure || (base.loopback && address.loopback)
 }
 
 /**
- * A delivery address that the host at `base` gave, as a request can use it: what a request line can't contain (spaces,
- * non-ASCII characters) is escaped, and a fragment is dropped. Null when the address may not be used.
+ * A delivery address of the host at `base` in a form that a request can use: characters that a request line can't contain
+ * (spaces, non-ASCII characters) are escaped, and a fragment is removed. Null when the address may not be used.
  */
 export function deliveryAddress(text: string, base: Address): string | null {
   if (givenAddress(text, base)) return text
@@ -71,15 +74,15 @@ export function deliveryAddress(text: string, base: Address): string | null {
   return givenAddress(url.href, base) ? url.href : null
 }
 
-/** An address that the host at `base` gave; null when it may not be used. */
+/** An address that the host at `base` gave, parsed. Null when it may not be used. */
 export function givenAddress(text: string, base: Address): Address | null {
   const address = parseAddress(text)
   return address && mayBeUsed(address, base) ? address : null
 }
 
 /**
- * A whole address: `text` itself, or what `text` means in an answer to a request for `asked` (RFC 3986, 5.2). A path is
- * taken byte for byte, unless it counts from the path of the request.
+ * A whole address for `text`, which the host gave in its answer to the request for `asked`. `text` may be whole already, or
+ * relative to `asked` (RFC 3986, 5.2). A path that begins with a slash is taken byte for byte.
  */
 export function wholeAddress(text: string, asked: Pick<Address, 'origin' | 'path'>): string {
   if (text.startsWith('//')) return `${URL.parse(asked.origin)?.protocol}${text}`

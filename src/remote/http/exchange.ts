@@ -5,10 +5,10 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { CERTIFICATE_ERRORS, CONNECTION_ERRORS } from '../../words/system-errors.ts'
 import type { Address } from './address.ts'
 
-/** Bytes. The longest answer of §4, a page of a listing, is far shorter. */
+/** The most bytes of an answer. The longest answer of §4, a page of a listing, is far shorter. */
 const ANSWER_MAX = 4 * 2 ** 20
 
-/** A body that comes in pieces, and whose length is known before. */
+/** A body that comes in chunks, and whose length is known before the first chunk comes. */
 export interface ChunkedBody {
   /** Bytes. */
   length: number
@@ -21,10 +21,10 @@ export interface HttpRequest {
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
   /**
-   * Whether an answer itself shows that it belongs to this request. Only then is its connection used for another
-   * request, because a host, or a proxy in front of it, may send an answer twice, and the second copy would be read as
-   * the answer to the next request. When `isOwn` is left out, no answer shows this, and the request gets a connection
-   * of its own.
+   * Whether the answer itself shows that it belongs to this request. Only then is the connection used for another request.
+   * A host, or a proxy in front of it, may send an answer twice, and the second copy would be read as the answer to the
+   * next request on this connection. When `isOwn` is left out, no answer shows this, and the request gets a connection of
+   * its own.
    */
   isOwn?(answer: HttpResult): boolean
   /** The longest time from the first byte of the request to the end of the answer, in milliseconds. */
@@ -33,27 +33,30 @@ export interface HttpRequest {
   onStart?(): void
   /** When an answer has more bytes than this, the connection is closed, and the request has failed (HOST_ANSWER). */
   answerMax?: number
-  /** Gets the answer's bytes as they come, until it throws. The `body` of the result is then empty. */
+  /** Gets the answer's bytes as they come. When it throws, it gets no more. The `body` of the result is empty. */
   onChunk?(chunk: Uint8Array): void
 }
 
-/** How much of the request can have reached the host. What the connection took counts, even if it is still in a buffer. */
+/**
+ * How much of the request may have reached the host. Bytes that the connection has taken may have, even if they are still
+ * in a buffer.
+ */
 export type Left = 'nothing' | 'part' | 'all'
 
 export type HttpResult =
   | { kind: 'answer'; left: Left; status: number; headers: IncomingHttpHeaders; body: Buffer }
-  /** `overLimit`: it took longer than `limitMs`. */
+  /** `overLimit`: no answer was complete within `limitMs`. */
   | ({ kind: 'silence'; left: Left; overLimit?: true } & TransportError)
   | { kind: 'cancelled'; left: Left }
 
-/** The reason that undici is given for an abort. Nobody sees it, because the result is settled before. */
+/** The error that undici is given when albumd aborts a request. Nobody sees it, because the result is settled before. */
 const ABORTED = new Error('aborted')
 
 /**
- * One request and its answer, on the lowest level of undici (`dispatch`), because only this level shows which bytes of
- * the body the connection took. These bytes decide what a lost answer means. Example: an upload of 5 MB ends with
- * ECONNRESET. With `left: 'part'` the upload node never had the whole picture and stored nothing, so it can be sent
- * again at once. With `left: 'all'` the picture may be stored, so recovery has to find out first.
+ * Sends one request and reads its answer, on the lowest level of undici (`dispatch`), because only this level shows which
+ * bytes of the body the connection took. This decides what a lost answer means. Example: an upload of 5 MB ends with
+ * ECONNRESET. With `left: 'part'` the upload node never had the whole picture and stored nothing, so the picture can be
+ * sent again at once. With `left: 'all'` the node may have stored the picture, so recovery has to find out first.
  *
  * `timeoutMs`: the longest time without progress. Rejects with what `onStart`, `onChunk` or the body's chunks throw, and
  * with nothing else.
@@ -73,11 +76,13 @@ export function exchange(
   let left: Left = 'nothing'
   let bytesLeft = 0
   const answer = { status: 0, headers: {} as IncomingHttpHeaders, chunks: [] as Uint8Array[], bytes: 0 }
-  /** Runs while a chunked body waits for the host, and not while the body waits for us. */
+  /**
+   * The timer that ends the request when the host takes no bytes. It stops while the host waits for the next chunk from us.
+   */
   let stall: NodeJS.Timeout | undefined
   let limit: NodeJS.Timeout | undefined
 
-  /** Settles the result once; later ends are ignored. Without an answer the connection is aborted. */
+  /** Settles the result once, and ignores later calls. Aborts the connection unless an answer came. */
   function end(result: HttpResult): void {
     if (over) return
     over = true
@@ -96,7 +101,7 @@ export function exchange(
     end({ kind: 'silence', left, code, message, ...(overLimit && { overLimit }) })
   }
 
-  /** An error that the caller's code throws rejects the result. */
+  /** Rejects the result with an error that the caller's code threw. */
   function fail(error: unknown): void {
     settled.reject(error)
     cancel()
@@ -118,7 +123,9 @@ export function exchange(
     else stall = setTimeout(() => silence({ code: 'HOST_UNREACHABLE', message }), timeoutMs)
   }
 
-  /** The chunks. An error that they throw is not mistaken for an error of the connection. */
+  /**
+   * Passes the chunks on. An error that reading them throws is the caller's, and is not taken for one of the connection.
+   */
   async function* watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of chunks) {
@@ -139,8 +146,8 @@ export function exchange(
         headers: { ...headers, 'content-length': String(body.length) },
         // undici takes any async iterable, although its types say Readable.
         body: watched(body.chunks) as unknown as Readable,
-        // undici's timer also runs while we hold the next chunk back (bandwidth, a slow disk). The timer `stall` takes
-        // its place.
+        // undici's own timer would also run while we hold the next chunk back (bandwidth, a slow disk). So it is switched
+        // off, and the timer `stall` does its work.
         headersTimeout: 0,
       }
     : { headers, body: body ?? null }
@@ -154,7 +161,7 @@ export function exchange(
         if (over) return started.abort(ABORTED)
         tried(() => onStart?.())
         if (over) return
-        // Without chunks undici writes the whole request in this same turn of the event loop.
+        // A body that is no chunks is written whole by undici in this same turn of the event loop.
         if (!isChunked(body)) left = 'all'
         const message = because('answer_too_slow', { where })
         if (limitMs !== undefined)
@@ -192,7 +199,7 @@ function isChunked(body: HttpRequest['body']): body is ChunkedBody {
   return body !== undefined && !(body instanceof Uint8Array)
 }
 
-/** Why there is no answer. The words are albumd's own, because errors of Node and undici may contain an address. */
+/** Why no answer came. The words are albumd's own, because the errors of Node and undici may contain an address. */
 export interface TransportError {
   code: 'HOST_UNREACHABLE' | 'HOST_TLS' | 'HOST_ANSWER'
   message: Reason

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
-// The whole of undici takes 15 ms longer to load: it has fetch, WebSocket, caches and mocks.
+// Only two files of undici are loaded. The whole of undici has fetch, WebSocket, caches and mocks, and takes 15 ms longer
+// to load.
 import buildConnector from 'undici/lib/core/connect.js'
 import Client from 'undici/lib/dispatcher/client.js'
 import { exchange, type HttpRequest, type HttpResult } from './exchange.ts'
@@ -8,21 +9,21 @@ import { exchange, type HttpRequest, type HttpResult } from './exchange.ts'
 const CONNECT_MS = 10_000
 
 export interface HttpOptions {
-  /** PEM of the authorities to trust instead of those that Node knows. */
+  /** The authorities (PEM) to trust instead of those that Node knows. */
   ca?: string
-  /** The longest time without progress. */
+  /** The longest time without progress, in milliseconds. */
   timeoutMs: number
 }
 
 /**
- * HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, bounded answers. It opens as many
- * connections as there are requests at once, because a request that waited for a connection would leave later than the
- * rate window was told.
+ * HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, answers of limited length. Each request
+ * under way has a connection of its own. If a request had to wait for a connection, it would leave later than the rate
+ * window was told.
  */
 export class Http {
   readonly #timeoutMs: number
   readonly #options: Client.Options
-  /** All connections, and the origins of those without a request at the moment. One request at a time uses a connection. */
+  /** All connections. A connection without a request has its origin as value, a connection with a request has null. */
   readonly #connections = new Map<Client, string | null>()
   readonly #sockets = new Set<Socket>()
   readonly #connecting = new AbortController()
@@ -31,13 +32,13 @@ export class Http {
   constructor({ ca, timeoutMs }: HttpOptions) {
     this.#timeoutMs = timeoutMs
     const { signal } = this.#connecting
-    // Each connection adds a listener.
+    // The default limit of 10 listeners is lifted, because each connection adds a listener to the signal.
     setMaxListeners(0, signal)
     const connect = buildConnector({
       timeout: Math.min(timeoutMs, CONNECT_MS),
       ...(ca !== undefined && { ca }),
       signal,
-      // Over HTTP/2 it can't be told when the last byte of a body has left.
+      // HTTP/2 is switched off, because with it nobody can tell when the last byte of a body has left.
       allowH2: false,
     })
     this.#options = {
@@ -54,8 +55,8 @@ export class Http {
   }
 
   /**
-   * Whether any connection still has bytes to write from memory. A host may answer before it has taken the whole request;
-   * the connection then still reads the request's bytes.
+   * Whether a connection still has bytes in memory to write. A host may answer before it has read the whole request. The
+   * connection then still needs the memory of the request's bytes.
    */
   isWriting(): boolean {
     return [...this.#sockets].some(socket => socket.writableLength > 0)
@@ -79,18 +80,18 @@ export class Http {
     }
   }
 
-  /** Ends what is still under way. */
+  /** Closes all connections, and so ends the requests under way. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#connections.keys()].map(connection => connection.destroy()))
-    // undici does not end connections that are still being made, and the process would wait for them.
+    // undici does not end connections that are still being made, and the process could not end before them.
     this.#connecting.abort()
   }
 
-  /** A new connection. undici connects it when it gets a request. */
+  /** Makes a connection. undici opens it only when it gets a request. */
   #connect(origin: string): Client {
     const connection = new Client(origin, this.#options)
-    // A destroyed connection answers every request with an error.
+    // After `close`, the new connection is destroyed at once, so that it answers every request with an error.
     if (this.#isClosed) void connection.destroy()
     connection.on('disconnect', () => {
       if (this.#connections.get(connection)) this.#drop(connection)

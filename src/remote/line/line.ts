@@ -1,31 +1,31 @@
 import type { Clock } from '../host.ts'
 
-/** How fast a line is taken to be as long as nothing is known of it: half a megabit. Bytes a second. */
+/** The line's rate in bytes a second, which is assumed as long as nothing is known of the line: half a megabit. */
 const ASSUMED_RATE = 64 * 1024
 
 /**
- * All uploads that share the line are planned to end within this share of a credential's life (§8). The constants below
- * are shares of a credential's life too.
+ * An upload begins only when all uploads together are likely to end within this share of a credential's life (§8). The next
+ * four constants are also multiples of a credential's life.
  */
 const SHARED = 0.5
-/** An upload that would have the line for itself and take longer than this does not begin. */
+/** When an upload would take longer than this even alone on the line, it does not begin. */
 const ALONE = 0.8
-/** The measured rate is a mean over about this time of sending. */
+/** The measured rate is a mean over the latest sending, of about this duration. */
 const WINDOW = 0.1
-/** The measured rate counts once it was seen over this time of sending. */
+/** The measured rate is used only when it was measured over at least this time of sending. */
 const SEEN = 0.05
-/** A measured rate is forgotten after this: the line may have become faster. */
+/** After this time a measured rate is forgotten, because the line may have become faster. */
 const FRESH = 3
 
-/** A waiting upload looks this often whether it may begin. */
+/** A waiting upload checks this often whether it may begin. */
 const POLL_MS = 100
 /**
- * A connection that takes this long to take a piece has full buffers; from then on it takes bytes as fast as they leave.
- * Before that the system takes some megabytes at once, however slow the line is.
+ * When a connection needs this long to take a piece, its buffers are full. From then on it takes bytes only as fast as
+ * bytes leave the machine. Before, the system takes some megabytes at once, however slow the line is.
  */
 const FULL_MS = 20
 
-/** How long an upload would take if it had the line for itself. */
+/** How long an upload would take if it were alone on the line. */
 export interface Slowness {
   ms: number
   bytesPerSecond: number
@@ -33,25 +33,25 @@ export interface Slowness {
 
 export interface LineOptions {
   clock: Clock
-  /** How long a credential may be used (§8). */
+  /** How long a credential may be used (§8), in milliseconds. */
   lifetimeMs: number
   /** The limit `uploads.bandwidth`, in bytes a second; Infinity without one. */
   ceiling: number
 }
 
-/** An upload's share of the line, from before its credential is asked for until the upload ends. */
+/** An upload's place on the line. It has the place from before its credential is asked for until the upload ends. */
 export interface Passage {
-  /** The credential's life begins now. */
+  /** Call this when the credential is granted. The credential's life begins now. */
   granted(): void
   /** What is left of the credential's life, in milliseconds. */
   leftMs(): number
   /**
-   * The connection took so many bytes; it could have taken them since `from`. Returns false when the upload has to end:
-   * the line has become so slow that the upload can't end in time, or that not all uploads can end in time and this one
-   * began last.
+   * Call this when the connection has taken so many bytes, which were offered to it at `from`. Answers false when the
+   * upload has to end. This is so when the line has become so slow that the upload can't end in time. It is also so when
+   * not all uploads can end in time, and this one began last.
    */
   taken(bytes: number, from: number): boolean
-  /** The whole picture has arrived at the host. */
+  /** Call this when the whole picture has arrived at the host. */
   arrived(): void
   leave(): void
 }
@@ -59,36 +59,42 @@ export interface Passage {
 interface Underway {
   /** Bytes that the connection has not taken yet. */
   unsent: number
-  /** Bytes that have not left the machine: `unsent`, and those in the system's buffers. */
+  /** Bytes that have not left the machine: `unsent`, and bytes in the system's buffers. */
   left: number
-  /** When its credential was granted. */
+  /** When the credential was granted; null before. */
   since: number | null
 }
 
 /**
- * The way to the upload nodes, which all uploads share. It lets an upload begin only if the upload, beside those under
- * way, will end well within its credential's life. An upload that took longer would have cost quota for nothing, and its
- * next try would fail in the same way.
+ * The way to the upload nodes, which all uploads share. An upload begins only if it, and all uploads under way, will
+ * probably end well within the lives of their credentials. An upload that took longer would have cost quota for nothing,
+ * and its next try would fail in the same way.
  *
  * Example: eight pictures of 10 MB wait, on a line of 100 KB/s. All at once they would need 800 seconds, but a credential
  * lives for 600: all eight would fail, over and over. So only as many begin at once as can be sent in half of the 600
- * seconds, which is two or three. A picture of 60 MB needs 600 seconds even alone. It is not begun but answered with the
- * time that it would take, and the smaller pictures go on.
+ * seconds, which is two or three. A picture of 60 MB needs 600 seconds even alone. It does not begin; its caller gets the
+ * time that it would take, and smaller pictures go on.
  *
- * The line's rate is not known when the first upload begins, and it changes. Two measures are taken: one
- * from uploads that have arrived, which shows what the line can do at least, and one from connections that were kept
- * waiting, which shows how fast it is now. When the line becomes slower, uploads under way may no longer all end in time.
- * Then the one that began last ends, so that the others do end in time.
+ * The line's rate is not known when the first upload begins, and it changes. So it is measured in two ways: by uploads that
+ * have arrived, which shows what the line can do at least, and by connections with full buffers, which shows how fast the
+ * line is now. When the line becomes slower, perhaps not all uploads under way can end in time any more. Then the upload
+ * that began last is ended, so that the others end in time.
  */
 export class Line {
   readonly #options: LineOptions
-  /** In the order in which they began. */
+  /** The uploads that have begun, in the order in which they began. */
   readonly #underway = new Set<Underway>()
-  /** In the order in which they came. The first to come is the first to begin, so that none waits for ever. */
+  /**
+   * A ticket for each upload that waits, in the order in which they came. They begin in this order, so that none waits for
+   * ever.
+   */
   readonly #waiting: symbol[] = []
-  /** Bytes that full connections took, the time in which they took them, and when the last was taken. Both fade. */
+  /**
+   * Bytes that connections with full buffers took, the time in which they took these bytes, and when the last was taken.
+   * The longer ago bytes were taken, the less they and their time weigh.
+   */
   #measured = { bytes: 0, ms: 0, until: Number.NEGATIVE_INFINITY }
-  /** The rate of the fastest upload that arrived lately. The line is at least this fast. */
+  /** The rate of the fastest upload that arrived lately. The line can do at least this rate. */
   #proved = { rate: 0, at: Number.NEGATIVE_INFINITY }
 
   constructor(options: LineOptions) {
@@ -96,8 +102,8 @@ export class Line {
   }
 
   /**
-   * Waits until an upload of so many bytes may begin. `slow`: it would take too long even alone, and does not begin. Null:
-   * cancelled.
+   * Waits until an upload of so many bytes may begin. `slow`: the upload does not begin, because it would take too long
+   * even alone. Null: `signal` was aborted.
    */
   async enter(size: number, signal: AbortSignal): Promise<{ passage: Passage } | { slow: Slowness } | null> {
     const ticket = Symbol()
@@ -118,7 +124,7 @@ export class Line {
     }
   }
 
-  /** Lets an upload begin without looking at the line. */
+  /** Gives an upload a place on the line without waiting, however full the line is. */
   admit(size: number): Passage {
     const { clock } = this.#options
     const upload: Underway = { unsent: size, left: size, since: null }
@@ -136,10 +142,11 @@ export class Line {
         upload.unsent -= bytes
         if (now - from >= FULL_MS) {
           if (lump) this.#measure(lump, now)
-          // The first long wait does not count: in that time the line may have sent what other uploads had in the buffers.
+          // A lump begins only at the end of the first long wait: during this wait the line may have sent bytes of other
+          // uploads, which were still in the buffers.
           lump = { bytes: 0, from: lump?.until ?? now, until: now }
         }
-        // For each byte that a connection with full buffers takes, another one has left the machine.
+        // The buffers are full, so for each byte that the connection takes, another byte has left the machine.
         if (lump) {
           upload.left -= bytes
           lump.bytes += bytes
@@ -156,7 +163,7 @@ export class Line {
     }
   }
 
-  /** Whether an upload of so many bytes is known to take too long for its credential, even alone. */
+  /** How slow an upload of so many bytes would be, if it is known to outlast its credential even alone; else null. */
   tooSlowFor(size: number): Slowness | null {
     const { lifetimeMs, ceiling } = this.#options
     const bytesPerSecond = this.#knownRate() ?? ceiling
@@ -164,7 +171,7 @@ export class Line {
     return ms > lifetimeMs * ALONE ? { ms, bytesPerSecond } : null
   }
 
-  /** The measured rate in bytes a second; null when it was not seen for long enough, or not lately. */
+  /** The measured rate in bytes a second. Null: it was not measured for long enough, or not lately. */
   #knownRate(): number | null {
     const { clock, lifetimeMs, ceiling } = this.#options
     const { bytes, ms, until } = this.#measured
@@ -182,7 +189,7 @@ export class Line {
     const { lifetimeMs } = this.#options
     const { bytes, ms, until } = this.#measured
     const isOld = now - until > lifetimeMs * FRESH
-    // Time in which several uploads were sending counts once.
+    // When several uploads sent at the same time, this time is counted once.
     const more = Math.max(0, lump.until - Math.max(lump.from, until))
     const rest = isOld ? 0 : Math.exp(-more / (lifetimeMs * WINDOW))
     this.#measured = {
@@ -195,7 +202,8 @@ export class Line {
   #hasRoomFor(size: number): boolean {
     const { clock, lifetimeMs, ceiling } = this.#options
     const now = clock.now()
-    // While the system's buffers fill, the line seems faster than it is. What has arrived is the safer measure.
+    // While the system's buffers fill, the line seems faster than it is. So no more is assumed than an upload that arrived
+    // has proved.
     const proved = Math.max(ASSUMED_RATE, this.#atLeast(now))
     const rate = Math.min(this.#knownRate() ?? ceiling, proved, ceiling)
     const all = [...this.#underway, { left: size, since: null }]
@@ -217,7 +225,7 @@ export class Line {
     return this.#options.lifetimeMs - (since === null ? 0 : now - since)
   }
 
-  /** A credential that was granted and never used takes no room any more once it has expired. */
+  /** When a credential was granted and not used, its place becomes free once the credential has expired. */
   #forgetExpired(): void {
     const now = this.#options.clock.now()
     for (const upload of this.#underway) if (this.#leftMs(upload, now) <= 0) this.#underway.delete(upload)
@@ -225,8 +233,8 @@ export class Line {
 }
 
 /**
- * How long an upload takes when all uploads share the line equally. By the time at which it ends, each other upload has
- * sent as many bytes as this one, or all that it had.
+ * How long an upload takes when all uploads share the line equally. Until this upload ends, each other upload sends as many
+ * bytes as this one, or all that it has left.
  */
 function msBeside(upload: { left: number }, all: readonly { left: number }[], rate: number): number {
   const bytes = all.reduce((sum, { left }) => sum + Math.min(left, upload.left), 0)
@@ -234,8 +242,8 @@ function msBeside(upload: { left: number }, all: readonly { left: number }[], ra
 }
 
 /**
- * What a connection with full buffers took from the end of one long wait to the end of the next. The system frees its
- * buffers in lumps: after a long wait it takes much at once, and only the wait and the bytes together show the rate.
+ * The bytes that a connection with full buffers took between the ends of two long waits. The system frees its buffers in
+ * lumps: after a long wait it takes many bytes at once. Only the wait and these bytes together show the line's rate.
  */
 interface Lump {
   bytes: number

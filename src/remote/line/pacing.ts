@@ -2,37 +2,44 @@ import type { Clock } from '../host.ts'
 import type { Passage } from './line.ts'
 
 /**
- * Bytes handed to a connection at a time. On a slow line a larger piece would take so long that an upload would look as if
- * it made no progress.
+ * At first a connection gets pieces of so many bytes. On a slow line it would need so long for a larger piece that the
+ * upload would seem to make no progress.
  */
 const PIECE = 32 * 1024
-/** A connection that takes a piece within this gets the next piece twice as large, because each piece costs some work. */
+/**
+ * When a connection takes a piece within so many milliseconds, the next piece is twice as large, because each piece costs
+ * some work.
+ */
 const QUICK_MS = 5
-/** A connection that does not take one piece of these many bytes within the timeout counts as dead. */
+/** The most bytes of a piece. A connection that does not take one piece within the timeout counts as dead. */
 const PIECE_MAX = 256 * 1024
-/** With a bandwidth limit: pieces a second, so that sending is smooth and all uploads have their turns. */
+/**
+ * With a bandwidth limit, a second has at least so many pieces, so that sending is smooth and each upload gets its turn
+ * soon.
+ */
 const PIECES_A_SECOND = 16
-/** After a pause, uploads may send this much of the unused bandwidth at once. */
+/** After a pause, uploads may at once send what the limit would have allowed in so many milliseconds. */
 const SAVED_MS = 250
 
 /**
- * The limit `uploads.bandwidth`: all uploads together send no more. Each piece waits for its turn, first come first served.
- * Without a limit too, the uploads share what they learn of the line: how large a piece their connections take quickly.
+ * The limit `uploads.bandwidth` for all uploads together. Each piece waits for its turn, in the order in which the pieces
+ * come. Also without a limit, the uploads share what they learn of the line: how large a piece their connections take
+ * quickly.
  */
 export class Bandwidth {
   readonly #bytesPerSecond: number
   readonly #clock: Clock
-  /** The moment at which all bytes that were let through will have left, when they leave at the full rate. */
+  /** When the last of the bytes that were let through will have left, if they leave at the full rate. */
   #takenUntil = Number.NEGATIVE_INFINITY
   #piece = PIECE
 
-  /** A rate of Infinity limits nothing. */
+  /** With a rate of Infinity there is no limit. */
   constructor(bytesPerSecond: number, clock: Clock) {
     this.#bytesPerSecond = bytesPerSecond
     this.#clock = clock
   }
 
-  /** How many bytes the next piece has at most. */
+  /** The most bytes that the next piece may have. */
   get piece(): number {
     return Math.max(1, Math.min(this.#piece, Math.floor(this.#bytesPerSecond / PIECES_A_SECOND)))
   }
@@ -53,7 +60,7 @@ export class Bandwidth {
   }
 }
 
-/** The line has become too slow for this upload, and its last byte has not been sent. */
+/** The line has become too slow for this upload. It ends before its last byte is sent. */
 export class LineTooSlow extends Error {
   override name = 'LineTooSlow'
 }
