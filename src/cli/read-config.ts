@@ -10,6 +10,7 @@ import { readApiKey, readAuthorities, readStoreAccess } from '../config/host-acc
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../daemon/engine/engine.ts'
+import { orNull } from '../daemon/or-null.ts'
 import { version } from '../daemon/package.ts'
 
 /** The environment that a config depends on. */
@@ -60,23 +61,18 @@ function place(): string | null {
 
 function lastKnown(): Known | null {
   const file = place()
-  try {
-    return file && deserialize(readFileSync(file))
-  } catch {
-    return null
-  }
+  return file && orNull(() => deserialize(readFileSync(file)))
 }
 
 /** Keeps the config for later commands. Only the owner can read the file, because a config may name secrets. */
 function keep(known: Known): void {
   const file = place()
   if (file === null) return
-  try {
+  // A config that could not be kept is checked again by the next command.
+  orNull(() => {
     writeFileSync(`${file}.${process.pid}`, serialize(known), { mode: 0o600 })
     renameSync(`${file}.${process.pid}`, file)
-  } catch {
-    // A config that could not be kept is checked again by the next command.
-  }
+  })
 }
 
 /** The key and authorities for talking to the host. Warnings go to standard error. */

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 import type { Context } from 'hono'
 import { auth } from 'hono/utils/basic-auth'
+import { orNull } from '../daemon/or-null.ts'
 
 /** Headers of every answer. The page may load nothing from elsewhere, run no inline script and stand in no frame. */
 export const HEADERS: Readonly<Record<string, string>> = {
@@ -79,24 +80,20 @@ export function readOrMakeKey(file: string): string {
   const kept = readKey(file)
   if (kept !== null) return kept
   const key = newSecret()
-  try {
+  // When the key can't be written, as on a full disk, only this process knows the key.
+  orNull(() => {
     rmSync(file, { force: true })
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
-  } catch {
-    // A key that can't be written, for example on a full disk, is known to this process only.
-  }
+  })
   return key
 }
 
+/** Null: there is no file yet, or other users may read it, or it holds no key. */
 function readKey(file: string): string | null {
-  try {
-    if ((statSync(file).mode & 0o077) !== 0) return null
+  return orNull(() => {
     const key = readFileSync(file, 'utf8').trim()
-    return /^[\w-]{43,}$/.test(key) ? key : null
-  } catch {
-    // There is no file yet.
-    return null
-  }
+    return (statSync(file).mode & 0o077) === 0 && /^[\w-]{43,}$/.test(key) ? key : null
+  })
 }
 
 /** Whether two texts are equal. The time that this takes does not tell where they differ. */
@@ -126,11 +123,7 @@ export function isOwnUser(context: Context): boolean {
 }
 
 function read(table: 'tcp' | 'tcp6'): string {
-  try {
-    return readFileSync(`/proc/self/net/${table}`, 'latin1')
-  } catch {
-    return ''
-  }
+  return orNull(() => readFileSync(`/proc/self/net/${table}`, 'latin1')) ?? ''
 }
 
 /** The two ends of a connection, as this side sees them. */

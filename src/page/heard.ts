@@ -1,5 +1,6 @@
 import pino from 'pino'
 import type { Sending } from '../daemon/events.ts'
+import { orNull } from '../daemon/or-null.ts'
 
 /** The part of a log line that the page shows. */
 export interface LogLine {
@@ -20,9 +21,8 @@ export class LogTail {
 
   /** `json`: a line of the log. */
   hear(json: string): void {
-    const line = read(json)
-    if (line === null) return
-    this.#lines.push(line)
+    const line = orNull(() => read(json))
+    if (line) this.#lines.push(line)
     if (this.#lines.length > LINES) this.#lines.shift()
   }
 
@@ -32,20 +32,13 @@ export class LogTail {
   }
 }
 
-function read(json: string): LogLine | null {
-  try {
-    const { level, time, msg, ...rest } = JSON.parse(json) as Record<string, unknown>
-    const fields = Object.entries(rest)
-      .filter(([name, value]) => !SAID.has(name) && (typeof value === 'string' || typeof value === 'number'))
-      .map(([name, value]) => (name === 'path' || name === 'message' ? value : `${name} ${value}`))
-    return {
-      time: String(time),
-      level: pino.levels.labels[Number(level)] ?? 'info',
-      text: [msg, ...fields].join(' · '),
-    }
-  } catch {
-    return null
-  }
+function read(json: string): LogLine {
+  const { level, time, msg, ...rest } = JSON.parse(json) as Record<string, unknown>
+  const fields = Object.entries(rest)
+    .filter(([name, value]) => !SAID.has(name) && (typeof value === 'string' || typeof value === 'number'))
+    .map(([name, value]) => (name === 'path' || name === 'message' ? value : `${name} ${value}`))
+  const named = pino.levels.labels[Number(level)] ?? 'info'
+  return { time: String(time), level: named, text: [msg, ...fields].join(' · ') }
 }
 
 /** A picture that is being uploaded. No two uploads under way have the same `id`. */

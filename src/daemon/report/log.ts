@@ -51,7 +51,13 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env, h
       ignore: 'event',
       singleLine: true,
     })
-    return pino(base, { write: line => void out.write(pretty(JSON.parse(clean(line), printableIn))) })
+    return pino(base, {
+      write(line: string) {
+        // `hear` gets the line as JSON all the same.
+        clean(line)
+        out.write(withoutSecrets(pretty(JSON.parse(line, printableIn)), secrets))
+      },
+    })
   }
   return pino(base, chosen === 'journal' ? journal(write) : { write })
 }
