@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setStage, sha256 } from '../e2e/stage/stage.ts'
@@ -52,6 +52,12 @@ describe('the package', () => {
 
   it('is installed into an empty prefix without a script or a warning', () => {
     expect(installed.install).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('has its manuals where man finds them', async () => {
+    const { out } = await installed.run('npm', ['prefix', '--global'], '/')
+    const manuals = ['man1/albumd.1', 'man5/albumd-config.5', 'man8/albumd.service.8']
+    expect(manuals.filter(path => existsSync(join(out.trim(), 'share/man', path)))).toEqual(manuals)
   })
 
   it('says its version and its commands', async () => {
