@@ -32,6 +32,12 @@ const SHAPES: readonly Shape[] = [
       'in `status`. While albumd is paused there is `paused` with `until`.',
   },
   {
+    commands: 'put',
+    words:
+      'One object with `pictures`, in the order of the arguments: each with its `path`, its delivery address `cdn_url`, and, where ' +
+      'that is null, the `reason`.',
+  },
+  {
     commands: 'sync --dry-run',
     words: 'One object with `dry_run` (true), `plan`, each an `Operation`, and `notes`, lines for a person.',
     types: [['src/daemon/report/preview.ts', 'Operation']],

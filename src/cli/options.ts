@@ -22,13 +22,15 @@ export function valued(describe: string, usual?: string) {
 export const configOption = {
   config: {
     alias: 'c',
-    ...valued('The config file; else $ALBUMD_CONFIG, ./albumd.yaml, the user’s, /etc/albumd/config.yaml'),
+    ...valued(
+      'The config file; else the first of $ALBUMD_CONFIG, ./albumd.yaml, ~/.config/albumd/config.yaml, /etc/albumd/config.yaml',
+    ),
   },
 } as const
 
 /** `--json`, for commands whose answer a program may read. */
 export const jsonOption = {
-  json: flag('One object on standard output'),
+  json: flag('Write one JSON object'),
 } as const
 
 /** The options of all commands. */

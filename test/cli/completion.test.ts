@@ -74,6 +74,6 @@ describe.skipIf(!has('zsh') && !process.env.CI)('completion in zsh', { timeout: 
 
   it('has each command with what it does', () => {
     expect(offered('')).toContain('resume:End a pause')
-    expect(offered('resume', '--')).toContain('--json:One object on standard output')
+    expect(offered('resume', '--')).toContain('--json:Write one JSON object')
   })
 })

@@ -53,6 +53,7 @@ describe('docs/reference/json.md', () => {
     for (const [command, ...args] of [
       ['sync', '--dry-run'],
       ['sync'],
+      ['put', join(stage.pictures, 'New.png')],
       ['deletions', 'list'],
       ['status'],
       ['ls', 'Holiday'],

@@ -10,7 +10,7 @@ export const hostCommand = command(
     options
       .options(OPTIONS)
       .example('$0 host --data ./host --api-key secret', 'Serve from ./host')
-      .example('$0 host --readings', 'What it chose where the specification leaves it open'),
+      .example('$0 host --readings', 'What it chose where the interface leaves something open'),
   async (args, onInterrupts) => {
     if (args.readings === '') {
       await printReadings(args.json)

@@ -16,8 +16,8 @@ export const pauseCommand = configCommand(
       })
       .example('$0 pause --for 2h', 'Leave the line to others; it goes on by itself')
       .epilogue(
-        'Pictures that are on their way are finished. albumd goes on to look: what has changed meanwhile is done ' +
-          'afterwards. sync, retry and adopt do nothing while it lasts but say so, with exit code 3.',
+        'Uploads under way are finished. albumd goes on to watch, and does afterwards what has changed ' +
+          'meanwhile. During a pause sync, retry and adopt do nothing but say so, with exit code 3.',
       ),
   async (config, { for: given, json }, onInterrupts) => {
     const forMs = given === undefined ? null : await durationIn(given)

@@ -20,7 +20,9 @@ export const restoreCommand = configCommand(
         describe: 'An empty folder, one that is not there yet, or one where a restore was begun',
       })
       .options({
-        mirror: valued('Only this mirror, by its folder; of several, each else has a folder of its name'),
+        mirror: valued(
+          'Only this mirror, named by its folder; without it each of several mirrors gets a folder of its name',
+        ),
         deleted: flag('Also pictures that were deleted here and whose image is still on the host'),
         'from-host': flag('All that the host lists, in a folder for each album; needs the key, and no state'),
         ...jsonOption,
@@ -32,9 +34,10 @@ export const restoreCommand = configCommand(
       )
       .example('$0 restore /mnt/new/all --from-host', 'When pictures and state are lost')
       .epilogue(
-        'Nothing is overwritten, and nothing is changed on the host. Ended early, the same command goes on where it ' +
-          'was. Without --from-host it needs the state (state_dir), no key, and works beside a running albumd. A restore into a mirror ' +
-          'itself is refused: move it there when it is whole. What could not be had it names, with the reason.',
+        'Nothing is overwritten, and nothing is changed on the host. If it is interrupted, the same command ' +
+          'goes on where it was. Without --from-host it needs the state (state_dir), no key, and works beside ' +
+          'a running albumd. It refuses to restore into a mirror: restore elsewhere, and move the pictures ' +
+          'when all are there. It names what it could not fetch, with the reason.',
       ),
   async (config, { folder, mirror, deleted, 'from-host': fromHost, json }, onInterrupts) => {
     if (folder === '') throw new Problem('the folder is empty; name one')

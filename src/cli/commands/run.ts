@@ -12,9 +12,9 @@ export const runCommand = command(
       .options(configOption)
       .example('$0 run -c albumd.yaml', 'Keep it mirrored')
       .epilogue(
-        'SIGHUP reads the config and the key again; a config that is wrong is refused, and the one before stays. A ' +
-          'key file that changes is read by itself. sync, retry, audit, adopt, deletions, trust, pause and resume ' +
-          'are carried out by it while it runs.',
+        'SIGHUP makes it read the config and the key again. A config that is wrong is refused, and the one ' +
+          'before stays. It notices by itself when the key file changes. While it runs, it carries out sync, ' +
+          'retry, audit, adopt, deletions, trust, pause and resume.',
       ),
   async ({ config: flag, 'log-level': level }, onInterrupts) => {
     let readAgain = () => {}

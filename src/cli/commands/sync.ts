@@ -27,10 +27,10 @@ export const syncCommand = configCommand(
       .example('$0 sync ~/Pictures/2026', 'Look at one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
-        'The images of pictures that this scan finds gone are deleted at the end of the pass, after every path was ' +
-          'looked at again: deletions.grace is for run alone. What run has in grace keeps its grace, and holds apply. While ' +
-          'run runs, it makes the pass, with its grace; Ctrl-C then ends only the watching. While albumd is paused, ' +
-          'nothing is done but to say so (exit 3).',
+        'At the end of the pass sync deletes the images of pictures that its scan found gone, after it has ' +
+          'looked at each path again. deletions.grace is for run: images that run has in grace keep it, and ' +
+          'holds apply. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
+          'watching. If albumd is paused, sync does nothing but say so (exit code 3).',
       ),
   async (config, { paths = [], 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
     if (dryRun && paths.length > 0)

@@ -25,8 +25,8 @@ export const trustCommand = configCommand(
       .example('$0 trust /srv/photos', 'It was emptied or replaced on purpose')
       .example('$0 trust --take-album', 'The machine that had the album is gone for good')
       .epilogue(
-        'It asks nothing: it says which images that will delete, and takes your word at once. The deletions come with ' +
-          'the next sync or run. The hold applies; the grace as well where the daemon runs.',
+        'It does not ask: it says which images will be deleted, and accepts the folder at once. The next ' +
+          'sync or run deletes them. The hold applies, and so does the grace where the daemon runs.',
       ),
   async (config, { folder: given, 'take-album': takeAlbum, json }, onInterrupts) => {
     if (takeAlbum) return takeAlbums(config, json, onInterrupts)

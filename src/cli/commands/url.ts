@@ -20,8 +20,8 @@ export const urlCommand = configCommand(
       .example('$0 url Holiday/a.jpg', 'One address, and nothing else')
       .example('$0 url Holiday/a.jpg --format markdown --copy', 'Ready to be pasted into a page')
       .epilogue(
-        'Who knows the address can see the picture, with all that its metadata tells. --copy takes wl-copy, xclip, ' +
-          'xsel or pbcopy. A picture that is not on the host, or is there in an older version, ends with 3.',
+        'Whoever knows the address can see the picture, with all its metadata. --copy uses wl-copy, xclip, ' +
+          'xsel or pbcopy. The exit code is 3 if the picture is not on the host, or only in an older version.',
       ),
   async (config, { file, format, copy }) => {
     const given = pathArgument(file)!

@@ -19,7 +19,7 @@ export const OPTIONS = {
   },
   listen: { ...valued('Address and port'), default: '127.0.0.1:8443' },
   'public-url': valued(
-    'Where other machines reach it, such as https://images.lan:8443; its certificate is good for that',
+    'The address at which other machines reach it, such as https://images.lan:8443; its certificate is valid for that name',
     'what it listens on',
   ),
   tls: {
@@ -27,7 +27,9 @@ export const OPTIONS = {
     default: true,
     describe: 'Whether it speaks TLS; --no-tls: plain HTTP, on loopback addresses alone',
   },
-  insecure: flag('With --no-tls: serve other machines too, who send their keys readable to all between'),
+  insecure: flag(
+    'With --no-tls: serve other machines too, although everybody on the way can read their keys',
+  ),
   plan: { choices: PLANS, default: 'professional' as Plan, describe: 'The plan of the accounts' },
   'plans-from': {
     choices: ['professional', 'flagship'] as const,
@@ -43,19 +45,19 @@ export const OPTIONS = {
     default: '00:00 UTC',
   },
   'max-file-size': valued(
-    'Of one file',
+    'The largest file',
     ofPlans(plan => `${DECISIONS.fileSizeMax[plan] / MB}mb`),
   ),
   'storage-limit': valued(
-    'Of an account',
+    'The storage of an account',
     ofPlans(plan => `${DECISIONS.storageMax[plan] / GB}gb`),
   ),
   rates: valued(
-    'Requests a second, or unlimited; those that are left out stay',
+    'Requests a second, or unlimited, for the endpoints that are named',
     ENDPOINTS.map(endpoint => `${endpoint}=${REQUESTS_PER_SECOND[endpoint]}`).join(','),
   ),
   'default-album': valued(
-    'Where images land that name no album, such as Photos/Inbox; made when it is missing',
+    'The album of images that are uploaded without one, such as Photos/Inbox; made when it is missing',
     'the root',
   ),
   'credential-ttl': { ...valued('How long an upload may take'), default: '10m' },
@@ -63,7 +65,7 @@ export const OPTIONS = {
     type: 'string',
     defaultDescription: "the host's own",
     describe:
-      'Alone: list what the host chose where the specification leaves it open. As name=value,…: choose otherwise',
+      'Without a value: list what the host chose where the interface leaves something open. With name=value,…: choose otherwise',
   },
   json: flag('One line when it listens; or the readings as one object'),
 } as const
