@@ -9,8 +9,8 @@ import { deleted } from './images.ts'
 export type AlbumOrigin = 'listed' | 'made' | 'made blind'
 
 /**
- * The host has an album of this name in `parent`; null is the root. An open intent to create the album is closed.
- * `monotonic`: milliseconds of this boot. Answers the album's record.
+ * Records that the host has an album of this name in `parent` (null is the root), and closes an open intent to create it.
+ * `monotonic`: milliseconds since the machine started. Answers the album's record.
  */
 export function albumFound(
   tx: Tx,
@@ -36,8 +36,8 @@ export function albumFound(
 }
 
 /**
- * Records an album that a walk has shown and that has no record yet. When another album of this name is recorded, that album
- * keeps the name, and the new record's name gets the host's id as an ending.
+ * Records an album that a walk has shown and that has no record yet. When another album of this name is recorded in
+ * `parent`, the other album keeps the name, and the host's id is appended to the name of the new record.
  */
 export function albumListed(tx: Tx, parent: number | null, name: string, remoteId: string): AlbumRow {
   return tx.albums.put(parent, tx.albums.named(parent, name) ? `${name}\0${remoteId}` : name, remoteId, false)
@@ -48,24 +48,25 @@ export function albumUsed(tx: Tx, album: number): void {
   tx.albums.used(album)
 }
 
-/** The host creates no album in this album. `now`: milliseconds since 1970. */
+/** The host refused to create an album in this album. `now`: milliseconds since 1970. */
 export function albumClosed(tx: Tx, album: number, now: number): void {
   tx.albums.close(Math.round(now), album)
 }
 
 /**
- * The host did not know the album's id, so the album is looked for again. `isUnproved`: no listing can show that the album is
- * gone, and it is created again.
+ * The host did not know the album's id, so the album is looked for again. `isUnproved`: no listing can show whether the
+ * album is gone, so albumd creates it again without proof.
  */
 export function albumInDoubt(tx: Tx, remoteId: string, isUnproved = false): void {
   tx.albums.doubt(remoteId)
   const album = tx.albums.byRemoteId(remoteId)
   if (isUnproved && album) tx.albums.remade(1, album.id)
-  // When the default album is gone, uploads without an album land somewhere else.
+  // The default album may be gone. Then uploads that name no album go somewhere else, so the default album is found out
+  // again.
   if (tx.meta.get('default_album') === remoteId) tx.meta.clear('default_album')
 }
 
-/** The album is gone from the host with all that was in it. */
+/** The album, all albums below it and all their images are gone from the host. */
 export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
   for (const { id } of treeOf(tx, album).toReversed()) {
     for (const image of tx.images.inAlbum(id)) deleted(tx, image, now)
@@ -73,7 +74,10 @@ export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
   }
 }
 
-/** Nothing needs the album. `state`: what is known of the album (see UnusedAlbumRow). `since`: monotonic milliseconds. */
+/**
+ * albumd created the album, and nothing needs it. `state`: what is known of the album (see UnusedAlbumRow). `since`:
+ * monotonic milliseconds.
+ */
 export function albumUnused(tx: Tx, album: number, state: UnusedAlbumRow['state'], since: number): void {
   tx.unusedAlbums.put({ album, since, state })
 }

@@ -10,25 +10,26 @@ export interface Moment {
   now: number
   /** Running time: how many milliseconds albumd has run, over all its starts. */
   running: number
-  /** How long an image waits in escrow, in milliseconds of running time. */
+  /** The grace: how long an image waits in escrow, in milliseconds of running time. */
   graceMs: number
 }
 
-/** What a mirror does with the image of a picture that is gone or replaced. */
+/** What a mirror does with the image of a picture that was deleted or replaced: delete it or keep it. */
 export type Deletions = 'propagate' | 'keep'
 
 /**
- * Records how long albumd has run, together with everything that is due at a running time, because a crash must not make a
- * grace longer. An example: an image enters escrow 50 minutes after a pass began, and albumd is killed. Without this record,
- * running time would begin again at the start of the pass, and a grace of an hour would take 110 minutes.
+ * Records how long albumd has run, in the same transaction as everything that is due at a running time, because a crash
+ * must not make a grace longer. An example: an image enters escrow 50 minutes after a pass began, and albumd is killed.
+ * Without this record, running time would begin again at the start of the pass, and a grace of an hour would take 110
+ * minutes.
  */
 export function recordRunning(tx: Tx, running: number): void {
   tx.meta.set('running_ms', running)
 }
 
 /**
- * The image waits for its deletion. When the image waits already, its grace begins again. An entry that is held, unproved or
- * approved stays as it is.
+ * Puts an image into escrow, so that it is deleted when its grace is over. When the image is in escrow already, its grace
+ * begins again, but an entry that is held, unproved or approved stays as it is.
  */
 export function enterEscrow(
   tx: Tx,
@@ -39,7 +40,10 @@ export function enterEscrow(
   recordRunning(tx, running)
 }
 
-/** The image shows an older version of its picture. A mirror that keeps images keeps it for good. */
+/**
+ * A newer image replaces this image of a picture. When the mirror keeps images, the old image is kept for good; otherwise
+ * the old image enters escrow.
+ */
 export function superseded(
   tx: Tx,
   image: number,
@@ -67,7 +71,10 @@ export function needed(tx: Tx, entry: EscrowRow, detail: Reason, now: number): v
   takenBack(tx, entry.image)
 }
 
-/** The deletions of a mirror wait for a person. Answers how many wait now. `now`: milliseconds since 1970. */
+/**
+ * Holds the deletions of a mirror until a person approves or discards them. Answers how many entries became held. `now`:
+ * milliseconds since 1970.
+ */
 export function held(tx: Tx, mirror: number, now: number): number {
   const before = new Set(
     tx.escrow.ofMirror(mirror).flatMap(({ image, state }) => (state === 'held' ? image : [])),
@@ -78,7 +85,7 @@ export function held(tx: Tx, mirror: number, now: number): number {
   return n
 }
 
-/** A person lets the images be deleted. `now`: milliseconds since 1970. */
+/** A person has approved the deletion of these images. `now`: milliseconds since 1970. */
 export function approved(tx: Tx, images: readonly number[], now: number): void {
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'approved' })
@@ -87,8 +94,8 @@ export function approved(tx: Tx, images: readonly number[], now: number): void {
 }
 
 /**
- * The images stay on the host for good instead of being deleted. A picture that comes back with the same bytes finds its
- * image again. `now`: milliseconds since 1970.
+ * The images stay on the host for good and are not deleted any more. When a picture with the same bytes comes back, it uses
+ * its image again. `now`: milliseconds since 1970.
  */
 export function kept(tx: Tx, images: readonly number[], now: number): void {
   for (const image of images) {
@@ -101,26 +108,31 @@ export function kept(tx: Tx, images: readonly number[], now: number): void {
   }
 }
 
-/** The host refused to delete the image. `dueAt`: running time of the next try. */
+/** The host refused to delete the image. `dueAt`: the running time at which albumd tries again. */
 export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'postponed', detail: why })
   tx.escrow.postpone({ image: entry.image, due_at: dueAt })
 }
 
-/** A person wants refused deletions tried at once. `running`: running time in milliseconds. */
+/**
+ * A person wants all deletions that the host has refused to be tried again at once. `running`: running time in
+ * milliseconds.
+ */
 export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }
 
 /**
- * The image's bytes can't be compared, so the image waits for a person's approval. At `dueAt`, in running time, they are
- * compared again.
+ * albumd can't fetch and compare the image's bytes, so the image is not deleted before a person approves. At `dueAt`, a
+ * running time, albumd tries again to compare them.
  */
 export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }
 
-/** Counts a deletion for the hold, before the image's record goes. `running`: running time in milliseconds. */
+/**
+ * Counts a deletion for the hold. Call this before the image's record is removed. `running`: running time in milliseconds.
+ */
 export function countDeletion(tx: Tx, { image }: Pick<EscrowRow, 'image'>, running: number): void {
   tx.escrow.record({ at: running, image })
 }

@@ -6,7 +6,8 @@ type State = FileState | 'none'
 
 /**
  * Every transition of a file's record: the state that it leads to, and the states that it comes from. Nothing else changes
- * a file's state. A transition that is not in this table is a bug, and throws. ARCHITECTURE.md draws the table.
+ * a file's state. `writeFile` and `removeFile` throw for a transition that is not in this table, because only a bug asks
+ * for one. ARCHITECTURE.md draws the table.
  */
 export const FILE_TRANSITIONS = {
   changed: {
@@ -49,14 +50,14 @@ export const FILE_TRANSITIONS = {
 
 export type FileTransition = keyof typeof FILE_TRANSITIONS
 
-/** Writes a file's record. `was`: its state before. */
+/** Writes a file's record. `was`: the file's state before this. */
 export function writeFile(tx: Tx, transition: FileTransition, was: State, row: FileRow): void {
   check(transition, was, row.state)
   if (was === 'none') tx.files.add(row)
   else tx.files.put(row)
 }
 
-/** Removes a file's record. `was`: its state before. */
+/** Removes a file's record. `was`: the file's state before this. */
 export function removeFile(tx: Tx, transition: FileTransition, was: State, file: FileKey): void {
   check(transition, was, 'none')
   tx.files.remove(file)

@@ -3,7 +3,7 @@ import type { ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 
-/** albumd deleted the image, or the host said that the image is gone when albumd asked for its deletion. */
+/** albumd deleted the image, or asked for its deletion and the host answered that the image is gone. */
 export function deleted(tx: Tx, image: ImageRow, now: number): void {
   tx.deleted.put(image.remote_id, now)
   noteDeleted(tx, image, now)
@@ -15,15 +15,15 @@ export function lost(tx: Tx, image: ImageRow, now: number): void {
   unrecord(tx, image, now, because('image_not_found'))
 }
 
-/** The image has other bytes than the file that it was linked to, so the image belongs to somebody else. */
+/** The image has other bytes than the file that was linked to it, so it is not this file's image. */
 export function refuted(tx: Tx, image: ImageRow, now: number): void {
   tx.refuted.put(image.remote_id, image.hash)
   unrecord(tx, image, now, because('image_refuted'))
 }
 
 /**
- * The image was fetched from `cdnUrl`, and its bytes are `bytes`. Files that are linked to the image and have these bytes
- * become synced.
+ * albumd has fetched the image from `cdnUrl`. `bytes`: hash and size of the fetched bytes. A file that is linked to the
+ * image and has the same hash becomes synced.
  */
 export function proved(
   tx: Tx,
@@ -38,14 +38,15 @@ export function proved(
       writeFile(tx, 'proved', file.state, { ...file, state: 'synced', since: null })
 }
 
-/** The host lists the image in this album; null is the root. */
+/** The host lists the image in `album` (null is the root), so this album is recorded. */
 export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): void {
   tx.images.moved({ id: image.id, album })
 }
 
 /**
- * Removes the image's record and everything that names it. A picture that used the image is uploaded again. A hidden file
- * keeps its record without an image, because an upload of the file may still be in doubt.
+ * Removes the image's record, and its entries in journal and escrow. A synced or linked file that used the image becomes
+ * pending, so it is uploaded again. The record of a file that is gone or kept is removed. Any other file keeps its state
+ * without an image: an upload of a hidden file, for example, may still be in doubt.
  */
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason): void {
   for (const file of tx.files.onImage(image.id)) {

@@ -21,10 +21,13 @@ import { removeFile, writeFile } from './file-states.ts'
 export interface FileChange {
   kind: 'pending' | 'aside' | 'gone' | 'pruned'
   file: FileRow
-  /** The file's state before; null when there was no record of it. */
+  /** The file's state before; null when the file had no record. */
   was: FileState | null
   reason: Reason
-  /** The row of the image of a kept picture that is there again, changed. The image stays for good, and is recorded so. */
+  /**
+   * The row of an old image that the file does not use any more: the picture was gone, its image was kept, and now the
+   * picture is there again with other bytes. The old image stays on the host for good.
+   */
   leaves?: number
 }
 
@@ -34,19 +37,22 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/** The host's image of a picture: where the image is, whether it lies flat, and what proves that its bytes are the picture's. */
+/**
+ * An image on the host that a picture will use: where it is, whether it lies flat, and what proves that it has the
+ * picture's bytes.
+ */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
 /** A scan found the file changed, missing or left out. */
 export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, file, was, leaves } = change
   noteChange(tx, { mirror, path }, change, moment.now)
-  // A file without a record has no failures.
+  // A file that had no record can't have failures.
   if (was !== null) tx.failures.clear(file.folder, file.name)
   if (leaves !== undefined) tx.images.keep(leaves)
   if (kind === 'pending' || kind === 'aside') {
     writeFile(tx, 'changed', was ?? 'none', file)
-    // The file needs its image again, so the image is taken out of escrow.
+    // The file needs its image, so the image must not stay in escrow.
     if (file.image !== null) takenBack(tx, file.image)
   } else if (file.image === null) removeFile(tx, 'missing', was ?? 'none', file)
   else {
@@ -57,8 +63,8 @@ export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, 
 }
 
 /**
- * The host has an image of the picture that was read: uploaded just now, adopted with its bytes compared, or linked by
- * its name and size. The file uses the image.
+ * The host has an image of the picture that was read: the picture was uploaded, an image was adopted and its bytes
+ * compared, or an image was linked by its name and size. From now on the file uses this image.
  */
 export function stored(
   tx: Tx,
@@ -78,11 +84,13 @@ export function stored(
     height,
     recorded_at: moment.now,
   })
-  // When a record names this id already, with other bytes, the file does not use that image.
+  // The id may be recorded already, for an image with other bytes. Then the file must not use this image.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
 
-/** The file has the bytes of a recorded image, and uses this image. `flat`: as in Stored. */
+/**
+ * The file was read and has the bytes of a recorded image, so it uses this image and needs no upload. `flat`: as in Stored.
+ */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,
@@ -95,8 +103,8 @@ export function unchanged(
 }
 
 /**
- * The file was read, and has other bytes than its image. Its hash is recorded, so that the file is not read again before it is
- * sent.
+ * The file was read, and its bytes are not those of its image. Records its hash, so that it is not read a second time to be
+ * compared.
  */
 export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
   if (isSameLook(file, open.look) && !isFresh(open))
@@ -104,8 +112,8 @@ export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
 }
 
 /**
- * The answer to an upload was lost, so the picture may be on the host or not. `until`: when recovery knows the outcome at the
- * latest.
+ * The outcome of an upload is not known, for example because its answer was lost. `until`: the latest time at which
+ * recovery will know the outcome.
  */
 export function uncertain(
   tx: Tx,
@@ -133,7 +141,8 @@ export interface Failed {
 
 /** The upload of a file failed. `retryAt`: milliseconds since 1970; null: the file is tried again when it changes. */
 export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: Failed, now: number): void {
-  // The hash is recorded, because no image in escrow is deleted while a file of its size has no hash.
+  // The hash is recorded, because an image in escrow is not deleted while a file of the same size has no hash: the file
+  // might be the image's picture, moved.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
   tx.failures.put({
     folder: file.folder,
@@ -150,7 +159,7 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
   })
 }
 
-/** Makes failed files pending again. Each failure stays recorded until the next try has ended. */
+/** Makes failed files pending, so that they are tried again. Each failure stays recorded until the new try has ended. */
 export function retried(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
   for (const file of files) tx.files.retry(file)
 }
@@ -165,12 +174,15 @@ export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   }
 }
 
-/** The host refuses the picture's own album, so the picture stays flat. `name`: null for every picture of the folder. */
+/**
+ * The host refuses the picture's own album, so the picture stays flat. `name`: null stands for every flat picture of the
+ * folder.
+ */
 export function staysFlat(tx: Tx, pictures: { folder: number; name: string | null }): void {
   tx.files.stayFlat(pictures)
 }
 
-/** Pictures that had to stay flat may be sent into their albums again: the pictures of a folder, or all pictures. */
+/** Pictures that had to stay flat may be sent into their albums again. `folder`: null stands for all folders. */
 export function mayBeRegrouped(tx: Tx, folder: number | null = null): void {
   tx.files.unflatten({ folder })
 }
@@ -182,8 +194,9 @@ const FOUND = {
 } as const
 
 /**
- * Recovery found the image of an upload in doubt. When the file has another version by now, the image is deleted later.
- * `deletionsOf`: what a mirror, given by its row, does with such images.
+ * Recovery has found the image of an upload in doubt. When the file has changed since that upload, the found image shows an
+ * older version, so it is to be deleted once it is no longer needed. `deletionsOf`: what the mirror with this row does with
+ * such images.
  */
 export function found(
   tx: Tx,
@@ -203,15 +216,15 @@ export function found(
     const ofImage = image.proof === 'none' ? 'linked' : 'synced'
     const state = file.state === 'hidden' ? 'hidden' : ofImage
     const since = state === 'hidden' ? file.since : null
-    // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read. A synced picture
-    // is not read again: it was sent a second time, into its own album, and its bytes are known.
+    // Records 0 as ctime, which no file has. So the next scan finds the file changed, and its bytes are read. A synced
+    // picture need not be read again: it was sent a second time only to get into its own album, and its bytes are known.
     const ctime = file.state === 'synced' ? file.ctime : 0
     const uses = { image: image.id, hash: image.hash, flat }
     settle(tx, 'found', file, { ...file, ctime, state, since, ...uses })
     tx.folders.lookAgain(folder)
     supersede(tx, file.image, image.id, location, deletions, moment)
   } else if (file && file.image === null && file.state !== 'gone')
-    // The image of the older version stays until the newer version is on the host.
+    // The file has a newer version by now. Until the newer version is uploaded, the file uses the image of the older one.
     writeFile(tx, 'found', file.state, { ...file, image: image.id, flat })
   else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
     const reason = file && file.state !== 'gone' ? 'superseded' : 'deleted'
@@ -221,8 +234,8 @@ export function found(
 }
 
 /**
- * Recovery has shown that an upload never arrived. When the file is still the version that was sent, it is sent again, or has
- * failed when the upload was refused (`refusal`).
+ * Recovery has shown that an upload never arrived. When the file is still the version that was sent, it becomes pending and
+ * is sent again. But when a proxy had refused the upload (`refusal`), the file becomes failed.
  */
 export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: Failed | null): void {
   const { folder, name } = intent
@@ -237,7 +250,8 @@ export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: F
       hash: null,
     })
     if (refusal) {
-      // The failures before stay, because they count how often the upload was tried.
+      // Only the doubt is forgotten. Earlier failures stay recorded, because their number says how often the upload was
+      // tried.
       tx.failures.clearDoubt(folder, name)
       failed(tx, tx.files.at(intent)!, refusal, now)
     } else tx.failures.clear(folder, name)
@@ -256,10 +270,11 @@ function usesImage(
 ): void {
   noteImage(tx, { file, mirror, path, deletions }, image, isNew, moment.now)
   const { folder, name } = file
-  // When the file differs from what the scan saw, its folder is scanned again. An example: a folder was replaced by another
-  // folder, and may be put back unchanged.
+  // The bytes were read from another file than the scan saw, so the folder must be scanned again. An example: a folder was
+  // replaced by another, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
-  // The ctime 0 differs from every file's, so the next scan makes the file pending and its bytes are read.
+  // A fresh file may change again without a new timestamp. So 0 is recorded as its ctime, which no file has: the next scan
+  // finds the file changed, and its bytes are read again.
   const ctime = isFresh(open) ? 0 : open.look.ctime
   const state = image.proof === 'none' ? 'linked' : 'synced'
   const row = {
@@ -277,7 +292,10 @@ function usesImage(
   supersede(tx, file.image, image.id, { mirror, path }, deletions, moment)
 }
 
-/** The file uses its image, and its upload is done. */
+/**
+ * Writes that the file uses its image. This ends the file's failures, the image's wait in escrow and a wish to send the
+ * file again.
+ */
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)
@@ -302,18 +320,18 @@ function locationOf({ folders }: Tx, { folder, name }: Pick<FileRow, 'folder' | 
 }
 
 /**
- * In these states a file may still be the version that an upload in doubt has sent. A synced file may be such a version too,
+ * A file in one of these states may still be the version that an upload in doubt has sent. For a synced file this is so
  * because a picture that lies flat is sent a second time, into its own album.
  */
 const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden', 'synced'])
 
 function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   if (!MAY_BE_SENT.has(file.state)) return false
-  // When the hash is known, only the hash counts, because a file that was touched has another time and the same bytes.
+  // When the hash is known, size and mtime are not compared, because `touch` changes the mtime of a file and not its bytes.
   return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)
 }
 
-/** A file that was changed just before it was read may change again without a new timestamp. */
+/** Whether a file was changed so shortly before it was read that it may change again and still have the same timestamp. */
 function isFresh({ readAt, look }: OpenPicture): boolean {
   return readAt < look.ctime + STAMP_GRAIN
 }
@@ -326,7 +344,8 @@ function noteChange(
   { kind, file, reason }: FileChange,
   now: number,
 ): void {
-  // A new picture gets its note when its upload is done. A file that was only touched gets no note.
+  // The history gets no row for a new picture, because its upload will write one. It gets no row for a file that was only
+  // touched.
   if (kind === 'pending') {
     const code = codeOf(reason)
     if (code !== 'new' && code !== 'touched')
@@ -350,7 +369,7 @@ function noteImage(
   now: number,
 ): void {
   const location = { mirror, path }
-  // A file that was only touched and has its old bytes gets no note.
+  // The history gets no row for a file that was only touched and still has its old bytes.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
   const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined

@@ -8,30 +8,33 @@ import { explained, StateError } from './state-error.ts'
 export type Db = Database.Database
 
 /**
- * Opens or creates the database at `file` (':memory:' for a database that is not kept), and migrates an older database.
- * `steps`: the versions of the schema, which tests replace. Each commit is on the disk before it returns, because a lost
- * commit would send a picture twice. Throws StateError.
+ * Opens or creates the database at `file` (':memory:' for a database without a file), and migrates an older database.
+ * `steps`: the versions of the schema, which tests replace. Each commit is on the disk before its promise resolves, because
+ * after a lost commit a picture would be sent twice. Throws StateError.
  *
  * Statements that search an index of many rows write a bound value as `+?`. Without the `+`, SQLite would prepare the
- * statement again for each new value, at ten times the statement's own cost, because this SQLite is built with STAT4 and
- * plans by the bound values.
+ * statement again for each new value, because this SQLite is built with STAT4 and plans by the bound values. That would
+ * take ten times as long as the statement itself.
  */
 export function openDatabase(file: string, steps: readonly string[] = STEPS): Db {
   if (file !== ':memory:') keepPrivate(file)
   const db = connect(file, {})
   try {
-    // A database can give room back to the disk only when this is set before its first table and before WAL.
+    // Only with `auto_vacuum` can a database give free pages back to the disk. It must be set before the first table and
+    // before WAL.
     if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
     const mode = db.pragma('journal_mode = WAL', { simple: true })
-    // The log is cut to so many bytes after a large commit or a long reader has made it longer.
+    // After a large commit or a long reader has made the log longer, SQLite shortens it to so many bytes.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
-    // openSynced syncs the log after each commit. Some file systems allow no log, and SQLite then syncs each commit itself.
+    // With WAL, openSynced itself syncs the log after each commit, so SQLite need not. Some file systems do not allow WAL;
+    // then SQLite syncs each commit.
     db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'FULL'}`)
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
-    // Savepoints of a group need more than the default of 64 KiB, and SQLite would write them to a temporary file.
+    // The savepoints of a group commit take more than the default of 64 KiB of memory. Without this, SQLite would write
+    // them to a temporary file.
     db.pragma('temp_store = MEMORY')
-    // KiB of pages in memory. With four times as much, a first look at 100,000 files takes no less time.
+    // Keeps 4096 KiB of pages in memory. With four times as much, a first scan of 100,000 files is no quicker.
     db.pragma('cache_size = -4096')
   } catch (error) {
     db.close()
@@ -60,7 +63,7 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
 }
 
 function upToDate(image: Buffer, file: string, steps: readonly string[]): Db {
-  // Bytes 18 and 19 are the versions of the file format. 2 means WAL, which a database in memory can't have.
+  // Bytes 18 and 19 state the versions of the file format. 2 means WAL, which is not possible in memory, so both become 1.
   image[18] = 1
   image[19] = 1
   const db = new Database(image)
@@ -68,13 +71,16 @@ function upToDate(image: Buffer, file: string, steps: readonly string[]): Db {
   return db
 }
 
-/** SQLite gives the files beside a database the database's mode, when it makes these files. */
+/**
+ * Makes the database's files readable for their owner alone. SQLite gives a new log the permissions of the database, but a
+ * log that is there already may have others.
+ */
 function keepPrivate(file: string): void {
   const beside = [`${file}-wal`, `${file}-shm`].filter(path => existsSync(path))
   try {
     for (const path of [file, ...beside]) makePrivate(path)
   } catch (error) {
-    // SQLite meets any other error too, when it opens the file, and SQLite's error says more.
+    // Any other error is ignored here: SQLite will meet it too when it opens the file, and its message says more.
     if (error instanceof StateError) throw error
   }
 }
@@ -94,7 +100,7 @@ function connect(file: string, options: Database.Options): Db {
  * changes: changes rows, and answers how many. insert: adds a row, and answers its id.
  */
 export function statements(db: Db) {
-  /** Prepares a statement when it is first used, because a short command uses few of two hundred statements. */
+  /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. */
   function lazily<Row>(sql: string, prepare = () => db.prepare<unknown[], Row>(sql)) {
     let statement: Database.Statement<unknown[], Row> | null = null
     return () => (statement ??= prepare())
@@ -142,7 +148,7 @@ export function statements(db: Db) {
 
 export type Statements = ReturnType<typeof statements>
 
-/** So many free pages (4 MiB) and a quarter of the file stay in the file, because the database may grow again. */
+/** This many free pages (4 MiB), and a quarter of the file, are not given back, because the database may grow again. */
 const KEPT_PAGES = 1024
 
 /** Free pages in the database's file. */
@@ -151,7 +157,7 @@ export function openSpace(db: Db) {
 
   return {
     reads: {
-      /** Whether more pages are free than should stay in the file. */
+      /** Whether the file has so many free pages that some should be given back. */
       isTooMuch(): boolean {
         if (pragma('auto_vacuum') !== INCREMENTAL) return false
         return pragma('freelist_count') > KEPT_PAGES + pragma('page_count') / 4

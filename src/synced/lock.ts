@@ -18,12 +18,12 @@ export class LockedError extends Error {
 }
 
 /**
- * Locks a state for this process. The lock is an exclusive transaction on an empty database. It writes nothing, so it can be
- * taken on a full disk. Throws LockedError, StateError and SQLite's errors.
+ * Locks a state for this process. The lock is an exclusive transaction on an empty database. The transaction writes
+ * nothing, so the lock can be taken even when the disk is full. Throws LockedError, StateError and SQLite's errors.
  */
 export function lockState(file: string): Lock {
   try {
-    // The timeout is needed, because `stateIsLocked` of another command holds the lock for a moment.
+    // The lock is tried for 500 ms, because `stateIsLocked` of another command may hold it for a moment.
     return lockFile(file, 500)
   } catch (error) {
     if (isBusy(error)) throw new LockedError(`${dirname(file)}: another albumd has this state; stop it first`)
@@ -31,12 +31,12 @@ export function lockState(file: string): Lock {
   }
 }
 
-/** `timeout`: for how many milliseconds a lock that is taken is waited for. */
+/** Locks a file. When the lock is taken, tries again for `timeout` milliseconds. */
 function lockFile(file: string, timeout: number): Lock {
   makePrivate(file)
   const db = new Database(file, { timeout })
   try {
-    // Without this, SQLite begins a journal file, and a full disk has no room for that file.
+    // By default, SQLite begins a journal file, which is not possible on a full disk.
     db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -62,8 +62,8 @@ export function stateIsLocked(file: string): boolean {
 }
 
 /**
- * The error for a lock that could not be taken. When the lock's file is damaged, albumd can't tell whether the state is
- * locked, and a person must remove the file.
+ * The error when a lock could not be taken. When the lock's file is damaged, albumd can't tell whether another process has
+ * locked the state, so a person must remove the file.
  */
 function noLock(error: unknown, file: string): unknown {
   const code = (error as { code?: string }).code ?? ''
@@ -77,9 +77,9 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Locks a mirror's folder, so that only one albumd of this user on this machine mirrors it, whatever its state. Nothing may be
- * written into the folder, so the lock is a file in a folder of the user's own, named after the mirror's device and inode. Other
- * users can't take this lock. Where there is no such folder, only the state is locked. Throws LockedError.
+ * Locks a mirror's folder, so that two albumd of the same user on this machine never mirror it at once, even when each has
+ * a state of its own. Nothing may be written into the folder. So the lock is a file in a private folder of the user, and
+ * its name contains the mirror's device and inode. Without a private folder, only the state is locked. Throws LockedError.
  */
 export function lockFolder(folder: string, root: RootIdentity): Lock {
   const own = ownFolder()
@@ -88,7 +88,7 @@ export function lockFolder(folder: string, root: RootIdentity): Lock {
     return lockFile(join(own, `mirror-${root.dev}-${root.ino}.lock`), 0)
   } catch (error) {
     if (isBusy(error)) throw new LockedError(inWords(because('mirrored_by_another', { folder })))
-    // The lock's file can't be made, for example on a full disk. The state is locked all the same.
+    // The lock's file can't be made, for example because the disk is full. albumd goes on with the lock of the state alone.
     return { release() {} }
   }
 }
@@ -100,7 +100,7 @@ function ownFolder(): string | null {
   return [`/run/user/${uid}/albumd`, `/tmp/albumd-${uid}`].find(folder => isOwn(folder, uid)) ?? null
 }
 
-/** Makes the folder when it is not there. Another user may have made it, or a link of its name. */
+/** Makes the folder when it is missing. False when another user owns it or can write into it, or when it is a link. */
 function isOwn(folder: string, uid: number): boolean {
   try {
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
@@ -111,5 +111,5 @@ function isOwn(folder: string, uid: number): boolean {
   }
 }
 
-/** The file type of a folder, in a mode without permissions for others. */
+/** The mode of a folder without permissions for others. */
 const FOLDER = 0o040000

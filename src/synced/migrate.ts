@@ -14,12 +14,12 @@ import { damaged, isOfDatabase, StateError } from './state-error.ts'
 
 type Db = Database.Database
 
-/** How many databases from before an upgrade are kept. */
+/** How many copies of the database from before a migration are kept. Older copies are removed. */
 const BACKUPS = 2
 
 /**
- * Migrates a database to this program's schema. First a copy of the database is made beside it. All steps run in one
- * transaction, so after a failed step the database is unchanged. Throws StateError: STATE_NEWER, STATE_DAMAGED,
+ * Migrates a database to this program's schema. Before, a copy of the database is made beside it. All steps run in one
+ * transaction. So when a step fails, the database is unchanged. Throws StateError: STATE_NEWER, STATE_DAMAGED,
  * STATE_NOT_MIGRATED.
  */
 export function migrate(db: Db, file: string, steps: readonly string[]): void {
@@ -29,7 +29,8 @@ export function migrate(db: Db, file: string, steps: readonly string[]): void {
     refuseDamaged(db, file)
     if (!db.memory) keepBackup(db, file, steps.length)
   }
-  // A step may rebuild a table that other tables refer to. SQLite ignores this pragma within a transaction.
+  // Foreign keys are switched off, because a step may rebuild a table that other tables refer to. This is done before the
+  // transaction, because SQLite ignores it within one.
   db.pragma('foreign_keys = OFF')
   try {
     db.transaction(() => takeSteps(db, file, version, steps)).immediate()
@@ -55,7 +56,7 @@ function notMigrated(file: string, why: string): StateError {
   )
 }
 
-/** The schema's version; 0 is an empty database. Throws StateError STATE_NEWER. */
+/** The schema's version; 0 when the database is empty. Throws StateError STATE_NEWER. */
 export function versionOf(db: Db, file: string, steps: readonly string[]): number {
   const version = db.pragma('user_version', { simple: true }) as number
   if (version > steps.length)
@@ -70,8 +71,8 @@ export function versionOf(db: Db, file: string, steps: readonly string[]): numbe
 export function refuseDamaged(db: Db, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
-  // A copy that was taken while albumd worked may mix pages of two moments. Then each page is intact, but rows may be
-  // missing.
+  // When somebody copies the database while albumd works, the copy may mix pages of two moments. Each page is then intact,
+  // but rows may be missing.
   if (anyBrokenReference(db)) throw damaged(file, 'rows of it are missing')
 }
 
@@ -79,7 +80,7 @@ function anyBrokenReference(db: Db): boolean {
   return (db.pragma('foreign_key_check') as unknown[]).length > 0
 }
 
-/** Keeps a copy of the database from before a migration. */
+/** Makes a copy of the database before a migration, and removes old copies. */
 function keepBackup(db: Db, file: string, version: number): void {
   const backup = freeName(`${file}.before-v${version}`)
   writeCopy(db, `${file}.before-tmp`, backup)
@@ -87,14 +88,14 @@ function keepBackup(db: Db, file: string, version: number): void {
 }
 
 /**
- * Writes a complete copy of a database, as it is at this moment, to `copy`, readable by its owner alone. `unfinished`: the
- * path of the copy until it is complete, in the same folder. After a failure neither file is there. Throws SQLite's and
- * Node's errors.
+ * Writes a complete copy of a database, as it is at this moment, to `copy`. Only its owner can read the copy. `unfinished`:
+ * the path in the same folder at which the copy lies until it is complete. After a failure neither file is there. Throws
+ * SQLite's and Node's errors.
  */
 export function writeCopy(db: Db, unfinished: string, copy: string): void {
   rmSync(unfinished, { force: true })
   try {
-    // SQLite would make the file readable for everybody, so an empty file is made first.
+    // SQLite would make a file that everybody can read. So an empty file with the right permissions is made first.
     closeSync(openSync(unfinished, 'wx', 0o600))
     db.prepare('VACUUM INTO ?').run(unfinished)
     const written = openSync(unfinished, 'r+')
@@ -117,7 +118,7 @@ function dropOldBackups(file: string, newest: string): void {
   for (const path of old.slice(BACKUPS - 1)) rmSync(path, { force: true })
 }
 
-/** `name`, or `name` with a number when a file of this name exists. No file is overwritten. */
+/** The path `name`. When it is taken, `name` with a number that is free, so that no file is overwritten. */
 export function freeName(name: string): string {
   const taken = new Set(readdirSync(dirname(name)))
   let free = name
@@ -125,7 +126,10 @@ export function freeName(name: string): string {
   return free
 }
 
-/** The files that SQLite keeps beside a database. If the log were left behind, SQLite would read it into the next database. */
+/**
+ * The endings of the database's files. All are moved together: if the log stayed, SQLite would read it into the next
+ * database.
+ */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
 /** Renames a damaged database and the files that belong to it. `now`: milliseconds since 1970. Answers the new name. */

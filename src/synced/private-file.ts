@@ -6,13 +6,14 @@ import { StateError } from './state-error.ts'
 const OTHERS = 0o077
 
 /**
- * Makes sure that only its owner can read a file, whatever the folder lets others do. A file that does not exist is made
- * empty, because SQLite would make it readable for everybody. Throws StateError when others can read the file, and that can't
- * be changed; throws Node's errors.
+ * Makes sure that only its owner can read a file, whatever the permissions of its folder. Makes an empty file when none is
+ * there, because SQLite would make one that everybody can read. Throws StateError when others can read the file and its
+ * permissions can't be changed. Throws Node's errors too.
  */
 export function makePrivate(file: string): void {
   try {
-    // A file that is there is not opened, because closing it would end this process's locks on it.
+    // 'wx' opens only a new file. An existing file must not be opened, because closing it would end this process's locks on
+    // it.
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -21,7 +22,7 @@ export function makePrivate(file: string): void {
   try {
     chmodSync(file, 0o600)
   } catch {
-    // The next look at the mode tells whether this worked.
+    // An error is ignored, because the permissions are checked once more below.
   }
   if (isOpenToOthers(file))
     throw new StateError(
@@ -31,6 +32,6 @@ export function makePrivate(file: string): void {
 }
 
 function isOpenToOthers(file: string): boolean {
-  // Windows has no such permissions, and answers made-up ones.
+  // Windows has no such permissions, so the mode there is made up.
   return process.platform !== 'win32' && (statSync(file).mode & OTHERS) !== 0
 }

@@ -2,8 +2,9 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * The state can't be used. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; codes that may pass by
- * themselves: STATE_FULL, STATE_BUSY, STATE_UNWRITABLE; or a code for a state that belongs to another host or account.
+ * The state can't be used. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; STATE_FULL,
+ * STATE_BUSY, STATE_UNWRITABLE, whose causes may pass by themselves; or a code that says that the state belongs to another
+ * host or account.
  */
 export class StateError extends Error {
   override name = 'StateError'
@@ -15,7 +16,7 @@ export class StateError extends Error {
   }
 }
 
-/** The disk counts as full when fewer bytes are free. SQLite may grow its shared memory by half of this at once. */
+/** With fewer free bytes than this, the disk counts as full. SQLite may grow its shared memory by half of this at once. */
 const FULL_BELOW = 64 * 1024
 
 /** Turns an error of SQLite or of the file system about `file` into a StateError. Other errors are returned unchanged. */
@@ -31,8 +32,8 @@ export function damaged(file: string, reason: string): StateError {
 }
 
 /**
- * Whether the database itself failed, and not only one statement. After such an error it is not known which statements were
- * done.
+ * Whether the error means that the whole database failed, and not only one statement. After such an error nobody knows
+ * which statements were done.
  */
 export function isOfDatabase(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code

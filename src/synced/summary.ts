@@ -5,7 +5,7 @@ import type { FileState } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */
 export interface MirrorSummary {
-  /** Pictures on the disk. */
+  /** How many pictures the last scans found on the disk. */
   files: number
   synced: number
   linked: number
@@ -15,11 +15,11 @@ export interface MirrorSummary {
   held_deletions: number
   failed: number
   left_out: LeftOut
-  /** Recorded pictures that are left out now. Their images stay on the host. */
+  /** Pictures that are left out now, and whose images stay on the host. */
   left_out_with_image: number
-  /** Pictures that lie flat: their image is in another album than their folder's album, which could not be had. */
+  /** Pictures that lie flat: their image is in another album, because their folder's own album could not be had. */
   flat: number
-  /** When the picture that waits longest began to wait: milliseconds since 1970. */
+  /** Since when the picture that waits longest has waited, in milliseconds since 1970; null when none waits. */
   oldest_unsynced: number | null
 }
 
@@ -41,13 +41,13 @@ export interface TreeSummary {
   left_out: LeftOut
 }
 
-/** What became of the images of pictures below a folder that is gone. */
+/** What became of the images of a folder's pictures, after the folder was deleted. */
 export interface GoneSummary {
-  /** Images whose grace is running, or whose deletion is approved. */
+  /** Images in escrow whose grace is running, or whose deletion a person has approved. */
   waiting: number
   /** Images whose deletion a person must approve or discard. */
   held: number
-  /** Pictures whose image was deleted, as far as the history reaches. */
+  /** Pictures whose image was deleted. Those whose rows in the history are already removed are not counted. */
   deleted: number
 }
 
@@ -55,12 +55,13 @@ export interface GoneSummary {
 export interface FlatPicture {
   path: string
   folder: string
-  /** The row of the album that its image lies in; null is the root. */
+  /** The row of the album that the picture's image lies in; null is the root. */
   album: number | null
 }
 
 export function openSummaries({ all, column, one, value }: Statements) {
-  // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+  // These two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order of
+  // bytes.
   const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
   const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`
   const looked = `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
@@ -84,7 +85,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
   const failed = value<[mirror: number], number>(
     `SELECT count(*) FROM failures JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND source <> 'uncertain'`,
   )
-  // SQLite uses the index of open files only when the query repeats the index's condition.
+  // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
+  // condition.
   const hiddenWithImage = value<[mirror: number], number>(
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
@@ -104,7 +106,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
         const states = Object.fromEntries(statesBelow({ mirror, path }).map(({ state, n }) => [state, n]))
         return { files, states, left_out }
       },
-      /** What became of the images below a folder that is gone. Not for the root. */
+      /** What became of the images of the pictures below a folder that is gone. Does not work for the root. */
       goneBelow: one<[{ mirror: number; path: string }], GoneSummary>(
         `SELECT
            (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('grace','approved')) AS waiting,
@@ -144,8 +146,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
       /** At most `most` failures, in the order of their paths. */
       failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
       /**
-       * At most `most` failures of a mirror. Failures that albumd does not retry by itself come first. Both parts are in the
-       * order of paths.
+       * At most `most` failures of a mirror, in the order of their paths. First come the failures that albumd does not
+       * retry by itself.
        */
       failuresOf: all<[mirror: number, most: number], FailureSummary>(
         `${failure} WHERE mirror = +? ORDER BY next_attempt_at IS NOT NULL, path LIMIT +?`,
@@ -156,8 +158,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
       >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
      WHERE mirror = +? GROUP BY code`),
       /**
-       * How many recorded pictures are missing from folders that hold a name that is not UTF-8. Each of these pictures may
-       * have got that name, so its image stays.
+       * How many pictures are missing from folders that contain a name that is not UTF-8. Each of these pictures may have
+       * been given that name, so its image stays.
        */
       perhapsRenamed: value<[mirror: number], number>(
         `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
@@ -167,7 +169,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
              AND history.path = CASE folders.path WHEN '' THEN '' ELSE folders.path || '/' END || files.name
            ORDER BY history.id DESC LIMIT 1) = 'perhaps_renamed'`,
       ),
-      /** The names of a mirror's files that failed with this code. */
+      /** The names of the files of a mirror whose recorded failure has this code. */
       namesOfCode: column<[mirror: number, code: string], string>(
         'SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?',
       ),

@@ -43,28 +43,31 @@ function openTables(db: Db) {
 
 type Tables = ReturnType<typeof openTables>
 
-/** The records, table by table. Every call is synchronous. */
+/** What may be called outside a transaction: the reads of each table. Every call is synchronous. */
 export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
 
 /**
- * What may be called within a transaction: reads, which see what this transaction has written, and writes. Only `commit`
- * and `commitNow` hand out a Tx, so that a write outside a transaction does not compile.
+ * What may be called within a transaction: writes, and reads, which see what this transaction has written. Only `commit`
+ * and `commitNow` hand out a Tx, so a write outside a transaction does not compile.
  */
 export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
 
 /** The records, and the only way to change them. */
 export interface Synced extends Records {
   /**
-   * Runs `change` in a transaction and resolves with its result once the change is on the disk. `change` must not keep
-   * the Tx. Rejects with what `change` threw, or with a StateError when the database failed.
+   * Runs `change` in a transaction, and resolves with its result once the change is on the disk. `change` must not use the
+   * Tx after it has returned. Rejects with what `change` threw, or with a StateError when the database failed.
    */
   commit<T>(change: (tx: Tx) => T): Promise<T>
-  /** Like `commit`, but at once. Only for the opening and closing of the records, when nothing else writes. */
+  /**
+   * Runs `change` in a transaction of its own at once, and returns when the change is on the disk. Use this only when the
+   * records are being opened or closed and nothing else writes.
+   */
   commitNow<T>(change: (tx: Tx) => T): T
   close(): void
 }
 
-/** `check` is called before each transaction, and throws when nothing may be written. */
+/** Opens the records. `check` is called before each transaction, and throws when nothing may be written. */
 export function openSynced(db: Db, check: () => void = () => {}): Synced {
   const log = openLog(db)
   const commit = groupCommits(db, { check, sync: log.sync })
@@ -73,7 +76,7 @@ export function openSynced(db: Db, check: () => void = () => {}): Synced {
   const tx = Object.fromEntries(
     tables.map(([name, { reads, writes }]) => [name, { ...reads, ...writes }]),
   ) as unknown as Tx
-  // Made once, because making a transaction costs more than a small change.
+  // This function is made only once, because making a transaction takes longer than a small change.
   const atOnce = db.transaction((change: (tx: Tx) => unknown) => change(tx))
   return {
     ...records,
@@ -94,16 +97,17 @@ export function openSynced(db: Db, check: () => void = () => {}): Synced {
 const toDisk = promisify(fdatasync)
 
 /**
- * The database's write-ahead log. SQLite writes each commit to the log, and albumd itself syncs the log to the disk, because
- * SQLite would let the whole process wait meanwhile: a tenth of a millisecond on a quick disk, and many on a memory card.
- * Commits lie in the log in their order, so after a power cut no commit is there without those before it.
+ * The database's write-ahead log. SQLite writes each commit to the log, and albumd syncs the log to the disk. If SQLite
+ * synced it, the whole process would wait: a tenth of a millisecond on a quick disk, and many milliseconds on a memory
+ * card. The log holds the commits in their order. So after a power cut, a commit is there only if all earlier commits are.
  *
- * A process that closes any descriptor of a file loses all its locks on this file. SQLite has no locks on the log.
+ * When a process closes any descriptor of a file, it loses all its locks on this file. The log may be opened and closed
+ * here, because SQLite has no locks on it.
  */
 function openLog(db: Db) {
   let opened: number | null = null
   const isLogged = db.pragma('journal_mode', { simple: true }) === 'wal'
-  // The log is there from the first commit on.
+  // The log is opened late, because the file exists only from the first commit on.
   const log = () => {
     opened ??= openSync(`${db.name}-wal`, 'r+')
     return opened
@@ -117,7 +121,8 @@ function openLog(db: Db) {
 
 /**
  * Runs `change` in a transaction, and resolves once the transaction is on the disk. Rejects with what `change` threw. After
- * the database has failed, every call rejects with a StateError, because memory and records may differ.
+ * the database has failed, every call rejects with a StateError, because what albumd has in memory and what is recorded may
+ * differ.
  */
 export type Commit = <T>(change: () => T) => Promise<T>
 
@@ -127,16 +132,21 @@ interface Waiting {
   reject: (reason: unknown) => void
 }
 
-/** A group waits until so many milliseconds after the group before, so that the changes of eight uploads share it. */
+/**
+ * A group begins at least so many milliseconds after the group before, so that the changes of eight uploads get into one
+ * group.
+ */
 const APART_MS = 2
 
 /**
- * After so many groups of a single change, a group waits no longer, because nobody shares it. Every so many groups, a group
- * waits again, to find out whether others share it by now.
+ * When so many groups in a row had a single change, a group does not wait, because nobody else would join it. But each time
+ * after so many groups, one group waits, to find out whether others join by now.
  */
 const SINGLES = 16
 
-/** Calls back at the end of this turn of the event loop, or `APART_MS` after the last time. */
+/**
+ * Calls back at the end of this turn of the event loop, or `APART_MS` after the last call when the group waits for others.
+ */
 function apart(): (flush: () => void, singles: number) => void {
   let last = Number.NEGATIVE_INFINITY
   return (flush, singles) => {
@@ -154,16 +164,16 @@ function apart(): (flush: () => void, singles: number) => void {
 export interface GroupOptions {
   /** Called before each transaction. Throws when nothing may be written. */
   check?: () => void
-  /** Brings what was committed to the disk. Null, or left out: nothing has to be waited for. */
+  /** Syncs what was committed to the disk. Null, or left out: no sync is needed. */
   sync?: () => Promise<void> | null
-  /** Calls back when the group is to be committed. `singles`: how many groups in a row had a single change. */
+  /** Calls `flush` when the group is to be committed. `singles`: how many groups in a row had a single change. */
   schedule?: (flush: () => void, singles: number) => void
 }
 
 /**
- * Group commit: changes that come shortly one after the other, or while the group before is synced to the disk, share one
- * transaction, so eight uploads need one fdatasync. Each change has its own savepoint, so a change that throws undoes only
- * itself.
+ * Group commit: changes share a transaction when they come shortly after each other, or while the previous group is being
+ * synced to the disk. So eight uploads need one fdatasync. Each change has its own savepoint, so a change that throws
+ * undoes only itself.
  */
 export function groupCommits(
   db: Db,
@@ -173,11 +183,14 @@ export function groupCommits(
   let isSyncing = false
   let singles = 0
   let failure: unknown = null
-  // These are made once, because making them costs more than a small change.
+  // These two functions are made only once, because making them takes longer than a small change.
   const inSavepoint = db.transaction((change: () => unknown) => change())
   const inTransaction = db.transaction((work: () => void) => work())
 
-  /** Answers how to tell each caller of its change, once the transaction is on the disk. */
+  /**
+   * Commits a group. Answers functions that tell each caller the result of its change; call them once the transaction is on
+   * the disk.
+   */
   const commitGroup = (group: readonly Waiting[]): (() => void)[] => {
     const settle: (() => void)[] = []
     if (failure !== null) throw failure
@@ -188,7 +201,8 @@ export function groupCommits(
           const value = inSavepoint(change)
           settle.push(() => resolve(value as never))
         } catch (error) {
-          // SQLite may have rolled back the whole transaction. A further change would then run in a transaction of its own.
+          // After such an error SQLite may have rolled back the whole transaction. So no further change is made, because it
+          // would run outside the transaction.
           if (isOfDatabase(error)) throw error
           settle.push(() => reject(error))
         }

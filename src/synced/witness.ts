@@ -11,29 +11,29 @@ import {
 import { dirname } from 'node:path'
 
 /**
- * The witness is a small file beside the database. It shows whether an older copy of the database was put back. The witness
- * counts how often the database was opened, and an older copy was opened less often. And the witness holds the ctime of the
- * database, which no tool can set.
+ * The witness is a small file beside the database. It shows when an older copy of the database was put back. It counts how
+ * often the database was opened, and an older copy was opened less often. It also holds the ctime of the database, which no
+ * tool can set.
  */
 export interface Witness {
   /** How often the database was opened for work. */
   generation: number
   /**
-   * What the database's file looked like after a clean end. Null while a process works on the database, and after an end
+   * Inode, size and ctime of the database after a clean end. Null while a process works on the database, and after an end
    * that was not clean.
    */
   closed: FileMark | null
   /** Whether intents were open in the journal at a clean end. */
   unsettled: boolean
-  /** Whether the database proved to be damaged while a process worked on it. */
+  /** Whether a process found the database damaged while it worked on it. */
   damaged: boolean
-  /** What the witness's own file looks like. */
+  /** Inode, size and ctime of the witness file itself. */
   mark: FileMark
 }
 
 /**
- * The mark of a file, which changes when the file is replaced or written. Nanoseconds and inode numbers are decimal text,
- * because a JavaScript number does not hold them exactly.
+ * What shows that a file was replaced or written since. Nanoseconds and inode numbers are decimal text, because a
+ * JavaScript number does not hold them exactly.
  */
 export interface FileMark {
   ino: string
@@ -43,9 +43,9 @@ export interface FileMark {
 
 /** What the database has recorded about its witness. */
 export interface Remembered {
-  /** Null: no witness was ever written for this database. */
+  /** How often the database was opened for work. Null: no witness was ever written for this database. */
   generation: number | null
-  /** `seenAs` of the witness when the database was last opened. */
+  /** What `seenAs` answered for the witness when the database was last opened. */
   witness: string | null
 }
 
@@ -55,32 +55,35 @@ export interface Remembered {
  */
 export type Verdict = 'new' | 'lost' | 'clean' | 'cut_off' | 'restored'
 
-/** `database`: the mark of the database before it was opened; null when the file did not exist or was empty. */
+/**
+ * Judges in which state the database is before it is opened. `database`: what the file looks like; null when it does not
+ * exist or is empty. `witness`: null when there is no witness.
+ */
 export function judge(
   { generation, witness: seen }: Remembered,
   database: FileMark | null,
   witness: Witness | null,
 ): Verdict {
   if (database === null) return witness ? 'lost' : 'new'
-  // A database that no process has opened for work yet has no witness.
+  // A database that no process has opened for work yet has no witness. When it was opened before, its witness was lost.
   if (!witness) return generation === null ? 'cut_off' : 'restored'
   const opened = generation ?? 0
   if (opened < witness.generation) return 'restored'
-  // This is so after a power cut between writing the database and writing the witness.
+  // The power was cut after the database was written and before the witness was.
   if (opened > witness.generation) return 'cut_off'
   if (witness.closed) return sameFile(witness.closed, database) ? 'clean' : 'restored'
-  // When database and witness were restored from one copy, they agree on how often the state was opened. But the restored
-  // witness is a new file, and the database remembers the mark of the old file.
+  // Database and witness count the same, as when both were restored from one copy. But a restored witness is a new file
+  // with another inode and ctime, and the database remembers those of the old file.
   const sawThisOne = seen?.startsWith(`${opened} `) && seen !== seenAs(witness)
   return sawThisOne ? 'restored' : 'cut_off'
 }
 
-/** The witness as the database remembers it. */
+/** The text by which the database remembers a witness file: its count, inode and ctime. */
 export function seenAs({ generation, mark }: Pick<Witness, 'generation' | 'mark'>): string {
   return `${generation} ${mark.ino} ${mark.ctime}`
 }
 
-/** Null when the file does not exist, or was not written by albumd. */
+/** Reads the witness. Null when the file does not exist, or was not written by albumd. */
 export function readWitness(file: string): Witness | null {
   const mark = markOf(file)
   if (!mark) return null
@@ -101,7 +104,7 @@ export function readWitness(file: string): Witness | null {
   }
 }
 
-/** Replaces the witness atomically, and syncs it to the disk. Answers the new file's mark. */
+/** Replaces the witness atomically, and syncs it to the disk. Answers inode, size and ctime of the new file. */
 export function writeWitness(file: string, witness: Omit<Witness, 'mark'>): FileMark {
   const unfinished = `${file}.tmp`
   try {
@@ -115,14 +118,14 @@ export function writeWitness(file: string, witness: Omit<Witness, 'mark'>): File
   return markOf(file)!
 }
 
-/** The mark of a file, or null when it does not exist or is empty. */
+/** Inode, size and ctime of a file. Null when the file does not exist or is empty. */
 export function markOf(file: string): FileMark | null {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   if (!stats || stats.size === 0n) return null
   return { ino: String(stats.ino), size: String(stats.size), ctime: String(stats.ctimeNs) }
 }
 
-/** Like `markOf`, after the file's times were synced to the disk, so that the mark stays the same after a power cut. */
+/** Like `markOf`, but syncs the file's times to the disk before. So after a power cut the file still has the same ctime. */
 export function lastingMarkOf(file: string): FileMark | null {
   sync(file)
   return markOf(file)
@@ -133,7 +136,7 @@ function sync(path: string): void {
   try {
     fsyncSync(open)
   } catch (error) {
-    // Some systems can't sync a folder, or a file that is open for reading.
+    // The error is ignored on systems that can't sync a folder, or a file that is open only for reading.
     if (!['EISDIR', 'EINVAL', 'EPERM', 'EBADF'].includes((error as NodeJS.ErrnoException).code ?? ''))
       throw error
   } finally {
