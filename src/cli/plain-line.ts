@@ -26,7 +26,7 @@ export function plainArguments(
   const declared = declaredBy(builder)
   if (!declared) return null
   const { options, operands } = declared
-  const values = defaultsOf(options)
+  const values = { ...emptyLists(operands), ...defaultsOf(options) }
   const places = command.split(' ').slice(1)
   const given = new Set<string>()
   const left = [...words]
@@ -49,6 +49,12 @@ export function plainArguments(
 function defaultsOf(options: ByName): Record<string, unknown> {
   const values = Object.entries(options).map(([name, { default: value }]) => [name, value] as const)
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+}
+
+/** For yargs, an operand that takes several words and gets none is an empty list. */
+function emptyLists(operands: ByName): Record<string, unknown> {
+  const lists = Object.entries(operands).filter(([, { array }]) => array)
+  return Object.fromEntries(lists.map(([name]) => [name, []]))
 }
 
 /** The option that a word of the command line names: by `--name`, or by the letter of its alias. */
