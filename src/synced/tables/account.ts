@@ -10,19 +10,19 @@ export interface BlockRow {
   said_at: number
 }
 
-/** A quota day. Times are milliseconds since 1970. */
+/** What is known of one day of the quota. Times are milliseconds since 1970. */
 export interface QuotaRow {
   /** The beginning of the day in ISO 8601. */
   day: string
   /** How many credentials the host issued on this day. */
   used: number
-  /** When the host first said that the quota is used up; null when it did not say this. */
+  /** When the host first said on this day that the quota is used up; null when it did not. */
   exhausted: number | null
-  /** When the host last said that the quota is used up. */
+  /** When the host last said on this day that the quota is used up; null when it did not. */
   said_at: number | null
-  /** How many requests were refused for the quota. Several requests at once count as one. */
+  /** How often the host refused because of the quota. Requests that were refused at the same time count as one. */
   refused: number
-  /** When there is quota again, as the host said when it refused, or null. */
+  /** When there is quota again, as the host said when it refused; null when it did not say. */
   resumes_at: number | null
   /** The wall clock minus the monotonic clock when the host last said that the quota is used up. */
   clock_offset: number | null
@@ -39,7 +39,7 @@ export function openAccount({ all, get, run, value }: Statements) {
     reads: {
       blocks: all<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint'),
       quota: (day: string): QuotaRow => quota(day) ?? { ...UNUSED, day },
-      /** Credentials that the host issued on the days after this one. */
+      /** How many credentials the host issued on days later than this one. */
       usedAfter: value<[day: string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?'),
     },
     writes: {
@@ -48,7 +48,7 @@ export function openAccount({ all, get, run, value }: Statements) {
       >(`INSERT INTO blocks (endpoint, code, message, since, said_at) VALUES (@endpoint, @code, @message, @since, @said_at)
      ON CONFLICT DO UPDATE SET code = excluded.code, message = excluded.message, said_at = excluded.said_at,
        since = iif(code = excluded.code, since, excluded.since)`),
-      /** Forgets the blocks of all other endpoints. */
+      /** Forgets all blocks except those of these endpoints. */
       clearBlocks: (except: readonly string[]) => clearBlocks(JSON.stringify(except)),
       /** Counts a credential that was issued on this day. */
       useQuota: run<[day: string]>(

@@ -6,21 +6,23 @@ export interface AlbumRow {
   name: string
   remote_id: string
   ours: 0 | 1
-  /** 0: the host did not know the album's id, so the album must be looked for again. */
+  /** 0: the host did not know the album's id, so albumd must look for the album again. */
   confirmed: 0 | 1
   /**
-   * 1: albumd created the album although the plan lists no albums and the records may be old. The host may hold another album
-   * of this name.
+   * 1: albumd created the album without looking for it, because the plan allows no listings. When the records are old, the
+   * host may hold another album of this name.
    */
   blind: 0 | 1
   /**
-   * When albumd created the album, in monotonic milliseconds of this boot. Null when albumd did not create the album, or when
-   * the album has been used since.
+   * When albumd created the album, in monotonic milliseconds. Null when somebody else created the album, or once something
+   * was put into the album.
    */
   made_at: number | null
-  /** When the host last said that no album can be created in this album: milliseconds since 1970. Null: it did not. */
+  /**
+   * When the host last refused to create an album in this album, in milliseconds since 1970. Null when it did not refuse.
+   */
   closed_at: number | null
-  /** 1: albumd created this album in place of another, although no listing could show that the other was gone. */
+  /** 1: albumd created this album in place of another, although no listing could show that the other album was gone. */
   remade: 0 | 1
 }
 
@@ -43,20 +45,21 @@ export function openAlbums({ all, get, run }: Statements) {
   const confirm = run<[id: number]>('UPDATE albums SET confirmed = 1, blind = 0 WHERE id = ?')
   const doubtChildren = run<[id: number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
 
-  /** Whether an album is the album `above`, or lies below it. */
+  /** Whether `album` is the album `above`, or lies below it. */
   function liesIn(album: number | null, above: number): boolean {
     for (let at = album; at !== null; at = byId(at)!.parent) if (at === above) return true
     return false
   }
 
   /**
-   * Moves the record of an album that the host lists under another parent or name. The row keeps its id, because images and
-   * intents name it. When another record has this parent and name, the two records swap them. When an album would then lie
-   * below itself, nothing changes.
+   * Changes parent and name of an album's record, because the host lists the album there. The row keeps its id, because
+   * images and intents name it. `lost`: another record that has this parent and name; it gets the old parent and name of
+   * the album. When an album would then lie below itself, nothing changes.
    */
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
-    // No album has an empty name (§4.6), so the empty name is free for the moment of the swap.
+    // Two records can't have the same parent and name, so `lost` gets an empty name in between. No album has an empty name
+    // (§4.6).
     if (lost) setPlace(lost.parent, '', 0, lost.id)
     setPlace(parent, name, 1, album.id)
     if (lost) setPlace(album.parent, album.name, 0, lost.id)
@@ -73,9 +76,9 @@ export function openAlbums({ all, get, run }: Statements) {
     },
     writes: {
       /**
-       * Records an album under its parent and name. When another album was recorded there, its record gets the new id.
-       * `ours`: albumd created the album. When the id is recorded under another parent or name, that record moves here,
-       * unless an album would then lie below itself. Answers the record with the id.
+       * Records that the host has an album with this id under this parent and name. `ours`: albumd created the album. When
+       * another id is recorded there, its record gets the new id. When this id is recorded elsewhere, its record moves
+       * here, unless an album would then lie below itself. Answers the record with the id.
        */
       put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
         const known = named(parent, name)
@@ -84,7 +87,7 @@ export function openAlbums({ all, get, run }: Statements) {
         if (held) confirm(held.id)
         else if (known) {
           setRemote(remoteId, Number(ours), known.id)
-          // The recorded albums below were in the album that is lost, so they are looked for again.
+          // The recorded albums below lay in the album with the old id, which is gone. So they are looked for again.
           doubtChildren(known.id)
         } else insert(parent, name, remoteId, Number(ours))
         return byRemoteId(remoteId)!
@@ -94,20 +97,26 @@ export function openAlbums({ all, get, run }: Statements) {
       madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
       used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ?'),
       remade: run<[remade: 0 | 1, id: number]>('UPDATE albums SET remade = ? WHERE id = ?'),
-      /** `at`: milliseconds since 1970. Null: albums can be created in this album. */
+      /**
+       * `at`: when the host refused to create an album in this album, in milliseconds since 1970. Null: it creates albums
+       * there again.
+       */
       close: run<[at: number | null, id: number]>('UPDATE albums SET closed_at = ? WHERE id = ?'),
-      /** After a boot the monotonic clock has begun again, so recorded times are set to the present time. */
+      /**
+       * After a boot the monotonic clock begins at 0 again. So all recorded monotonic times become the present time, which
+       * makes albumd wait longer and never shorter.
+       */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
-      /** Puts the album with this id in doubt, so that it is looked for again. */
+      /** The album with this id is in doubt, so it is looked for again. */
       doubt: run<[remoteId: string]>('UPDATE albums SET confirmed = 0 WHERE remote_id = ?'),
     },
   }
 }
 
 /**
- * How many images without a record each album holds. Such an image may be a picture that is about to be uploaded, so an album
- * is walked before the first upload into it, unless the album is recorded here with the count 0. Albums that were walked or
- * that albumd created have a count. A null album is the host's root.
+ * How many unrecorded images each album holds. An unrecorded image may be the image of a picture that is about to be
+ * uploaded. So an album is walked before the first upload into it, unless the count here is 0. Albums have a count once
+ * they were walked, or when albumd created them. A null album is the host's root.
  */
 export function openContents({ run, value }: Statements) {
   return {
@@ -130,13 +139,13 @@ export function openContents({ run, value }: Statements) {
 }
 
 /**
- * empty: a complete walk showed nothing in the album, first at `since`.
- * occupied: at `since` the album held an unrecorded image, or the host refused its deletion.
- * deleting: its deletion may have been done.
+ * empty: a complete walk showed no image and no album in the album, for the first time at `since`.
+ * occupied: at `since` the album held an unrecorded image, or the host refused to delete the album.
+ * deleting: albumd asked the host to delete the album, and the album may be gone.
  */
 export interface UnusedAlbumRow {
   album: number
-  /** Monotonic milliseconds of this boot. */
+  /** Milliseconds since the machine started. */
   since: number
   state: 'empty' | 'occupied' | 'deleting'
 }
@@ -157,7 +166,7 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
 
   return {
     reads: {
-      /** Albums that albumd created, in which no image is recorded, and for which no intent is open. */
+      /** Albums that albumd created, in which no image is recorded, and for which the journal has no open intent. */
       unused: all<[], AlbumRow>(`SELECT * FROM albums WHERE ours = 1 AND confirmed = 1
        AND NOT EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
        AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.album = albums.id)`),
@@ -165,7 +174,10 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
       below: all<[album: number], AlbumRow>('SELECT * FROM albums WHERE parent = +?'),
       all: all<[], UnusedAlbumRow>('SELECT * FROM unused_albums ORDER BY album'),
       at: get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
-      /** When the album that waits longest was first seen empty, in monotonic milliseconds; null when none waits. */
+      /**
+       * The earliest `since` of an album that is empty or being deleted, in monotonic milliseconds; null when there is
+       * none.
+       */
       oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),
     },
     writes: {
@@ -175,7 +187,10 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
       forgetAlbum(album: number): void {
         for (const forget of ofNoUse) forget(album)
       },
-      /** After a boot the monotonic clock has begun again, so recorded times are set to the present time. */
+      /**
+       * After a boot the monotonic clock begins at 0 again. So all recorded monotonic times become the present time, which
+       * makes albumd wait longer and never shorter.
+       */
       restartClocks: run<[monotonic: number]>('UPDATE unused_albums SET since = round(?)'),
     },
   }

@@ -16,7 +16,7 @@ export interface Finding {
   /** The album that the image is or was in; null is the root. */
   album: number | null
   name: string
-  /** Why this is a finding. */
+  /** In what way the records and the listing differ. */
   detail: Reason
 }
 
@@ -24,7 +24,7 @@ export interface Finding {
 export function openAudit({ all, column, has, run, value }: Statements) {
   return {
     reads: {
-      /** The albums of recorded images, and the albums that albumd created. */
+      /** The albums that an audit walks: those in which images are recorded, and those that albumd created. */
       albums: column<[], number | null>(
         `SELECT id FROM albums
          WHERE ours = 1 OR EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
@@ -39,7 +39,7 @@ export function openAudit({ all, column, has, run, value }: Statements) {
          ORDER BY kind, audit_findings.album, name, remote_id`,
       ),
       count: value<[], number>('SELECT count(*) FROM audit_findings'),
-      /** Whether an image waits for its deletion, or may have been deleted. */
+      /** Whether an image is in escrow, or albumd has asked the host to delete it. */
       isLeaving: has<[{ image: number }]>(
         `SELECT image FROM escrow WHERE image = @image
          UNION ALL SELECT image FROM journal JOIN files USING (image) WHERE image = @image`,
@@ -50,7 +50,7 @@ export function openAudit({ all, column, has, run, value }: Statements) {
       done: run<[album: number | null, at: number]>(
         'INSERT INTO audit (album, at) VALUES (ifnull(?, 0), ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
-      /** Forgets which albums were compared. */
+      /** Forgets which albums the audit has compared already. */
       forgetDone: run<[]>('DELETE FROM audit'),
       forgetFindings: run<[]>('DELETE FROM audit_findings'),
       put: run<[Finding]>(
@@ -61,7 +61,10 @@ export function openAudit({ all, column, has, run, value }: Statements) {
       remove: run<[kind: FindingKind, remoteId: string]>(
         'DELETE FROM audit_findings WHERE kind = ? AND remote_id = ?',
       ),
-      /** Forgets findings that albumd has settled since `began`. */
+      /**
+       * Forgets findings that hold no longer. Examples: a foreign image was recorded or deleted since `began`; an image
+       * that was gone has no record any more.
+       */
       dropMoot: run<[began: number]>(`DELETE FROM audit_findings WHERE CASE kind
        WHEN 'foreign' THEN EXISTS (SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id)
          OR EXISTS (SELECT 1 FROM deleted WHERE deleted.remote_id = audit_findings.remote_id AND deleted.at >= ?)
@@ -75,8 +78,8 @@ export function openAudit({ all, column, has, run, value }: Statements) {
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
       /**
-       * Forgets findings of images that are recorded in this album and were listed in another album, because this album could
-       * not be compared.
+       * Forgets findings of images that are recorded in this album and listed in another album. The audit could not compare
+       * this album, so the images may be listed here too.
        */
       dropMovedFrom: run<[album: number | null]>(
         `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (

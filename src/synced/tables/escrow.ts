@@ -4,13 +4,13 @@ export interface EscrowRow {
   image: number
   mirror: number
   path: string
-  /** ignored: an ignore rule hides the file, and a person asked to delete such images. */
+  /** Why the image is to be deleted. ignored: an ignore rule hides the file, and a person asked to delete such images. */
   reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
   /** The running time at which the grace ends. */
   due_at: number
-  /** 1: the grace has ended, and the host refused the deletion. `due_at` is when it is tried again. */
+  /** 1: the grace is over, and the host refused to delete the image. Then `due_at` is the time of the next try. */
   postponed: 0 | 1
 }
 
@@ -31,13 +31,13 @@ const inStates = (states: readonly string[]) => `state IN (${states.map(state =>
 
 type NewEscrowRow = Omit<EscrowRow, 'postponed'>
 
-/** The counts that decide whether the deletions of a mirror are held. */
+/** The three counts by which the hold decides whether a mirror deletes too much at once. */
 export interface EscrowWeight {
-  /** Images that wait for a deletion that no person has approved. Held images count too. */
+  /** Images in escrow whose deletion no person has approved, held images included. */
   pending: number
-  /** Images that were deleted within the window without a person's approval. */
+  /** Images that were deleted lately (within the hold's window) without a person's approval. */
   deleted: number
-  /** Pictures whose image is in use. */
+  /** Files on the disk that use an image. */
   in_use: number
 }
 
@@ -46,7 +46,8 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
   const nextDue = value<[mirrors: string], number | null>(
     `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
-  // An image does not count when another file uses an image of the same bytes, because its picture has only moved.
+  // When a synced file uses another image of the same bytes, the picture has only moved, and its deletion loses nothing. So
+  // such an image is not counted for the hold.
   const losesBytes = `NOT EXISTS (
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
@@ -58,24 +59,25 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
       held: all<[mirror: number, most: number], EscrowRow>(
         `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
       ),
-      /** The entries of images that the file at this path used. */
+      /** The entries of all images that the file at this path has used. */
       atPath: all<[mirror: number, path: string], EscrowRow>(
         'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
       ),
-      /** The entry below this folder that is due first. */
-      // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+      /** The entry below this folder whose deletion is due first. */
+      // The two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order
+      // of bytes.
       nextBelow: get<[{ mirror: number; path: string }], EscrowRow>(
         `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
            AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
-      /** The path of a gone picture of these bytes whose image is in escrow, if any. */
+      /** The path of a deleted picture of these bytes whose image is still in escrow, if any. */
       pathOfBytes: value<[hash: Buffer], string | undefined>(
         `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +? AND reason = 'deleted' LIMIT 1`,
       ),
-      /** When the next grace of these mirrors ends, in running time; null when none runs. */
+      /** When the next entry of these mirrors is due, in running time; null when none waits for a time. */
       nextDue: (mirrors: readonly number[]) => nextDue(JSON.stringify(mirrors)),
-      /** Entries whose deletion the host has refused. */
+      /** The entries whose deletion the host has refused. */
       postponed: all<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1'),
       /** `since`: the running time at which the window begins. */
       weight: one<[{ mirror: number; since: number }], EscrowWeight>(
@@ -91,7 +93,7 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
      VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
      ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
        since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`),
-      /** Takes an entry out, because its image is needed again or is gone from the host. */
+      /** Removes an entry, because its image is needed again, or because the image is gone from the host. */
       takeBack: run<[image: number]>('DELETE FROM escrow WHERE image = ?'),
       postpone: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
         'UPDATE escrow SET due_at = @due_at, postponed = 1 WHERE image = @image',
@@ -100,7 +102,7 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
       approve: run<[image: number]>(
         `UPDATE escrow SET state = 'approved' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
       ),
-      /** Holds all pending entries of a mirror for a person. Answers how many are held now. */
+      /** Holds the entries of a mirror until a person approves or discards them. Answers how many entries became held. */
       hold: changes<[mirror: number]>(
         `UPDATE escrow SET state = 'held' WHERE ${inStates(ESCROW_TRANSITIONS.held.held)} AND mirror = +? AND ${losesBytes}`,
       ),
@@ -111,12 +113,14 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
       proved: run<[image: number]>(
         `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
       ),
-      /** Counts the deletion of an image in escrow that no person has approved, unless its picture has only moved. */
+      /**
+       * Counts the deletion of an image for the hold, unless a person approved the deletion or the picture has only moved.
+       */
       record: run<[{ at: number; image: number }]>(
         `INSERT INTO deletions (at, mirror, image) SELECT @at, mirror, image FROM escrow
          WHERE image = +@image AND state <> 'approved' AND ${losesBytes}`,
       ),
-      /** Forgets counted deletions from before the window. */
+      /** Forgets deletions that were counted before the hold's window. */
       prune: run<[before: number]>('DELETE FROM deletions WHERE at <= +?'),
     },
   }

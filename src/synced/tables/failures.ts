@@ -10,15 +10,15 @@ export interface FailureRow {
   code: string
   message: Reason
   attempts: number
-  /** Null: the file is tried again when it changes. */
+  /** When the file is tried again, in milliseconds since 1970. Null: it is tried again only when it changes. */
   next_attempt_at: number | null
 }
 
-/** Failures of paths. A failure goes when the path succeeds or changes. */
+/** Failures of looks and uploads, by path. A failure is removed when the path succeeds or changes. */
 export function openFailures({ all, get, run, value }: Statements) {
   return {
     reads: {
-      /** The failure of a path. A failed upload comes before a failed look. */
+      /** The failure of a path. When both an upload and a look failed, the failed upload. */
       of: get<[folder: number, name: string], FailureRow>(
         'SELECT * FROM failures WHERE folder = +? AND name = +? ORDER BY source DESC LIMIT 1',
       ),
@@ -30,7 +30,7 @@ export function openFailures({ all, get, run, value }: Statements) {
       attempts: value<[folder: number, name: string], number | undefined>(
         `SELECT attempts FROM failures WHERE folder = ? AND name = ? AND source = 'upload'`,
       ),
-      /** The failure of a file's last upload, if any. */
+      /** The code of the failure of a file's last upload, if it failed. */
       codeOf: value<[FileKey], string | undefined>(
         `SELECT code FROM failures WHERE folder = @folder AND name = @name AND source = 'upload'`,
       ),
@@ -40,7 +40,7 @@ export function openFailures({ all, get, run, value }: Statements) {
         { folder: number; name: string; size: number }
       >(`SELECT folder, name, size FROM failures JOIN files USING (folder, name)
      WHERE source = 'upload' AND code = ? AND state = 'failed' ORDER BY size`),
-      /** When the next retry is due; null when none is. */
+      /** When the next failure is due to be tried again; null when none is tried again by itself. */
       nextDue: value<[], number | null>('SELECT min(next_attempt_at) FROM failures'),
       /** Failed uploads whose retry is due, those with the fewest tries first. */
       due: all<[now: number], FailureRow>(
@@ -63,13 +63,13 @@ export function openFailures({ all, get, run, value }: Statements) {
         `UPDATE failures SET next_attempt_at = ? WHERE folder = ? AND name = ? AND source = 'upload'`,
       ),
       /**
-       * Forgets the failure of a file's upload. A failed look stays, because it may belong to another file: a name that is
-       * not UTF-8 may be written like this file's name.
+       * Forgets that the file's upload failed or is in doubt. A failed look stays, because it may be another file's: a name
+       * that is not UTF-8 may be written exactly like this file's name.
        */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = +? AND name = +? AND source <> 'look'`,
       ),
-      /** Forgets that the outcome of a file's upload was not known. */
+      /** Forgets that the outcome of a file's upload is not known. */
       clearDoubt: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = ? AND name = ? AND source = 'uncertain'`,
       ),

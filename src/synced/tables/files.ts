@@ -4,13 +4,13 @@ import type { ImageRow } from './images.ts'
 
 /**
  * pending: the file must be hashed, and uploaded when its bytes are new.
- * synced: its image has its bytes.
- * linked: an image on the host has its name, dimensions and size; the bytes are not compared yet.
- * uncertain: its upload is in doubt.
- * failed: its last upload failed.
- * gone: it is not on the disk any more; its image is in escrow.
- * kept: it is not on the disk any more; its image stays for good.
- * hidden: it is left out (ignored, empty, a link); its image stays.
+ * synced: the file's image has the file's bytes.
+ * linked: an image on the host has the file's name, dimensions and size; their bytes are not compared yet.
+ * uncertain: the file's upload is in doubt.
+ * failed: the file's last upload failed.
+ * gone: the file is not on the disk any more; its image is in escrow.
+ * kept: the file is not on the disk any more; its image stays for good.
+ * hidden: the file is left out (ignored, empty, a link); its image stays.
  */
 export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
 
@@ -21,8 +21,8 @@ export interface FileRow extends FileLook {
   image: number | null
   hash: Buffer | null
   /**
-   * 1: the image lies flat: in another album than the folder's album, because the folder's album could not be had. 2: the
-   * image lies flat, and the host refuses the folder's album, so the image stays where it is until something changes.
+   * 1: the image lies flat: in another album than the folder's own, because the folder's own album could not be had. 2: the
+   * image lies flat, and the host refuses the folder's own album, so the image stays there until something changes.
    */
   flat: 0 | 1 | 2
 }
@@ -36,7 +36,8 @@ export interface FileAtPath extends FileRow {
 
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles({ all, column, get, has, one, run }: Statements) {
-  // SQLite uses the index of open files only when the query repeats the index's condition.
+  // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
+  // condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
     all<[Pick<FileRow, 'mtime' | 'folder' | 'name'> & { mirrors: string }], FileRow>(
@@ -56,7 +57,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
      FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
   )
-  // The index is named, because SQLite would take the index of all open files.
+  // The query names its index. Otherwise SQLite would take the index of all files that are not synced, which is slower.
   const newlyPending = all<
     [{ since: number; below: number; folder: number; name: string; mirrors: string; most: number }],
     FileRow
@@ -66,7 +67,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY since DESC, folder DESC, name DESC LIMIT +@most`,
   )
-  // The index is named, because SQLite would take the index of all open files.
+  // The query names its index. Otherwise SQLite would take the index of all files that are not synced, which is slower.
   const notCompared = all<[FileKey & { mirrors: string }], FileRow>(
     `SELECT files.* FROM files INDEXED BY files_to_compare CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (+@folder, +@name)
@@ -94,7 +95,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   const flatTotal = one<[{ mirrors: string }], { pictures: number; bytes: number }>(
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes ${inFlat} AND flat = 1`,
   )
-  // An empty blob as `end` means that there is no end, because in SQLite's order every text comes before a blob.
+  // When `end` is an empty blob, the paths have no end: in SQLite's order every text comes before a blob.
   const foldersAfter = all<
     [{ mirror: number; after: string; end: string | Buffer }],
     { id: number; path: string }
@@ -115,7 +116,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   function* foldersFrom(mirror: number, path: string): Generator<{ id: number; path: string }> {
     const self = folderAt(mirror, path)
     if (self) yield self
-    // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+    // All paths below `a` lie between `a/` and `a0`, because '0' follows '/' in the order of bytes.
     const end = path === '' ? Buffer.alloc(0) : `${path}0`
     yield* pages(after =>
       foldersAfter({ mirror, after: after?.path ?? (path === '' ? '' : `${path}/`), end }),
@@ -132,14 +133,15 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           for (const file of pages<FileRow>(after => filesAfter(folder.id, after?.name ?? '')))
             yield { ...file, path: folder.path === '' ? file.name : `${folder.path}/${file.name}` }
       },
-      /** How many files of a mirror have an image, and the bytes of these images. */
+      /** How many files of a mirror have an image, and how many bytes these images have together. */
       withImage: one<[mirror: number], { pictures: number; bytes: number }>(
         `SELECT count(images.id) AS pictures, ifnull(sum(images.size), 0) AS bytes
          FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
          WHERE mirror = +?`,
       ),
       /**
-       * The files that wait for their upload at this moment. Each file is given once, also when its state changes meanwhile.
+       * The pending files, in the order of their mtime. Each file is given once, even when its state changes meanwhile and
+       * it becomes pending again.
        */
       pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }
@@ -148,7 +150,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           return next[order]({ ...of, mtime, folder, name })
         })
       },
-      /** The files that have waited since this time or later, the latest first. Each file is given once. */
+      /** The files that became pending at `since` or later, the latest first. Each file is given once. */
       pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
         const of = { since, mirrors: JSON.stringify(mirrors), most }
         return pages<FileRow>(after =>
@@ -160,7 +162,10 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           }),
         )
       },
-      /** Pending files that have an image and may have its bytes. Only reading them can tell. Each file is given once. */
+      /**
+       * Pending files that have an image and were not read yet. They may still have the image's bytes; only reading them
+       * can tell. Each file is given once.
+       */
       notCompared(mirrors: readonly number[]): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }
         return pages<FileRow>(after =>
@@ -168,8 +173,8 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
         )
       },
       /**
-       * New files that are as large as an image whose deletion is due at this running time. Only their bytes tell whether the
-       * image's picture moved to one of these files. Each file is given once.
+       * New files that are as large as an image whose deletion is due at this running time. The image's picture may have
+       * moved to one of these files; only their bytes can tell. Each file is given once.
        */
       *perhapsMoved(mirrors: readonly number[], running: number): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }
@@ -179,7 +184,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           )
       },
       anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
-      /** Whether more than so many pictures are pending. */
+      /** Whether more than `pictures` files are pending. */
       arePending: has<[pictures: number]>(
         `SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced' LIMIT 1 OFFSET ?`,
       ),
@@ -192,20 +197,19 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
           return nextFlat({ ...of, mtime, folder, name })
         })
       },
-      /** Whether a picture of the folder must stay flat. */
+      /** Whether a picture of the folder lies flat and must stay so, because the host refuses the folder's album. */
       anyStaysFlat: has<[folder: number]>(
         `SELECT 1 FROM files INDEXED BY files_flat WHERE flat > 0 AND state = 'synced' AND flat = 2 AND folder = +? LIMIT 1`,
       ),
       anyFlat: (mirrors: readonly number[]) => anyFlat({ mirrors: JSON.stringify(mirrors) }),
       flatTotal: (mirrors: readonly number[]) => flatTotal({ mirrors: JSON.stringify(mirrors) }),
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
-      /** Files of this size that may be a picture that was moved there. Their images are not proved yet. */
+      /** Files of this size without a proved image. A picture of the same size may have been moved to one of them. */
       openOfSize: all<[size: number], FileRow>(
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
       ),
       /**
-       * Whether a file whose image is not proved yet may have these bytes, because a picture with these bytes may have been
-       * moved there.
+       * Whether a file without a proved image may have these bytes. A picture with these bytes may have been moved there.
        */
       anyOpenLike: has<[Bytes]>(
         `SELECT 1 FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
@@ -216,16 +220,16 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
         `SELECT files.* FROM images JOIN files ON files.image = images.id
          WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`,
       ),
-      /** Files with these bytes that are only linked to their image. */
+      /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
            AND state = 'linked' AND hash = +@hash`,
       ),
-      /** Some of the recorded files of a folder, hidden files included. */
+      /** At most `most` recorded files of a folder, hidden files included. */
       someOf: all<[folder: number, most: number], FileRow>(
         `SELECT * FROM files WHERE folder = +? AND state <> 'kept' LIMIT +?`,
       ),
-      /** The files in one state. Not for synced, because the index leaves out synced files. */
+      /** The files in one state. The state synced is not possible, because the index does not contain synced files. */
       inState: all<[state: Exclude<FileState, 'synced'>], FileRow>(
         `SELECT * FROM files WHERE state = ? AND state <> 'synced' ORDER BY folder, name`,
       ),
@@ -234,7 +238,10 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       ),
     },
     writes: {
-      /** Adds the record of a file that has none. Quicker than `put`, because SQLite keeps no data to undo a plain insert. */
+      /**
+       * Adds the record of a file that has no record. This is quicker than `put`, because SQLite keeps no data for undoing
+       * a plain insert.
+       */
       add: run<[row: FileRow]>(insert),
       put: run<[row: FileRow]>(
         `${insert} ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
@@ -245,11 +252,11 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       retry: run<[FileKey]>(
         `UPDATE files SET state = 'pending' WHERE folder = @folder AND name = @name AND state = 'failed'`,
       ),
-      /** The picture stays flat. `name`: null for every picture of the folder. */
+      /** The picture must stay flat. `name`: null stands for every flat picture of the folder. */
       stayFlat: run<[{ folder: number; name: string | null }]>(
         'UPDATE files SET flat = 2 WHERE folder = @folder AND (@name IS NULL OR name = @name) AND flat = 1',
       ),
-      /** Pictures that had to stay flat may be sent into their albums again: the pictures of a folder, or all pictures. */
+      /** Pictures that had to stay flat may be sent into their albums again. `folder`: null stands for all folders. */
       unflatten: run<[{ folder: number | null }]>(
         `UPDATE files INDEXED BY files_flat SET flat = 1
          WHERE flat > 0 AND state = 'synced' AND flat = 2 AND (@folder IS NULL OR folder = @folder)`,
@@ -262,7 +269,7 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   }
 }
 
-/** Files whose upload is in doubt, and that a person asked to send again (`retry --resend`). */
+/** Files whose upload was in doubt, and that a person asked to send again in spite of this (`retry --resend`). */
 export function openResend({ has, run }: Statements) {
   return {
     reads: {
@@ -278,8 +285,8 @@ export function openResend({ has, run }: Statements) {
 type Bytes = Pick<ImageRow, 'hash' | 'size'>
 
 /**
- * All rows, read page by page. So a million rows need no more memory than a page, and no transaction stays open while a slow
- * reader works. `page`: answers the rows after a row, or the first rows.
+ * All rows of a query that reads page by page. So a million rows take no more memory than a page, and no transaction stays
+ * open while the caller works slowly. `page`: answers the rows that follow a row, or the first rows.
  */
 function* pages<Row>(page: (after: Row | undefined) => Row[]): Generator<Row> {
   for (let last: Row | undefined; ; ) {

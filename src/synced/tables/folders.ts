@@ -12,14 +12,14 @@ export interface FolderRow {
   unknown: Reason | null
   /** 1: the folder was a mount point at the last look. */
   mount: 0 | 1
-  /** The inode of the root of the file system that was mounted there; null when no file system was. */
+  /** The inode of the root of the file system that was mounted on the folder; null when none was. */
   mounted_ino: number | null
   mounted_birthtime: number | null
-  /** 1: a person trusts the folder, so the next look counts as the truth. */
+  /** 1: a person trusts the folder (`albumd trust`), so what the next look does not find counts as deleted. */
   accept: 0 | 1
 }
 
-/** A folder in doubt, and the code of its failure. */
+/** A folder in doubt. `code`: the code of the failure with which the look at it ended, if any. */
 export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null }
 
 /** The folders as the last scan saw them. */
@@ -43,7 +43,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
 
   return {
     reads: {
-      /** Pictures that the last scans found. */
+      /** How many pictures the last scans found in a mirror. */
       countFiles: value<[mirror: number], number>(
         'SELECT ifnull(sum(files), 0) FROM folders WHERE mirror = +?',
       ),
@@ -55,7 +55,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       certain: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND unknown IS NULL ORDER BY path',
       ),
-      /** The folders that have records of files, also when the folders or the files are gone. */
+      /** The folders in which files are recorded, including folders and files that are gone. */
       withFiles: all<[mirror: number], Pick<FolderRow, 'id' | 'path'>>(
         `SELECT id, path FROM folders WHERE mirror = +? AND EXISTS (SELECT 1 FROM files WHERE folder = folders.id) ORDER BY id`,
       ),
@@ -70,12 +70,13 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       mounts: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
       ),
-      /** The paths of folders that are gone or left out. They are still recorded, because their files use images. */
+      /** The paths of folders that are gone or left out. They are still recorded, because their files have images. */
       absent: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
       ),
       /** A folder and all recorded folders below it. Not for the root. */
-      // All paths below `a/` come before `a0`, because '0' follows '/' in the order of bytes.
+      // The two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order
+      // of bytes.
       from: all<[{ mirror: number; path: string }], FolderRow>(
         `SELECT ${columns} FROM folders
          WHERE mirror = +@mirror AND (path = +@path OR (path > +@path || '/' AND path < +@path || '0')) ORDER BY path`,
@@ -107,13 +108,13 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       setUnknown: run<[{ id: number; unknown: Reason }]>(
         'UPDATE folders SET unknown = @unknown, digest = NULL, accept = 0 WHERE id = @id',
       ),
-      /** Forgets the digest, so that the next look at the folder is compared with the records. */
+      /** Forgets the digest. So the next look answers the folder's whole content, which is compared with the records. */
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       /** Records that the folder's ignore file has vanished. */
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
       /**
-       * Records that a folder is gone. Its row stays while its files use images. A folder that is left out is still recorded
-       * as a mount point.
+       * Records that a folder is gone. Its row stays as long as files in it have images. A folder that is left out stays
+       * recorded as a mount point.
        */
       gone: run<
         [id: number]
@@ -121,7 +122,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
-      /** Forgets a folder that is gone and that no recorded file needs. */
+      /** Removes the record of a folder that is gone, when no recorded file and no open upload names it. */
       removeIfEmpty: run<
         [id: number]
       >(`DELETE FROM folders WHERE id = ? AND present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)

@@ -3,15 +3,17 @@ import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
 /**
- * changed: a scan found another version, or the picture is there again.
- * uploaded: its bytes were sent. unchanged: its image had its bytes already. adopted: an image on the host proved to have its
- *   bytes. linked: an image on the host has its name and dimensions, and the bytes are not compared yet.
- * failed: its upload failed. uncertain: its upload is in doubt. arrived, never_arrived: what became of an upload in doubt.
- * gone: a scan did not find it. left_out: it is on the disk, and not mirrored any more. kept: it is gone, and its image stays
- *   for good.
- * held, approved: its image waits for a person, or a person approved the deletion.
- * deleted: its image was deleted. postponed: the host refused the deletion.
- * needed: its image was taken out of escrow, because something needs it.
+ * changed: a scan found another version of the picture, or found the picture again.
+ * uploaded: the picture's bytes were sent. unchanged: the host had its bytes already. adopted: an image that the host held
+ * proved to have its bytes. linked: an image that the host held has its name and dimensions, and the bytes are not compared
+ * yet.
+ * failed: its upload failed. uncertain: its upload is in doubt. arrived, never_arrived: what recovery found out about this
+ * upload.
+ * gone: a scan did not find the picture. left_out: the picture is on the disk, and not mirrored any more. kept: the picture
+ * is gone, and its image stays for good.
+ * held: the deletion of its image waits for a person. approved: a person approved the deletion.
+ * deleted: its image was deleted. postponed: the host refused to delete its image.
+ * needed: its image was taken out of escrow, because something needs the image.
  * lost: the host does not hold its image any more, or the image belongs to somebody else.
  */
 export type HistoryEvent =
@@ -43,7 +45,7 @@ export interface HistoryNote {
   since?: number | null
 }
 
-/** The mirror's row and the path below its folder. */
+/** The place of a picture: the row of its mirror, and its path below the mirror's folder. */
 export interface Location {
   mirror: number
   path: string
@@ -51,9 +53,9 @@ export interface Location {
 
 export type HistoryRow = Location & Required<HistoryNote>
 
-/** How many rows are kept for one path at most. */
+/** The most rows that one path may have. Older rows are removed. */
 const MOST_OF_A_PATH = 20
-/** How many rows are kept in addition to one row for each image. */
+/** The history may have one row for each image, and this many rows more. */
 const MOST_BESIDE_IMAGES = 100_000
 
 /**
@@ -78,7 +80,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
   const addTo = (place: Location | undefined, { at, event, detail = null, since = null }: HistoryNote) => {
     if (!place) return
     const added = add({ ...place, at: Math.round(at), event, detail, since })
-    // Mostly this is the first row of its path, and then no old row needs to be removed.
+    // An uploaded picture is mostly new, so this is its path's first row and no older row needs to be removed.
     if (added > 0 && event !== 'uploaded') trim(place)
   }
 
@@ -93,7 +95,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
         `SELECT mirror, path, at, event, detail, since FROM history
          WHERE mirror = +@mirror AND path = +@path ORDER BY id`,
       ),
-      /** How many rows are above the limit. Counts all rows. */
+      /** By how many rows the history is too long. Counting reads all rows. */
       excess: value<[], number>(
         `SELECT max(0, (SELECT count(*) FROM history) - (SELECT count(*) FROM images) - ${MOST_BESIDE_IMAGES})`,
       ),
@@ -101,16 +103,16 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
       oldest: value<[], number | undefined>('SELECT at FROM history ORDER BY id LIMIT 1'),
     },
     writes: {
-      /** Adds an event, unless it equals the path's last event. */
+      /** Adds an event, unless the path's last event is the same. */
       add: ({ mirror, path }: Location, note: HistoryNote) => addTo({ mirror, path }, note),
       ofFile: ({ folder, name }: FileKey, note: HistoryNote) => addTo(placeOf(name, folder), note),
-      /** Adds an event of an image that waits for its deletion. */
+      /** Adds an event to the path of an image that is in escrow. */
       ofImage: (image: number, note: HistoryNote) => addTo(placeOfImage(image), note),
-      /** Forgets at most `most` rows that are older than this time. Answers how many. */
+      /** Removes at most `most` rows that are older than this time. Answers how many it removed. */
       dropBefore: changes<[{ moment: number; most: number }]>(
         'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +@most) AND at < +@moment',
       ),
-      /** Forgets the oldest rows. */
+      /** Removes the `most` oldest rows. */
       dropOldest: run<[most: number]>(
         'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?)',
       ),

@@ -13,7 +13,10 @@ export interface ImageRow {
   width: number | null
   height: number | null
   recorded_at: number
-  /** uploaded: the host acknowledged the upload. compared: the bytes were fetched and are equal. none: the image is linked. */
+  /**
+   * How albumd knows the image's bytes. uploaded: the host acknowledged the upload. compared: the bytes were fetched, and
+   * equal the picture's. none: the image is only linked.
+   */
   proof: 'uploaded' | 'compared' | 'none'
   /** 1: the image is kept for good. */
   kept: 0 | 1
@@ -48,11 +51,11 @@ export function openImages({ all, column, get, run, value }: Statements) {
       /** The images that are recorded in an album; null is the root. */
       inAlbum: all<[album: number | null], ImageRow>('SELECT * FROM images WHERE album IS +?'),
       countInAlbum: value<[album: number | null], number>('SELECT count(*) FROM images WHERE album IS +?'),
-      /** The albums with most recorded images; null is the root. */
+      /** The albums with the most recorded images, at most `most`; null is the root. */
       fullestAlbums: column<[most: number], number | null>(
         'SELECT album FROM images GROUP BY album ORDER BY count(*) DESC LIMIT +?',
       ),
-      /** The latest images whose upload the host acknowledged, at most `most`. */
+      /** The images that were uploaded last and whose delivery address is known, at most `most`. */
       acknowledged: all<
         [most: number],
         { remote_id: string; cdn_url: string; name: string }
@@ -66,14 +69,14 @@ export function openImages({ all, column, get, run, value }: Statements) {
     },
     writes: {
       /**
-       * Records an image. When the id is recorded already, because the host gives equal bytes the same id, the existing
-       * record is answered.
+       * Records an image. When the id is recorded already, the existing record is answered; a host may give equal bytes the
+       * same id.
        */
       put(image: NewImage): ImageRow {
         insert(image)
         return byRemoteId(image.remote_id)!
       },
-      /** Records the image's bytes as they were fetched from `cdn_url`. */
+      /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Pick<ImageRow, 'id' | 'hash' | 'size' | 'cdn_url'>]>(
         `UPDATE images SET proof = 'compared', hash = @hash, size = @size, cdn_url = @cdn_url WHERE id = @id`,
       ),
@@ -84,13 +87,13 @@ export function openImages({ all, column, get, run, value }: Statements) {
   }
 }
 
-/** Ids of images that albumd deleted. A host may be late to show that they are gone. */
+/** Ids of images that albumd deleted. A host may still list such an image for a while. */
 export function openDeleted({ changes, has, run, value }: Statements) {
   return {
     reads: {
       /** When albumd deleted the image with this id: milliseconds since 1970. */
       at: value<[remoteId: string], number | undefined>('SELECT at FROM deleted WHERE remote_id = ?'),
-      /** Whether any of these ids was deleted before this time, so that there is something to forget. Reads all rows. */
+      /** Whether any of these images was deleted before this time, so that its id can be forgotten. Reads all rows. */
       isFrom: has<[moment: number]>('SELECT remote_id FROM deleted WHERE at < +? LIMIT 1'),
     },
     writes: {
@@ -98,7 +101,7 @@ export function openDeleted({ changes, has, run, value }: Statements) {
       put: run<[remoteId: string, at: number]>(
         'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
-      /** Forgets at most `most` ids that were deleted before this time. Answers how many. */
+      /** Forgets at most `most` ids of images that were deleted before this time. Answers how many it forgot. */
       dropBefore: changes<[moment: number, most: number]>(
         'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < +? LIMIT +?)',
       ),
@@ -106,14 +109,17 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/** Images that look like a picture of a mirror and have other bytes. */
+/**
+ * Images with the name and dimensions of a mirror's picture that proved to have other bytes, so that they are not linked
+ * again.
+ */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {
       has: has<[remoteId: string, hash: Buffer]>('SELECT hash FROM refuted WHERE remote_id = ? AND hash = ?'),
     },
     writes: {
-      /** Records that an image does not have the bytes of this hash. */
+      /** Records that this image does not have the bytes with this hash. */
       put: run<[remoteId: string, hash: Buffer]>(
         'INSERT OR IGNORE INTO refuted (remote_id, hash) VALUES (?, ?)',
       ),

@@ -1,17 +1,17 @@
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
-/** A request without a known outcome. */
+/** A request that changes the host and whose outcome is not known yet. */
 interface Intent {
   id: number
   since: number
-  /** Monotonic milliseconds of this boot. */
+  /** When the request was sent, in milliseconds since the machine started. */
   sent_at: number
-  /** Of an upload: the row of its album. Of an album's creation: the row of its parent. Null is the root. */
+  /** For an upload, the row of its album. For the creation of an album, the row of its parent. Null is the root. */
   album: number | null
 }
 
-/** An upload without a known outcome, and what recovery needs to find out whether the upload arrived. */
+/** An upload whose outcome is not known yet, and what recovery needs to find out whether the upload arrived. */
 export interface OpenUpload extends Intent {
   folder: number
   name: string
@@ -21,39 +21,39 @@ export interface OpenUpload extends Intent {
   mime: string
   width: number | null
   height: number | null
-  /** Null for the presign form, which names the address only in its answer. */
+  /** The delivery address. Null in the presign form, whose step 1 does not tell it. */
   cdn_url: string | null
-  /** Only the presign form names the image's id before the bytes are sent. */
+  /** The image's id. Null in the credential form, whose step 1 does not tell it. */
   remote_id: string | null
 }
 
-/** Intents of requests that change the host. Each `open…` answers the entry's id. */
+/** Intents of requests that change the host. Each function `open…` of the writes answers the id of the new intent. */
 export function openJournal({ all, get, insert, run, value }: Statements) {
   return {
     reads: {
       openUploads: all<[], OpenUpload>(`SELECT * FROM journal WHERE kind = 'upload' ORDER BY id`),
-      /** The open creation of an album of this name in `parent`, if any. */
+      /** The open intent to create an album of this name in `parent`, if any. */
       openCreation: get<[parent: number | null, name: string], Intent>(
         `SELECT * FROM journal WHERE kind = 'create_album' AND coalesce(album, 0) = ifnull(?, 0) AND album_name = ?`,
       ),
-      /** When the newest open creation was sent; null when none is open. */
+      /** When the latest request to create an album whose intent is open was sent; null when none is open. */
       newestCreation: value<[], number | null>(
         `SELECT max(sent_at) FROM journal WHERE kind = 'create_album'`,
       ),
-      /** When the oldest open upload or creation was sent; null when none is open. */
+      /** When the earliest upload or creation whose intent is open was sent; null when none is open. */
       oldestInDoubt: value<[], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image'`,
       ),
-      /** When the first open upload or creation after this time was sent; null when there is none. */
+      /** When the first upload or creation after this time whose intent is open was sent; null when there is none. */
       nextInDoubt: value<[after: number], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image' AND sent_at > ?`,
       ),
-      /** The open deletion of an image, if any. */
+      /** The open intent to delete an image, if any. */
       deletionOf: get<[image: number], Intent>(
         `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,
       ),
       open: all<[], Intent>('SELECT * FROM journal ORDER BY id'),
-      /** The open uploads of a file. */
+      /** The open intents to upload a file. */
       openOnFile: all<[FileKey], OpenUpload>(
         `SELECT * FROM journal WHERE kind = 'upload' AND folder = +@folder AND name = +@name`,
       ),
@@ -69,7 +69,10 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
         `INSERT INTO journal (kind, since, sent_at, album, album_name)
          VALUES ('create_album', @since, @sent_at, @parent, @name)`,
       ),
-      /** After a boot the monotonic clock has begun again, so recorded times are set to the present time. */
+      /**
+       * After a boot the monotonic clock begins at 0 again. So all recorded monotonic times become the present time, which
+       * makes albumd wait longer and never shorter.
+       */
       restartClocks: run<[monotonic: number]>('UPDATE journal SET sent_at = ?'),
       openImageDeletion: insert<[image: number, since: number]>(
         `INSERT INTO journal (kind, image, since) VALUES ('delete_image', ?, ?)`,

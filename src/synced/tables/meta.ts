@@ -2,7 +2,7 @@ import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 
-/** How a value is written in the database. A missing value is null. */
+/** How the text in the database is turned into a value and back. A missing value is null. */
 interface Codec<T> {
   read(text: string): T
   write(value: T): string
@@ -10,11 +10,11 @@ interface Codec<T> {
 
 const number: Codec<number> = { read: Number, write: String }
 const text: Codec<string> = { read: String, write: String }
-/** Only true is written. A flag that is not set is null. */
+/** A flag is written only when it is true. When nothing is written, it reads as null. */
 const flag: Codec<true> = { read: () => true, write: () => '1' }
 const json = <T>(): Codec<T> => ({ read: JSON.parse, write: JSON.stringify })
 
-/** A deletion of an album that took more than was recorded. */
+/** What albumd tells when the host deleted more with an album than was recorded. */
 export type Excess = {
   /** The album's path on the host. */
   album: string
@@ -32,20 +32,23 @@ export type Excess = {
 export type DimensionReading = 'undeclared' | 'stored' | 'turned' | 'skip'
 
 /**
- * Which MIME type is declared of a picture whose name stands for another type than its bytes: that of the bytes, or that of
- * the name.
+ * When a picture's name stands for another MIME type than its bytes: whether the type of the bytes or the type of the name
+ * is declared.
  */
 export type TypeReading = 'bytes' | 'name'
 
-/** Which declaration the host takes for one kind of picture, learned from its answers (uploads/dimensions.ts). */
+/**
+ * How dimensions must be declared so that the host takes one kind of picture, learned from its answers
+ * (uploads/dimensions.ts).
+ */
 export interface LearnedDimensions {
   /** Null: not known yet. */
   reading: DimensionReading | null
   /** When it was learned: milliseconds since 1970. */
   since: number
   /**
-   * Another reading: the host refused the last pictures in a row with `reading`, and took all of them with this reading.
-   * `pictures`: how many they were.
+   * Another reading that may replace `reading`: the last `pictures` pictures in a row were refused with `reading` and taken
+   * with this one.
    */
   rival?: { reading: DimensionReading; pictures: number }
 }
@@ -55,36 +58,44 @@ export interface AskedWait {
   endpoint: string
   code: string
   message: Reason
-  /** Null: without an answer. */
+  /** The status of the answer. Null: no answer came. */
   status: number | null
-  /** How long, in milliseconds. */
+  /** How long the host asked to wait, in milliseconds. */
   ms: number
-  /** Milliseconds since 1970. */
+  /** When the wait ends, in milliseconds since 1970. */
   until: number
 }
 
 /**
- * Single facts about the state, grouped by the room that owns them. Times are milliseconds since 1970 unless the fact says
+ * Single facts about the state, grouped by the room that owns them. Times are milliseconds since 1970 unless a fact says
  * otherwise.
  */
 const FACTS = {
   // daemon/state
-  /** The host that the state is bound to. */
+  /** The {base_url} of the host whose images are recorded here. */
   base_url: text,
-  /** The process that has the state open. */
+  /** The id of the process that has the state open. */
   pid: number,
-  /** Fingerprint of the config that the process at work has taken. */
+  /** A fingerprint of the config with which the running process works. */
   config: text,
-  /** How often the state was opened for work, and the witness file when the state was last opened (synced/witness.ts). */
+  /**
+   * How often the state was opened for work, and what the witness file looked like when it was last opened
+   * (synced/witness.ts).
+   */
   generation: number,
   witness: text,
-  /** The records were found to be lost or old, and the albums have not been compared with the host since. */
+  /**
+   * The records were lost or replaced by an older copy, and albumd has not compared the albums with the host since then.
+   */
   restored: flag,
-  /** Mark of the API key whose account the records fit (own-account.ts). */
+  /** A salted hash of the API key whose account was last found to hold the recorded images (own-account.ts). */
   key_mark: text,
-  /** The boot, and the monotonic time in this boot since which no request was sent. */
+  /**
+   * The id of the boot, and the requests that the next process must count for its rate (last-process.ts). Null while a
+   * process works, and after an end that was not clean.
+   */
   quiet_since: text,
-  /** The last long wait that the host asked for, by endpoint. */
+  /** For each endpoint, the last long wait that the host asked for. */
   asked_waits: json<Readonly<Record<string, AskedWait>>>(),
 
   // records
@@ -92,76 +103,83 @@ const FACTS = {
   running_ms: number,
 
   // sync
-  /** The machine's boot when the state was last open, and the monotonic time then (clock.ts). */
+  /** The id of the machine's boot when the state was last open, and the monotonic time then (clock.ts). */
   boot: text,
-  /** Monotonic time when the state was lost; earlier uploads may still arrive (clock.ts). */
+  /** The monotonic time at which the state loss was found. Uploads that were sent earlier may still arrive (clock.ts). */
   lost_at: number,
-  /** The difference of the wall clock and the monotonic clock when the last pass ended, in milliseconds (clock.ts). */
+  /** The wall clock minus the monotonic clock when the last pass ended, in milliseconds (clock.ts). */
   clock_offset: number,
   /** When old rows of the history were last dropped (pass.ts). */
   pruned_at: number,
   /** The host's id of the account's default album (§4.1). '' when there is none, null when it is not known. */
   default_album: text,
-  /** The delivery base that the host's listings name (§4.4), an absolute address (listing/delivery.ts). */
+  /** The address below which the host delivers images, as its listings name it (§4.4, listing/delivery.ts). */
   cdn_base: text,
   /**
-   * The host's last deletion of an album that took more than was recorded (deletions/send-delete.ts). The next audit that
-   * comes to its end removes it.
+   * The last deletion of an album with which the host deleted more than was recorded (deletions/send-delete.ts). The next
+   * audit that comes to its end removes this fact.
    */
   deleted_more: json<Excess & { at: number }>(),
-  /** An upload was acknowledged with another delivery address than its credential had promised (uploads/sender.ts). */
+  /**
+   * The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts).
+   */
   promises_broken: flag,
-  /** Which declaration of dimensions the host takes, by the kind of the picture (uploads/dimensions.ts). */
+  /**
+   * For each kind of picture, how dimensions must be declared so that the host takes the picture (uploads/dimensions.ts).
+   */
   dimensions: json<Readonly<Record<string, LearnedDimensions>>>(),
-  /** Which MIME type the host takes where name and bytes differ (uploads/declaration.ts). */
+  /** Which MIME type the host takes when a picture's name and bytes stand for different types (uploads/declaration.ts). */
   declared_type: text as Codec<TypeReading>,
-  /** Pictures that the host may be unable to take (uploads/suspects.ts), the latest last. */
+  /** Pictures at which a 5xx of step 1 ended the uploads (uploads/suspects.ts), the latest last. */
   suspects: json<readonly FileKey[]>(),
 
   // sync/quota
   /** The account's plan, as the config says. */
   plan: text,
-  /** Beginning of the quota's day, in ISO 8601. */
+  /** When the quota's present day began, in ISO 8601. */
   quota_day: text,
-  /** When the host's days begin, learned from its answers (quota-day.ts). */
+  /** At what time the host's days begin, learned from its answers (quota-day.ts). */
   quota_reset: json<{ days: number; from: number; to: number }>(),
-  /** The smallest file that the host refused as too large, and when it was last asked (limits.ts). Bytes. */
+  /**
+   * The size in bytes of the smallest file that the host refused as too large, and when such a file was last tried
+   * (limits.ts).
+   */
   size_limit: json<{ refused: number; askedAt: number }>(),
   /** The largest file that the host has taken, in bytes. */
   largest_taken: number,
-  /** The pace of the last uploads, in pictures a second. */
+  /** How fast the last uploads went, in pictures a second. */
   upload_rate: number,
 
   // sync/audit
-  /** When the audit under way began, and the newest image's row at that time. */
+  /** When the present audit began, and the row of the newest image at that time. */
   audit_began: number,
   audit_newest: number,
   /** A failure of the host has ended the audit early. The next run continues this audit. */
   audit_stopped: flag,
-  /** When the last audit ended, and how many differences it found. */
+  /** When the last audit ended, and how many findings it had. */
   audit_ended: number,
   audit_found: number,
 
   // daemon
   /** When the next scheduled audit is due. */
   audit_slot: number,
-  /** A person has paused albumd, and when the pause ends by itself. */
+  /** A person has paused albumd, and at what time the pause ends by itself. */
   paused: flag,
   paused_until: number,
-  /** uploads.bandwidth of the config. '' when the config names none. */
+  /** The setting `uploads.bandwidth`; '' when the config has none. */
   bandwidth: text,
-  /** Why deletions wait for the shared store; null: they do not (shared/claims.ts). */
+  /** Why deletions wait for the store that the account's machines share (shared/claims.ts). Null: they do not wait. */
   claim_doubt: text as unknown as Codec<Reason>,
-  /** How the folders are watched (watch/watching.ts). */
+  /** How the folders are watched at the moment (watch/watching.ts). */
   watching: text,
-  /** The alerts that the notifier has told, by their keys. */
+  /** The keys of the alerts that the notifier has sent to people. */
   trouble_told: text,
 }
 
 type Key = keyof typeof FACTS
 type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
-/** One typed value for each key of FACTS. */
+/** Reads and writes the facts, each with its own type. */
 export function openMeta({ run, value }: Statements) {
   const get = value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?')
   const set = run<[key: Key, value: string]>(

@@ -8,7 +8,8 @@ export interface RootIdentity {
 }
 
 /**
- * ROOT: the root is in doubt. FOLDER_UNKNOWN: a folder below the root is in doubt. SCAN_ENDED: the last scan was ended early.
+ * Why a mirror is guarded. ROOT: its root is in doubt. FOLDER_UNKNOWN: a folder below the root is in doubt. SCAN_ENDED: its
+ * last scan was ended early.
  */
 export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
 
@@ -28,13 +29,13 @@ export interface MirrorRow {
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
   /**
-   * A person's trust in the root that `dev`, `ino` and `birthtime` name. 1: the next whole scan counts as the truth. 2: a
-   * scan found the trusted root empty, and the root may stay empty.
+   * Whether a person trusts the root that `dev`, `ino` and `birthtime` name (`albumd trust`). 1: what the next whole scan
+   * does not find counts as deleted. 2: a scan found the trusted root empty, and the root may stay empty.
    */
   accept: 0 | 1 | 2
 }
 
-/** The mirrors that the state knows. A mirror that was taken out of the config keeps its records. */
+/** The mirrors that the state knows. When a mirror is taken out of the config, its records stay. */
 export function openMirrors({ all, get, run }: Statements) {
   const byFolder = get<[folder: string], MirrorRow>('SELECT * FROM mirrors WHERE folder = ?')
   const insert = run<[folder: string, album: string]>('INSERT INTO mirrors (folder, album) VALUES (?, ?)')
@@ -55,7 +56,7 @@ export function openMirrors({ all, get, run }: Statements) {
         insert(folder, album)
         return byFolder(folder)!
       },
-      /** Records the identity of the mirror's root. */
+      /** Records device, inode and birthtime of the mirror's root. */
       trusted: run<[RootIdentity & { id: number }]>(
         'UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime WHERE id = @id',
       ),
