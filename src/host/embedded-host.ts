@@ -17,13 +17,13 @@ import { type Clock, type HostChoices, settle, systemClock } from './ports.ts'
 import type { Readings } from './readings.ts'
 
 export interface HostOptions extends HostChoices {
-  /** The folder that holds all data. */
+  /** The folder that holds the host's database, pictures and certificates. */
   data: string
-  /** Port 0 takes any free port. */
+  /** The address to listen on. With port 0 the host takes any free port. */
   listen: { host: string; port: number }
   /** Each key has an account of its own. */
   apiKeys: readonly string[]
-  /** False serves plain HTTP. */
+  /** True: the host speaks HTTPS. False: plain HTTP. */
   tls: boolean
   /**
    * {site_url}, where other machines reach the host. Without `publicUrl`, the host tells clients the address that it
@@ -39,7 +39,6 @@ export interface RunningHost {
   baseUrl: string
   siteUrl: string
   cdnBaseUrl: string
-  /** The port that the host listens on. */
   port: number
   /** The absolute path of the authority that clients must trust; null without TLS. */
   caFile: string | null
@@ -47,7 +46,7 @@ export interface RunningHost {
   close(): Promise<void>
 }
 
-/** Milliseconds in which a request's headers must arrive. */
+/** A request's headers must arrive within so many milliseconds. */
 const HEADERS_MAX = 10_000
 
 /** A request with its body must arrive within a credential's life plus this many milliseconds. */
@@ -102,7 +101,7 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
   }
 }
 
-/** Milliseconds without a byte after which a connection is closed. */
+/** A connection is closed when no byte has passed for so many milliseconds. */
 const SILENCE_MAX = 60_000
 
 /**
@@ -129,8 +128,8 @@ export function createServer(
   const options = {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
-    // Node checks the two timeouts only so often. By default Node checks every 30 seconds, which is too seldom for 10
-    // seconds.
+    // Node checks the two timeouts only so often. By default it checks every 30 seconds, which is too seldom for a timeout
+    // of 10.
     connectionsCheckingInterval: Math.ceil(patience.headers / 10),
     keepAliveTimeout: IDLE_MAX,
     // By default, Node answers a request without a Host header with an empty body. §1 wants a body in every failure.

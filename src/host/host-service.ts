@@ -136,8 +136,8 @@ function openAdmission({ accounts, settings, clock }: Stores) {
 const SECOND = 1000
 
 /**
- * The rate of §8 as a strict sliding second. A request is admitted when fewer than `limit` requests were admitted in the 1000 ms
- * before it. Refused requests do not count. `now`: monotonic milliseconds.
+ * The rate of §8 over a strict sliding second: a request is admitted when fewer than `limit` requests were admitted in the
+ * 1000 ms before it. A refused request is not counted. `now`: monotonic milliseconds.
  */
 export class RateWindow {
   readonly #limit: number
@@ -147,7 +147,7 @@ export class RateWindow {
     this.#limit = limit
   }
 
-  /** `retryAfterMs`: after how long a request will be admitted. Null: this request is admitted. */
+  /** `retryAfterMs`: in how many milliseconds a request will be admitted. Null: this request is admitted. */
   take(now: number): RateState & { retryAfterMs: number | null } {
     const limit = this.#limit
     if (limit === Number.POSITIVE_INFINITY) return { limit, remaining: limit, retryAfterMs: null }
@@ -178,9 +178,9 @@ async function deleteResource(stores: Stores, account: Account, query: DeletionQ
 }
 
 /**
- * Deletes the row first, and then the bytes. When the bytes can't be removed, the row is restored. So a listed image always has
- * its bytes. A kill may leave bytes without a row; the next start removes them. All happens in one turn of the event loop, so
- * no request sees an image vanish and come back.
+ * Deletes the row first, and then the bytes. When the bytes can't be removed, the row is restored, so a listed image always
+ * has its bytes. When the process is killed in between, bytes without a row are left, and the next start removes them. All
+ * this happens in one turn of the event loop, so no request sees an image vanish and come back.
  */
 function deleteImage({ db, images, pictures }: Stores, account: Account, id: string): Deleted {
   const image = images.byId(id)
@@ -213,7 +213,7 @@ async function deleteAlbum(stores: Stores, account: Account, id: string): Promis
 /** After this many files, other requests get a turn of the event loop. */
 const BATCH = 50
 
-/** Removes files that no row names any more. A file that can't be removed is left to the next start. */
+/** Removes files that no row names any more. When a file can't be removed, the next start removes it. */
 async function removeFiles(pictures: PictureStore, files: readonly string[]): Promise<void> {
   for (const [index, file] of files.entries()) {
     if (index % BATCH === BATCH - 1) await nextTurn()

@@ -6,7 +6,7 @@ import type { Readings } from './readings.ts'
 import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 
-/** The `data` of §4.4, without delivery addresses. */
+/** The `data` of the answer to `GET /list` (§4.4), without delivery addresses. */
 export interface Listing {
   albums: AlbumRecord[]
   images: ImageRecord[]
@@ -58,7 +58,7 @@ function pageNumber(page: string | null): number {
   return number
 }
 
-/** An album in the answer to its creation (§2). */
+/** How an album is described in the answer to its creation (§2). */
 export function createdAlbumRecord({ id, name, depth, created_at }: AlbumRow, { times }: Readings) {
   return { id, name, depth, created_at: timestamp(created_at, times) }
 }
@@ -99,7 +99,7 @@ export function humanSize(bytes: number, sizes: Readings['sizes'] = 'decimal'): 
   if (bytes < step) return `${bytes} B`
   let value = bytes
   let unit = 0
-  // 999.95 would be rounded to 1000.0, so it takes the next unit.
+  // The next unit is taken from 999.95 on, because 999.95 would be shown as 1000.0.
   while (value >= step - 0.05 && unit < UNITS.length - 1) {
     value /= step
     unit += 1

@@ -11,7 +11,7 @@ import { OWN_READINGS, type Readings } from './readings.ts'
 export interface Clock {
   /** Milliseconds since 1970 by the system's clock. Somebody may set this clock. */
   wall(): number
-  /** Milliseconds since some moment. This clock never jumps. */
+  /** Milliseconds on a clock that never jumps and that begins at any moment. */
   monotonic(): number
 }
 
@@ -48,9 +48,8 @@ export interface Draft extends ByteSource {
 
 /** Choices about a host's behaviour. For a choice that is left out, §8 and the plan decide. */
 export interface HostChoices {
-  /** The plan of every account. */
   plan: Plan
-  /** The lowest plan that may list, delete and create albums (§1.6). */
+  /** The lowest plan that allows an account to list, delete and create albums (§1.6). */
   plansFrom?: Plan
   /** Images that an account may upload on a day. */
   dailyQuota?: number

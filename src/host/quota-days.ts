@@ -38,7 +38,7 @@ export function quotaDays({ minutes, time_zone }: DayBegins): QuotaDays {
   }
 }
 
-/** What a zone's clocks show at a moment, as if it were UTC. */
+/** What the clocks of a time zone show at a moment, as milliseconds since 1970 as if they showed UTC. */
 function zoneClock(timeZone: string): (now: number) => number {
   if (timeZone === 'UTC') return now => now
   const field = 'numeric'

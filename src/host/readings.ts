@@ -11,7 +11,7 @@ export type Readings = {
 /** A failure for which §4 names no code. */
 export type Failing = keyof typeof CODES
 
-/** The values that a reading may have. */
+/** One reading: what it is about, the host's own value, and which values it may have. */
 interface Entry {
   at: string
   says: string
@@ -58,10 +58,10 @@ export function parseReadings(written: string): Partial<Readings> | string {
   return taken as Partial<Readings>
 }
 
-/** One reading for people and programs. */
+/** A reading as it is printed, for people and for programs. */
 export interface Listed {
   at: string
-  /** Null: the reading can't be changed. */
+  /** The name by which `--readings` changes the reading. Null: it can't be changed by name. */
   name: string | null
   taken: string | number | null
   says: string
@@ -83,7 +83,7 @@ export function listReadings(): Listed[] {
   return [...entries, ...rules]
 }
 
-/** The code of a refusal, and its status in §7. */
+/** The code with which the host answers a refusal, and the status of this code in §7. */
 export function answerTo(reason: ErrorCode | Failing, readings: Readings) {
   const code = Object.hasOwn(CODES, reason) ? readings[reason as Failing] : (reason as ErrorCode)
   return { code, status: STATUS_OF[code] }

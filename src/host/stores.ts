@@ -10,11 +10,11 @@ export interface HostPorts {
   pictures: PictureStore
   clock: Clock
   random: Random
-  /** How a picture is read from its bytes; by default as the protocol does. */
+  /** Reads a picture from its bytes. Left out: `readPicture` of the protocol. */
   readPicture?: ReadPicture
 }
 
-/** What the operations of §4 work with. It is made once. */
+/** What the operations of §4 work with: clock, database tables, pictures and settings. Made once, when the host starts. */
 export interface Stores extends Required<HostPorts> {
   settings: HostSettings
   accounts: Accounts

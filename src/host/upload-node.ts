@@ -10,7 +10,7 @@ import type { Stores } from './stores.ts'
 
 export type UploadNode = ReturnType<typeof openUploadNode>
 
-/** Step 2 of an upload (§4.2): receives the bytes, compares them with what was declared, and keeps them. */
+/** Step 2 of an upload (§4.2): receives the bytes, compares them with what step 1 declared, and stores them. */
 export function openUploadNode(stores: Stores) {
   const { db, albums, images, credentials, pictures, readPicture, settings, clock } = stores
   /** The uploads under way, each with the id of its account. */
@@ -32,7 +32,7 @@ export function openUploadNode(stores: Stores) {
       const picture = await pictureOf(draft, credential)
       checkDimensions(picture, credential, settings.readings)
       const file = await draft.keep()
-      // The row is written last, so that each row's bytes exist.
+      // The row is written after the bytes are stored. So each row has its bytes, even if the process is killed in between.
       db.transaction(() => record(credential, picture, sha256, file)).immediate()
       return credential.image_id
     } catch (error) {
@@ -57,7 +57,8 @@ export function openUploadNode(stores: Stores) {
 
   function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
     const now = clock.wall()
-    // While the bytes came in, another upload may have used the same credential, or the album may have been deleted.
+    // Checked again, because while the bytes came in another upload may have used the same credential, or somebody may have
+    // deleted the album.
     if (!credentials.spend(credential, now)) throw spentCredential()
     if (!albums.exists(credential.album)) throw new Refusal('lostAlbum', 'The album is gone.')
     images.insert({

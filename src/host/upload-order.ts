@@ -17,7 +17,7 @@ import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 import type { UploadNode } from './upload-node.ts'
 
-/** A valid order of step 1 (§4.1). */
+/** What step 1 (§4.1) asks for, after all fields were checked. */
 export interface UploadOrder
   extends Pick<CredentialRow, 'name' | 'size' | 'mime' | 'width' | 'height' | 'compares'> {
   /** Null: no album is named. */

@@ -62,7 +62,7 @@ export interface DiskStat {
  */
 export const STAMP_GRAIN = 2_100_000
 
-/** Bytes of the largest text that `readText` reads. */
+/** The most bytes that `readText` reads. */
 const TEXT_MAX = 2 ** 20
 
 /** Node puts this character in the place of bytes that are not UTF-8. But a valid name may also contain this character. */
@@ -76,7 +76,6 @@ const REMEMBERED_MS = 1000
 let mounts: readonly Mount[] = []
 let mountsReadAt = Number.NEGATIVE_INFINITY
 
-/** The machine's own disk. */
 export const realDisk: Disk = {
   readFolder(path) {
     // readdir would follow a symbolic link. What lies behind a link is not mirrored, so the link is refused.
@@ -89,7 +88,7 @@ export const realDisk: Disk = {
   lstat: path => statOf(lstatSync(path)),
 
   readText(path) {
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer without end.
+    // The path may be a named pipe's. Without O_NONBLOCK, opening a named pipe would wait for a writer without end.
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       if (!fstatSync(file).isFile()) throw diskError('EINVAL', 'not a regular file', path)

@@ -21,9 +21,9 @@ export interface FolderWatcher {
    * be at the same path now. Calls `onStale` for each folder.
    */
   renew(folders: readonly string[]): void
-  /** The folders that exist and can't be watched. What happens in them is not noticed. */
+  /** The folders that exist and can't be watched, so that albumd does not notice what happens in them. */
   lost(): string[]
-  /** Ends all watches. No callback is called from then on. */
+  /** Ends all watches. After this call, no callback is called. */
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface FolderWatcherOptions {
   onLost(loss: WatchLoss): void
 }
 
-/** A folder's watch. 'away': the folder is missing. 'lost': the system refused the watch. */
+/** The state of a folder's watch. 'away': the folder is missing. 'lost': the system refused the watch. */
 type Watch = FSWatcher | RootWatch | 'away' | 'lost'
 
 /**
@@ -233,9 +233,9 @@ function eventsNearOverflow(): number {
 /** Why changes on the disk may not be noticed. */
 export interface WatchLoss {
   code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
-  /** A sentence: what is wrong. */
+  /** A sentence that says what is wrong. */
   message: Reason
-  /** A sentence: what a person can do. */
+  /** A sentence that says what a person can do. */
   remedy: Reason
 }
 

@@ -115,7 +115,7 @@ function compiled({ base, text }: IgnoreRules): Link {
 /** A pattern as somebody wrote it, its line, and as `pattern` the same pattern relative to the root. */
 interface WrittenPattern {
   written: string
-  /** The line number, from 1. */
+  /** The number of the pattern's line; the first line is 1. */
   line: number
   base: string
   pattern: string

@@ -63,7 +63,7 @@ export interface FolderLook {
 
 /** One folder to look at. */
 export interface FolderToLookAt {
-  /** Below the root, with slashes; '' is the root itself. */
+  /** The folder's path below the root, with slashes; '' is the root itself. */
   path: string
   /** The rules of the config and of the ignore files above the folder, the config's first. */
   rules: readonly IgnoreRules[]

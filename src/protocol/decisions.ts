@@ -159,7 +159,10 @@ export const CODES = {
 } as const satisfies Record<string, Answered>
 
 export const DECISIONS = {
-  /** §1.6 states two plans for list, delete and create_album; the host takes the lower unless told otherwise. */
+  /**
+   * §1.6 states two plans from which on list, delete and create_album are allowed. The host takes the lower one unless told
+   * otherwise.
+   */
   plansFrom: 'professional',
   /** §1.6: uploading through the interface begins with a paid plan; the free plan's 50 images a day (§8) are for the web. */
   uploadFrom: 'professional',
@@ -176,7 +179,7 @@ export const DECISIONS = {
   fileSizeMax: { free: 10 * 2 ** 20, professional: 50 * 2 ** 20, flagship: 200 * 2 ** 20 },
   /** §8: the whole storage of each plan, in bytes. */
   storageMax: { free: 2 ** 30, professional: 100 * 2 ** 30, flagship: 1000 * 2 ** 30 },
-  /** §7 has no code for an unexpected error of the host. Status 500. */
+  /** §7 has no code for an unexpected error of the host. The host answers this code, with status 500. */
   fault: 'INTERNAL_ERROR',
 } as const satisfies Record<string, unknown> & {
   plansFrom: Plan

@@ -18,10 +18,10 @@ export const PATHS = {
 /** The alternative form of step 1 (§4.3), below {site_url}. */
 export const PRESIGN_PATH = '/api/presign'
 
-/** {base_url} ends in this (§9.1). */
+/** The path in which every {base_url} ends (§9.1). */
 export const VERSION_PATH = '/api/v1'
 
-/** Where an image is delivered, below {cdn_base_url} (§4.3.3). */
+/** Images are delivered below this path of {cdn_base_url} (§4.3.3). */
 export const DELIVERY_PATH = '/i/'
 
 /** The one header that carries the API key (§5.1), in lower case, because Node gives all header names in lower case. */

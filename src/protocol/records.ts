@@ -138,5 +138,5 @@ const words = z.string().catch('')
 
 /** §1: the form of every failure. Its code may be one that §7 does not list, or missing. */
 export const failure = z.object({ success: z.literal(false), error: words, code: words })
-/** A failure of §4.3's presign, whose answers carry no `success`. */
+/** The form of a failure of §4.3's presign, whose answers have no field `success`. */
 export const bareFailure = z.object({ success: z.undefined().optional(), error: words, code: z.string() })

@@ -6,7 +6,7 @@ import { removeFile, writeFile } from './file-states.ts'
 
 /** The moment at which something is recorded. */
 export interface Moment {
-  /** Milliseconds since 1970. */
+  /** The wall clock, in milliseconds since 1970. */
   now: number
   /** Running time: how many milliseconds albumd has run, over all its starts. */
   running: number

@@ -43,7 +43,7 @@ export interface Scanned extends Location {
  */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
-/** A scan found the file changed, missing or left out. */
+/** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
 export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, file, was, leaves } = change
   noteChange(tx, { mirror, path }, change, moment.now)
@@ -139,7 +139,10 @@ export interface Failed {
   hash: Buffer | null
 }
 
-/** The upload of a file failed. `retryAt`: milliseconds since 1970; null: the file is tried again when it changes. */
+/**
+ * The upload of a file failed. `retryAt`: when it is tried again, in milliseconds since 1970. Null: it is tried again only
+ * when the file changes.
+ */
 export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: Failed, now: number): void {
   // The hash is recorded, because an image in escrow is not deleted while a file of the same size has no hash: the file
   // might be the image's picture, moved.

@@ -11,7 +11,7 @@ import type { HttpRequest, HttpResult } from './http/exchange.ts'
 import type { Http } from './http/http.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What all requests to one host share. */
+/** What all requests to the same host share. */
 export interface Connection {
   /** {base_url} (§9.1). */
   base: Address
@@ -52,7 +52,7 @@ export interface Reading<T> {
 export interface Question<T, Value> extends Pick<Reading<T>, 'endpoint' | 'schema' | 'fits'> {
   method: 'GET' | 'POST' | 'DELETE'
   below: Address
-  /** The path below `below`, with its query. */
+  /** The request's path and query, relative to `below`. */
   path: string
   json?: unknown
   /** Takes what the caller wants out of the answer to a request that succeeded. */

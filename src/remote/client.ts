@@ -10,7 +10,7 @@ import { Secrets } from './secrets.ts'
 import { Uploads, type UploadsOptions } from './uploads.ts'
 
 export interface RemoteOptions extends HttpOptions, GateOptions, UploadsOptions {
-  /** {base_url}, {site_url} (§9.1). */
+  /** The addresses {base_url} and {site_url} (§9.1). */
   baseUrl: string
   siteUrl: string
   apiKey: string

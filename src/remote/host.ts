@@ -142,7 +142,7 @@ export interface Block {
   remedy: Remedy
   code: string
   message: Reason
-  /** On the gate's clock. */
+  /** When the host refused, in milliseconds of the gate's clock. */
   since: number
 }
 
@@ -181,7 +181,9 @@ export interface PictureBody {
   mime: string
   /** How many bytes `chunks` gives. */
   size: number
-  /** Throws PictureChanged before the last chunk when the bytes are not those that were hashed. */
+  /**
+   * Reads the picture's bytes. When they are no longer those that were hashed, throws PictureChanged before the last chunk.
+   */
   chunks(): AsyncIterable<Uint8Array>
   /** All bytes of the picture, when they are in memory and their hash is already checked. Then `chunks` is not called. */
   bytes?: Uint8Array
@@ -206,6 +208,6 @@ export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHos
 export interface Clock {
   /** Milliseconds on a clock that never jumps. */
   now(): number
-  /** Resolves early, without an error, when `signal` is aborted. */
+  /** Resolves after `ms`, or early when `signal` is aborted. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }

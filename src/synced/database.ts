@@ -151,7 +151,7 @@ export type Statements = ReturnType<typeof statements>
 /** This many free pages (4 MiB), and a quarter of the file, are not given back, because the database may grow again. */
 const KEPT_PAGES = 1024
 
-/** Free pages in the database's file. */
+/** The pages of the database's file that hold nothing. */
 export function openSpace(db: Db) {
   const pragma = (name: string) => db.pragma(name, { simple: true }) as number
 

@@ -93,7 +93,7 @@ export function lockFolder(folder: string, root: RootIdentity): Lock {
   }
 }
 
-/** A folder in which no other user can make files; null when there is none. */
+/** A private folder of this user, in which no other user can make files; null when there is none. */
 function ownFolder(): string | null {
   const uid = process.getuid?.()
   if (uid === undefined) return null

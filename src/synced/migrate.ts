@@ -67,7 +67,7 @@ export function versionOf(db: Db, file: string, steps: readonly string[]): numbe
   return version
 }
 
-/** Throws StateError STATE_DAMAGED when the database is damaged. Reads the whole file. */
+/** Checks the whole file. Throws StateError STATE_DAMAGED when the database is damaged. */
 export function refuseDamaged(db: Db, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw damaged(file, String(found).replace(/\s*\n\s*/g, ' '))
@@ -132,7 +132,10 @@ export function freeName(name: string): string {
  */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
-/** Renames a damaged database and the files that belong to it. `now`: milliseconds since 1970. Answers the new name. */
+/**
+ * Renames a damaged database and the files beside it, so that a new database can take its name. `now`: milliseconds since
+ * 1970. Answers the new name.
+ */
 export function setAside(file: string, now: number): string {
   const moment = new Date(now).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')
   const aside = freeName(`${file}.damaged-${moment}`)

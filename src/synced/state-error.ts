@@ -26,7 +26,6 @@ export function explained(error: unknown, file: string): unknown {
   return code === null ? error : new StateError(code, `${file}: ${WORDS[code](error.message)}`)
 }
 
-/** The error for a damaged state. */
 export function damaged(file: string, reason: string): StateError {
   return new StateError('STATE_DAMAGED', `${file}: ${WORDS.STATE_DAMAGED(reason)}`)
 }
@@ -75,7 +74,7 @@ const SYSTEM: Record<string, Code> = {
 
 function kindOf(error: Error, file: string): Code | null {
   const code = (error as { code?: unknown }).code
-  // better-sqlite3 throws this when the folder does not exist.
+  // When the folder does not exist, better-sqlite3 throws a TypeError with this word instead of SQLite's error.
   if (error instanceof TypeError && error.message.includes('directory')) return 'STATE_UNREADABLE'
   if (typeof code !== 'string') return null
   const kind = SQLITE.find(([begins]) => code.startsWith(begins))?.[1] ?? SYSTEM[code] ?? null

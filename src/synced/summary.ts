@@ -23,7 +23,7 @@ export interface MirrorSummary {
   oldest_unsynced: number | null
 }
 
-/** A path whose scan or upload failed. */
+/** A failure of a path, in a scan or an upload, as people see it. */
 export interface FailureSummary {
   mirror: number
   path: string
@@ -35,7 +35,7 @@ export interface FailureSummary {
 
 /** Counts of the pictures at and below a folder. */
 export interface TreeSummary {
-  /** Pictures that the last scans found. */
+  /** How many pictures the last scans found. */
   files: number
   states: Partial<Record<FileState, number>>
   left_out: LeftOut

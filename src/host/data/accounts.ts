@@ -96,7 +96,10 @@ export function openAlbums({ db, clock, random }: Ports) {
   )
 
   return {
-    /** The account's album with this id; null is its root. Refuses an unknown album, and another account's. */
+    /**
+     * The account's album with this id; null is the account's root. Refuses an unknown id, and the id of another account's
+     * album.
+     */
     owned(account: Account, id: string | null): AlbumRow {
       const album = id === null ? bySeq.get(account.root) : byId.get(id)
       if (!album) throw new Refusal('unknownAlbum', 'There is no such album.')
@@ -105,16 +108,16 @@ export function openAlbums({ db, clock, random }: Ports) {
     },
     at: (seq: number) => bySeq.get(seq),
     exists: (seq: number) => bySeq.get(seq) !== undefined,
-    /** Makes an album in another one. */
+    /** Makes an album in the given album. */
     make({ seq, account, depth }: AlbumRow, name: string): AlbumRow {
       const id = random(16).toString('hex')
       return insert.get({ id, account, parent: seq, name, depth: depth + 1, created_at: clock.wall() })!
     },
-    /** Whether an album holds one of this name. */
+    /** Whether an album holds an album of this name. */
     hasNamed: (parent: number, name: string) => named.get(parent, name) !== undefined,
     /** The albums in an album, oldest first, each with the counts of what it holds directly. */
     below: (seq: number) => below.all(seq),
-    /** Deletes an album and all albums below it. None may hold an image. Returns how many albums were deleted. */
+    /** Deletes an album and all albums below it. No image may be in any of them. Answers how many albums were deleted. */
     removeTree: (seq: number) => removeTree.run(seq).changes,
   }
 }

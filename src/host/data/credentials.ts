@@ -20,7 +20,7 @@ export interface CredentialRow {
   height: number | null
   /** 1: the upload node compares dimensions (§4.2). */
   compares: 0 | 1
-  /** The day whose quota the credential counts for. */
+  /** The number of the day whose quota the credential uses up. */
   day: number
   expires_at: number
   state: 'open' | 'used' | 'lapsed'

@@ -13,7 +13,7 @@ export interface ImageRow {
   height: number | null
   /** The SHA-256 of the bytes in hex. */
   sha256: string
-  /** The picture's name in the store. */
+  /** The name under which the picture store holds the bytes. */
   file: string
   created_at: number
 }
@@ -22,7 +22,10 @@ export type NewImage = Omit<ImageRow, 'seq'>
 
 export type Images = ReturnType<typeof openImages>
 
-/** Call writes inside a transaction, because the account's stored bytes change with the rows. */
+/**
+ * Call the functions that write inside a transaction, because the number of bytes that the account stores changes with the
+ * rows.
+ */
 export function openImages(db: Db) {
   const byId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE id = ?')
   const byFile = db.prepare<[string], number>('SELECT 1 FROM images WHERE file = ?').pluck()

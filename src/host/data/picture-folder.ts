@@ -86,7 +86,7 @@ async function writeWhole(handle: FileHandle, chunk: Uint8Array, position: numbe
       .bytesWritten
 }
 
-/** A new name is on the disk once its folder is synced. Windows can't sync folders, and need not. */
+/** Makes sure that new names in a folder survive a power cut. Windows can't sync a folder, and does not need it. */
 async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)

@@ -27,11 +27,11 @@ export type App = Hono<Env>
 interface AppOptions {
   addresses: Addresses
   readings: Readings
-  /** Hears of errors that are not the client's. */
+  /** Called with an error that is the host's own fault and not the client's. */
   onFault(error: Error): void
 }
 
-/** The host's logic as HTTP. */
+/** Serves the operations of `HostService` over HTTP. */
 export function createApp(service: HostService, { addresses, readings, onFault }: AppOptions): App {
   const app: App = new Hono()
 

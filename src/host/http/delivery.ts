@@ -37,14 +37,17 @@ export async function deliver(c: Context, service: HostService, readings: Readin
   return new Response(body, { status: range ? 206 : 200, headers })
 }
 
-/** The range of a request. Ranges are served for GET alone, and only when If-Range names the image's tag. */
+/**
+ * The range that a request asks for; null for the whole image. A range is served only to a GET. When the request has
+ * If-Range, it must name the image's tag.
+ */
 function askedRange(c: Context, image: ImageRow, tag: string): ByteRange | null | 'unsatisfiable' {
   const condition = c.req.header('if-range')
   if (c.req.method === 'HEAD' || (condition !== undefined && condition !== tag)) return null
   return readRange(c.req.header('range'), image.size)
 }
 
-/** Whether If-None-Match lists the tag. The comparison is weak. */
+/** Whether the header If-None-Match lists the tag. A tag matches also when it is written as a weak one (W/"…"). */
 function names(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some(part => part.trim() === '*' || part.trim().replace(/^W\//, '') === tag)

@@ -12,7 +12,8 @@ import { Refusal } from '../refusal.ts'
 export async function* filePart(incoming: IncomingMessage, bound: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()
-  // Busboy may stop reading after a large part without a name. The wait ends when the client closes the connection.
+  // Busboy may stop reading after a large part without a name, and then this function would wait for ever. It stops when
+  // the client closes the connection.
   incoming.socket.once('close', stop)
   try {
     const form = openForm(incoming)
@@ -35,7 +36,7 @@ function openForm(incoming: IncomingMessage): BusboyInstance {
     throw new Refusal('badForm', 'The Content-Type must be multipart/form-data.')
   return new Busboy({
     headers: incoming.headers as BusboyHeaders,
-    // Each part is read as a stream, because a field would be collected in memory.
+    // Busboy is to read each part as a stream, because it would collect a part that is no file in memory.
     isPartAFile: () => true,
     limits: { headerPairs: 32, headerSize: 8192 },
   })
@@ -44,11 +45,11 @@ function openForm(incoming: IncomingMessage): BusboyInstance {
 interface Found {
   /** Null: the form ended without a file. */
   file: BusboyFileStream | null
-  /** Resolves once the form has ended correctly. For this the file must be read to its end. */
+  /** Resolves once the form has ended correctly. The form reaches its end only when `file` is read to its end. */
   ended: Promise<void>
 }
 
-/** Reads the form up to the part `file`. A later error of the form also ends this part. */
+/** Reads the form up to the part `file`. When the form turns out to be invalid later, reading this part fails. */
 async function findFile(
   incoming: IncomingMessage,
   form: BusboyInstance,

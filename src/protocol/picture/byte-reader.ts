@@ -17,7 +17,7 @@ export interface Size {
 }
 
 export interface ReaderOptions {
-  /** The source's first bytes, when they were read already. */
+  /** The source's first bytes, when the caller has read them already. */
   head?: Uint8Array
   /** Bytes of one read. */
   block?: number
@@ -61,7 +61,7 @@ export class ByteReader {
     return this.#holds(offset, length) ? this.#held.subarray(offset - this.#offset) : null
   }
 
-  /** The offset of the next `text` (Latin-1), or null. */
+  /** The offset of the next `text` (Latin-1); null when there is none. */
   async find(text: string, from: number): Promise<number | null> {
     for (let offset = from; ; ) {
       const bytes = await this.bytes(offset, text.length)
@@ -72,12 +72,13 @@ export class ByteReader {
     }
   }
 
-  /** Whether a page within these bytes consists of zeros. */
+  /** Whether one of the pages between these offsets consists of zeros. */
   async hasBlankPage(from: number, to: number): Promise<boolean> {
     for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; ) {
       const bytes = await this.bytes(at, PAGE)
       if (bytes === null) return false
-      // All pages that were read are compared at once, because an await for each page costs more than its comparison.
+      // All pages in `bytes` are compared before the next await, because an await for each page costs more than comparing
+      // the page.
       const end = Math.min(bytes.byteLength, to - at) - PAGE
       for (let page = 0; page <= end; page += PAGE, at += PAGE)
         if (bytes[page] === 0 && bytes.subarray(page, page + PAGE).equals(ZEROS)) return true

@@ -63,9 +63,10 @@ export async function webpEnding(reader: ByteReader): Promise<Ending> {
     offset += CHUNK_HEAD + length + (length % 2)
     blank ||= WEBP_PIXELS.has(name) && (await reader.hasBlankPage(from, Math.min(offset, end)))
   }
-  // Some writers leave out the padding of an odd last chunk.
+  // One byte more is allowed: a last chunk of odd length should be padded with a byte, but some writers leave out the
+  // padding.
   if (offset > end + 1) return cut(`its chunk ${name.trim()} goes on behind its end`)
-  // Compressed pixels never end with a page of zeros.
+  // Compressed pixels never end with a page of zeros. So the writer has reserved the room and not written it.
   if (WEBP_PIXELS.has(name) && (await reader.zerosAtEnd()) >= PAGE) return cut('its end is only zeros')
   return blank ? BLANK : endingOfLength(reader, end, 'it')
 }
@@ -134,7 +135,7 @@ const SCREEN_LENGTH = 13
 const TRAILER = 0x3b
 const EXTENSION = 0x21
 const IMAGE = 0x2c
-/** Some writers leave zeros between blocks. Decoders skip them. */
+/** A zero between blocks. Some writers leave such zeros, and decoders skip them. */
 const STRAY = 0
 const BLOCKS = new Set([EXTENSION, IMAGE, STRAY])
 

@@ -35,7 +35,7 @@ export async function readJpegSize(reader: ByteReader): Promise<(Size & { turned
   return null
 }
 
-/** The small JPEG in the EXIF of a large JPEG, or null. */
+/** The small JPEG in the EXIF of a large JPEG; null when there is none. */
 export async function readThumbnail(reader: ByteReader): Promise<ExifThumbnail | null> {
   for await (const { code, start } of segmentsBeforePixels(reader)) {
     const exif = await exifIn(reader, code, start)
@@ -126,13 +126,11 @@ async function walkImage(reader: ByteReader, start: number): Promise<Image | End
   }
 }
 
-/**
- * What the XMP of a motion photo, or of a picture with a gain map, contains. (MPF, below, is the index of a multi-picture
- * file, CIPA DC-007.)
- */
+/** What the XMP of a motion photo, or of a picture with a gain map, contains. */
 const XMP_MARKS = ['MotionPhoto', 'MicroVideo', 'Container:Directory']
 
 function saysThatMoreComes(code: number, data: Buffer): boolean {
+  // MPF: the index of a multi-picture file (CIPA DC-007).
   if (code === APP2) return data.toString('latin1', 0, 4) === 'MPF\0'
   return code === APP1 && XMP_MARKS.some(mark => data.includes(mark, 0, 'latin1'))
 }

@@ -26,10 +26,10 @@ export interface Picture {
   turned?: true
 }
 
-/** Bytes of the first read, which is enough for nearly every picture. */
+/** The first read gets so many bytes, which are enough for nearly every picture. */
 const HEAD = 64 * 1024
 
-/** Bytes of one read after the first: enough for a few JPEG segments or a TIFF directory. */
+/** Each further read gets so many bytes, which are enough for a few JPEG segments or a TIFF directory. */
 const BLOCK = 4096
 
 /**
@@ -56,7 +56,7 @@ export async function readPicture(source: ByteSource): Promise<Picture | null> {
   return size === 'raw' ? null : picture(format, size)
 }
 
-/** The small JPEG that a camera has put into a large JPEG's EXIF, or null. The source is a JPEG. */
+/** The small JPEG that a camera has put into a large JPEG's EXIF; null when there is none. `source` must be a JPEG. */
 export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | null> {
   return readThumbnail(new ByteReader(source, { block: BLOCK, reads: MOST_READS }))
 }

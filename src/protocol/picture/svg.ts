@@ -203,7 +203,7 @@ function oneByteText(source: ByteSource, head: Uint8Array): ByteSource {
   return {
     size: Math.floor(source.size / 2),
     async read(offset, length) {
-      // A copy, because the bytes are swapped in place.
+      // The bytes are swapped in place, so they are copied first.
       const wide = Buffer.from(await source.read(2 * offset, 2 * length))
       const whole = wide.subarray(0, wide.length - (wide.length % 2))
       const text = (big ? whole.swap16() : whole).toString('utf16le')

@@ -6,7 +6,7 @@ import { BLANK, broken, cut, type Ending, UNCLEAR, WHOLE } from './ending.ts'
  * `valueAt`: the offset of the value in an entry of a directory.
  */
 const CLASSIC = { pointerAt: 4, pointer: 4, count: 2, entry: 12, valueAt: 8 }
-/** BigTIFF, for files beyond 4 GiB. */
+/** The layout of a BigTIFF, which may be larger than 4 GiB. */
 const BIG = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt: 12 }
 /** The version number in the header of a BigTIFF. A classic TIFF has 42. */
 const BIG_VERSION = 43
@@ -64,8 +64,8 @@ const FIRST_ON_SIDE = 5
 const LAST_ORIENTATION = 8
 
 /**
- * Whether EXIF turns a picture on its side, so that the picture is shown as wide as it is stored high. `start`: the offset of
- * the EXIF block, which is built like a TIFF.
+ * Whether EXIF turns a picture on its side: it is shown as wide as its stored pixels are high. `start`: the offset of the
+ * EXIF block, which is built like a TIFF.
  */
 export async function liesOnSide(reader: ByteReader, start: number): Promise<boolean> {
   const header = await reader.bytes(start, HEADER)

@@ -41,7 +41,10 @@ export interface GateOptions {
    * the system's clock.
    */
   wall?(): number
-  /** The window of an endpoint whose rate several machines share. Left out: this machine's own window. */
+  /**
+   * Makes the rate window of an endpoint whose rate several machines share. Left out: each endpoint has this machine's own
+   * window.
+   */
   windowOf?: ((endpoint: Endpoint, limit: number, own: RateWindow) => RequestWindow) | undefined
   /** Blocks that an earlier process met. */
   blocks?: readonly Block[]
@@ -74,7 +77,7 @@ interface Lane {
   endpoint: Endpoint
   inTurn: InTurn
   window: RequestWindow
-  /** The outage of this endpoint. */
+  /** The outage of this endpoint alone. */
   outage: Outage
   /** The outage of the host as a whole. Null for `send`, because an upload node is another machine than the host. */
   hostOutage: Outage | null
@@ -209,7 +212,7 @@ export class Gate {
       const now = clock.now()
       const lasting = waitsOut.map(outage => outage.lasting(now)).find(last => last !== null)
       if (lasting) return { ok: false, failure: notAsked(endpoint, lasting) }
-      // No place is taken for a request that waits for an outage to end.
+      // The window is asked only when no outage must be waited for, because asking a shared window may take a place.
       const wait = Math.max(...waitsOut.map(outage => outage.waitMs(now))) || window.waitMs(now)
       if (wait <= 0) {
         if (!mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }

@@ -26,7 +26,7 @@ export type Slot = ReturnType<RateWindow['take']>
 /** What the gate asks of the rate window of an endpoint: this machine's own, or one that several machines share. */
 export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'adopt' | 'tooMuch'> {
   take(): Slot
-  /** A request waits for a place from now on. Answers the function that ends this. */
+  /** Call this when a request begins to wait for a place. Answers the function to call when it waits no longer. */
   enter?(): () => void
 }
 
@@ -168,7 +168,7 @@ export function paceOf(headers: IncomingHttpHeaders): Pace {
   }
 }
 
-/** undici gives a header that came twice as an array, although the type does not say so. */
+/** The first value of a header. When a header came twice, undici gives an array, although its type does not say so. */
 function text(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value)?.trim() ?? ''
 }

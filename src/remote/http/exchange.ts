@@ -216,7 +216,7 @@ export function explainTransportError(error: Error, where: string): TransportErr
     return { code: 'HOST_TLS', message: because('bad_certificate', { where, code }) }
   if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_)/.test(code))
     return { code: 'HOST_TLS', message: because('no_secure_connection', { where, code }) }
-  // undici leaves the code of its parser's errors undefined.
+  // An error of undici's parser has no code, so it is recognized by its name.
   if (NO_HTTP.includes(error.name)) return { code: 'HOST_ANSWER', message: because('not_http', { where }) }
   return {
     code: 'HOST_UNREACHABLE',

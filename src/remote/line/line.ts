@@ -35,7 +35,7 @@ export interface LineOptions {
   clock: Clock
   /** How long a credential may be used (§8), in milliseconds. */
   lifetimeMs: number
-  /** The limit `uploads.bandwidth`, in bytes a second; Infinity without one. */
+  /** The setting `uploads.bandwidth`, in bytes a second. Infinity: there is no limit. */
   ceiling: number
 }
 

@@ -12,7 +12,7 @@ export interface BlockRow {
 
 /** What is known of one day of the quota. Times are milliseconds since 1970. */
 export interface QuotaRow {
-  /** The beginning of the day in ISO 8601. */
+  /** When the day begins, in ISO 8601. */
   day: string
   /** How many credentials the host issued on this day. */
   used: number

@@ -46,7 +46,7 @@ export function openAudit({ all, column, has, run, value }: Statements) {
       ),
     },
     writes: {
-      /** `at`: milliseconds since 1970. */
+      /** Records that the audit has compared this album. `at`: milliseconds since 1970. */
       done: run<[album: number | null, at: number]>(
         'INSERT INTO audit (album, at) VALUES (ifnull(?, 0), ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),

@@ -8,7 +8,7 @@ export interface EscrowRow {
   reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
-  /** The running time at which the grace ends. */
+  /** The running time at which the grace ends and the image may be deleted. */
   due_at: number
   /** 1: the grace is over, and the host refused to delete the image. Then `due_at` is the time of the next try. */
   postponed: 0 | 1
@@ -55,7 +55,7 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
   return {
     reads: {
       ofMirror: all<[mirror: number], EscrowRow>('SELECT * FROM escrow WHERE mirror = +? ORDER BY path'),
-      /** At most `most` held entries, in the order of their paths. */
+      /** At most `most` entries that wait for a person (held or unproved), in the order of their paths. */
       held: all<[mirror: number, most: number], EscrowRow>(
         `SELECT * FROM escrow WHERE mirror = +? AND state IN ('held','unproved') ORDER BY path LIMIT +?`,
       ),
@@ -79,7 +79,7 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
       nextDue: (mirrors: readonly number[]) => nextDue(JSON.stringify(mirrors)),
       /** The entries whose deletion the host has refused. */
       postponed: all<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1'),
-      /** `since`: the running time at which the window begins. */
+      /** The three counts of a mirror. `since`: the running time at which the hold's window begins. */
       weight: one<[{ mirror: number; since: number }], EscrowWeight>(
         `SELECT
            (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,

@@ -42,12 +42,12 @@ export function openFailures({ all, get, run, value }: Statements) {
      WHERE source = 'upload' AND code = ? AND state = 'failed' ORDER BY size`),
       /** When the next failure is due to be tried again; null when none is tried again by itself. */
       nextDue: value<[], number | null>('SELECT min(next_attempt_at) FROM failures'),
-      /** Failed uploads whose retry is due, those with the fewest tries first. */
+      /** Failed uploads that are due to be tried again. Those that were tried least come first. */
       due: all<[now: number], FailureRow>(
         `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= +?
      ORDER BY attempts`,
       ),
-      /** Failed uploads whose retry is not due yet. */
+      /** Failed uploads that will be tried again later. */
       later: all<[now: number], FailureRow>(
         `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at > +?`,
       ),

@@ -37,11 +37,11 @@ export type HistoryEvent =
   | 'lost'
 
 export interface HistoryNote {
-  /** Milliseconds since 1970. */
+  /** When the event happened, in milliseconds since 1970. */
   at: number
   event: HistoryEvent
   detail?: Reason | null
-  /** When the scan found the picture: milliseconds since 1970. */
+  /** When the scan found the picture, in milliseconds since 1970. */
   since?: number | null
 }
 

@@ -3,7 +3,7 @@ import type { Statements } from '../database.ts'
 export interface ImageRow {
   id: number
   remote_id: string
-  /** Null: not known yet. */
+  /** The delivery address. Null: not known yet. */
   cdn_url: string | null
   album: number | null
   name: string
@@ -18,7 +18,7 @@ export interface ImageRow {
    * equal the picture's. none: the image is only linked.
    */
   proof: 'uploaded' | 'compared' | 'none'
-  /** 1: the image is kept for good. */
+  /** 1: the image stays on the host for good. */
   kept: 0 | 1
 }
 
@@ -91,13 +91,13 @@ export function openImages({ all, column, get, run, value }: Statements) {
 export function openDeleted({ changes, has, run, value }: Statements) {
   return {
     reads: {
-      /** When albumd deleted the image with this id: milliseconds since 1970. */
+      /** When albumd deleted the image with this id, in milliseconds since 1970. */
       at: value<[remoteId: string], number | undefined>('SELECT at FROM deleted WHERE remote_id = ?'),
       /** Whether any of these images was deleted before this time, so that its id can be forgotten. Reads all rows. */
       isFrom: has<[moment: number]>('SELECT remote_id FROM deleted WHERE at < +? LIMIT 1'),
     },
     writes: {
-      /** `at`: milliseconds since 1970. */
+      /** Records that albumd deleted an image. `at`: milliseconds since 1970. */
       put: run<[remoteId: string, at: number]>(
         'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),

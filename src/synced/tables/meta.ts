@@ -19,7 +19,7 @@ export type Excess = {
   /** The album's path on the host. */
   album: string
   recorded: { albums: number; images: number }
-  /** What was deleted, by the host's count. */
+  /** How much the host deleted, as it says in its answer. */
   deleted: { albums: number; images: number }
   /** The paths, below their mirror, of the first hundred pictures whose images were in the album. */
   paths: string[]
@@ -44,7 +44,7 @@ export type TypeReading = 'bytes' | 'name'
 export interface LearnedDimensions {
   /** Null: not known yet. */
   reading: DimensionReading | null
-  /** When it was learned: milliseconds since 1970. */
+  /** When the reading was learned, in milliseconds since 1970. */
   since: number
   /**
    * Another reading that may replace `reading`: the last `pictures` pictures in a row were refused with `reading` and taken
@@ -99,7 +99,7 @@ const FACTS = {
   asked_waits: json<Readonly<Record<string, AskedWait>>>(),
 
   // records
-  /** Running time: milliseconds that albumd has run, over all its starts. */
+  /** Running time: how many milliseconds albumd has run, over all its starts. */
   running_ms: number,
 
   // sync
@@ -163,7 +163,7 @@ const FACTS = {
   // daemon
   /** When the next scheduled audit is due. */
   audit_slot: number,
-  /** A person has paused albumd, and at what time the pause ends by itself. */
+  /** Whether a person has paused albumd, and at what time the pause ends by itself. */
   paused: flag,
   paused_until: number,
   /** The setting `uploads.bandwidth`; '' when the config has none. */
