@@ -1,8 +1,19 @@
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { rolldown } from 'rolldown'
+import { type Plugin, rolldown } from 'rolldown'
 
 const ROOT = join(import.meta.dirname, '..')
+
+/** albumd speaks HTTP/2 to a heartbeat at most, and loading what undici and Node have for it takes a few milliseconds. */
+const LAZY_HTTP2: Plugin = {
+  name: 'HTTP/2 of undici, loaded when it is used',
+  transform(code, id) {
+    if (!/undici.lib.dispatcher.client\.js$/.test(id)) return null
+    const eager = "const connectH2 = require('./client-h2.js')"
+    if (!code.includes(eager)) throw new Error(`${id} loads HTTP/2 in another way than before`)
+    return code.replace(eager, "const connectH2 = (...args) => require('./client-h2.js')(...args)")
+  },
+}
 
 /**
  * Makes dist/: the program as few files, for Node takes half of a short command's time to find and read 700 modules. All
@@ -19,6 +30,7 @@ export async function build(): Promise<void> {
     platform: 'node',
     // It has a part that is not JavaScript.
     external: ['better-sqlite3'],
+    plugins: [LAZY_HTTP2],
     // Bottleneck hides from bundlers what only those need who have a Redis. yargs can extend configs, which nobody asks for.
     checks: { eval: false, emptyImportMeta: false },
   })

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { dirname } from 'node:path/posix'
-import { isDeepStrictEqual } from 'node:util'
 import { formatOfName } from '../protocol/formats.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { type Disk, type DiskEntry, type DiskStat, STAMP_GRAIN } from './disk.ts'
@@ -146,7 +145,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
 
   // When the folder was moved away or unmounted during the look, its files can't be seen, but nobody has deleted them.
   const after = disk.lstat(path)
-  if (!isDeepStrictEqual(identity, identityOf(after)))
+  if (!isSame(identity, after))
     return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
   look.changedAt = after.mtime
   const digest = digestOf(look, rules.fingerprint)
@@ -217,6 +216,10 @@ function identityOf({ dev, ino, birthtime }: DiskStat): FolderLook['identity'] {
   return { dev, ino, birthtime }
 }
 
+function isSame(one: FolderLook['identity'], other: FolderLook['identity']): boolean {
+  return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
+}
+
 /**
  * Whether a file was changed between two times. A timestamp after `to` lies in the future, so a wrong clock made it. The
  * next edit gets the present time, which differs from it, so the next look will notice this edit.
@@ -260,5 +263,6 @@ export function digestOf(look: FolderLook, rules: string): string {
     numbers[at++] = file.ctime
     numbers[at++] = file.ino
   }
-  return createHash('sha256').update(text).update(numbers).digest().toString('base64', 0, BYTES)
+  const bytes = Buffer.concat([Buffer.from(text), Buffer.from(numbers.buffer)])
+  return hash('sha256', bytes, 'buffer').toString('base64', 0, BYTES)
 }
