@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { systemClock } from '../../src/protocol/clock.ts'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { openGate } from '../../src/remote/gate/gate.ts'
 import { NO_PACE } from '../../src/remote/gate/rate-window.ts'
 import { openShared } from '../../src/shared/account.ts'
-import { systemClock } from '../../src/sync/clock.ts'
 
 /*
  * One machine of the account: sends requests to the sink, as many as it is told, at the rate that it shares with others.
@@ -34,7 +34,7 @@ async function send(started: () => void): Promise<number> {
 
 /** Answers a function that sends one request at its time. */
 async function sharing(): Promise<{ go(): Promise<unknown>; end(): Promise<unknown> }> {
-  const clock = { now: systemClock.monotonic, sleep: systemClock.sleep }
+  const clock = systemClock
   if (kind === 'alone' || kind === 'albumd') {
     const shared =
       kind === 'alone'

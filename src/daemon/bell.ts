@@ -1,4 +1,4 @@
-import type { Clock } from '../sync/clock.ts'
+import type { Clock } from '../protocol/clock.ts'
 
 /**
  * Wakes whoever waits in `sleep`. A ring lasts until `heard` is called, so a ring that comes before `sleep` is not lost.

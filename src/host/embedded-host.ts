@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
+import { systemClock } from '../protocol/clock.ts'
 import { lockData, openDatabase } from './data/database.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
 import { openHostService } from './host-service.ts'
@@ -13,7 +14,7 @@ import { addressesAt, ownSiteUrl } from './http/addresses.ts'
 import { answerBadRequests, badRequest } from './http/answers.ts'
 import { type App, createApp } from './http/app.ts'
 import { authorityFile, type Certificate, serverCertificate } from './http/authority.ts'
-import { type Clock, type HostChoices, settle, systemClock } from './ports.ts'
+import { type HostChoices, type HostClock, settle } from './ports.ts'
 import type { Readings } from './readings.ts'
 
 export interface HostOptions extends HostChoices {
@@ -30,7 +31,7 @@ export interface HostOptions extends HostChoices {
    * listens on.
    */
   publicUrl?: string
-  clock?: Clock
+  clock?: HostClock
   /** Called with each error that is the host's own fault and not a request's. */
   onFault?: (error: Error) => void
 }

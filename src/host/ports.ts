@@ -1,3 +1,4 @@
+import type { Clock } from '../protocol/clock.ts'
 import { DECISIONS } from '../protocol/decisions.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { CREDENTIAL_LIFETIME_MS, DAILY_QUOTA, type Plan, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
@@ -8,14 +9,7 @@ import { OWN_READINGS, type Readings } from './readings.ts'
 
 /** What the host's logic needs from outside, as parameters. The simulation passes virtual time and a virtual disk. */
 
-export interface Clock {
-  /** Milliseconds since 1970 by the system's clock. Somebody may set this clock. */
-  wall(): number
-  /** Milliseconds on a clock that never jumps and that begins at any moment. */
-  monotonic(): number
-}
-
-export const systemClock: Clock = { wall: () => Date.now(), monotonic: () => performance.now() }
+export type HostClock = Omit<Clock, 'sleep'>
 
 /** Random bytes, like node:crypto's `randomBytes`. */
 export type Random = (bytes: number) => Buffer

@@ -3,12 +3,12 @@ import { type Accounts, type Albums, openAccounts, openAlbums } from './data/acc
 import { type Credentials, openCredentials } from './data/credentials.ts'
 import type { Db } from './data/database.ts'
 import { type Images, openImages } from './data/images.ts'
-import type { Clock, HostSettings, PictureStore, Random, ReadPicture } from './ports.ts'
+import type { HostClock, HostSettings, PictureStore, Random, ReadPicture } from './ports.ts'
 
 export interface HostPorts {
   db: Db
   pictures: PictureStore
-  clock: Clock
+  clock: HostClock
   random: Random
   /** Reads a picture from its bytes. Left out: `readPicture` of the protocol. */
   readPicture?: ReadPicture

@@ -203,11 +203,3 @@ export class PictureChanged extends Error {
 export function hostWith(host: ImageHost, changes: Partial<ImageHost>): ImageHost {
   return { ...host, ...changes }
 }
-
-/** The time by which the gate and the line wait. It is a parameter, so that a test can let hours pass at once. */
-export interface Clock {
-  /** Milliseconds on a clock that never jumps. */
-  now(): number
-  /** Resolves after `ms`, or early when `signal` is aborted. Never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
-}

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
+import type { SteadyClock } from '../protocol/clock.ts'
 import { FILE_PART, PATHS, PRESIGN_PATH } from '../protocol/endpoints.ts'
 import { answers, type PresignRequest, type UploadRequest } from '../protocol/records.ts'
 import { because } from '../words/reasons.ts'
@@ -8,7 +9,6 @@ import { badAddress, cancelled, noAlbumInPresign, ownFailure, tooSlow } from './
 import type { Attempt } from './gate/gate.ts'
 import { NO_PACE } from './gate/rate-window.ts'
 import {
-  type Clock,
   type Credential,
   type HostFailure,
   type Outcome,
@@ -27,7 +27,7 @@ export interface UploadsOptions {
   uploadForm: 'credential' | 'presign'
   /** All uploads together send at most so many bytes a second. Left out: there is no limit. */
   bandwidth?: number
-  clock: Clock
+  clock: SteadyClock
   /** How long a credential may be used (§8), in milliseconds. Each upload must end within this time. */
   credentialLifetimeMs: number
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { SteadyClock } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { beat, type Machine, type MachineFacts } from './machines.ts'
 import { openRedis } from './redis-store.ts'
@@ -20,18 +21,11 @@ export interface SharedAccount {
   close(): Promise<void>
 }
 
-interface Clock {
-  /** Milliseconds of a monotonic clock. */
-  now(): number
-  /** Resolves after this time, or when `signal` is aborted. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
-}
-
 export interface AccountOptions {
   machine: string
   /** The part of each rate that this machine uses while the store is away. */
   share: number
-  clock: Clock
+  clock: SteadyClock
 }
 
 export interface SharedOptions extends AccountOptions {
@@ -45,7 +39,7 @@ export interface SharedOptions extends AccountOptions {
 /** Opens what the machines share, without waiting for the store. */
 export function openShared({ url, password, ca, baseUrl, apiKey, ...options }: SharedOptions): SharedAccount {
   const prefix = keyPrefix(baseUrl, apiKey)
-  const { now } = options.clock
+  const now = options.clock.monotonic
   return openAccount(openRedis({ url, password, ca, prefix, name: 'albumd', now }), options)
 }
 
@@ -59,16 +53,16 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
   const facts: MachineFacts = { share, rate: 0, usedToday: 0, albums: [] }
   const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
-  let lastAnswer = clock.now()
+  let lastAnswer = clock.monotonic()
   /** Ends the pause between two beats, when the store can be reached again. */
   let pause = new AbortController()
 
   const tell = async () => {
-    const sent = clock.now()
+    const sent = clock.monotonic()
     facts.rate = windows.reduce((sum, window) => sum + window.recent(sent).length, 0)
     const told = await beat(store, machine, facts)
     if (told === null) return
-    lastAnswer = clock.now()
+    lastAnswer = clock.monotonic()
     storeClock.learn(sent, lastAnswer, told.now)
     machines = told.machines
   }

@@ -1,3 +1,4 @@
+import type { SteadyClock } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { RATE } from './rate-script.ts'
 import type { Store } from './store.ts'
@@ -23,7 +24,7 @@ export interface OwnWindow {
 export interface WindowOptions {
   store: Store
   machine: string
-  clock: { now(): number; sleep(ms: number, signal: AbortSignal): Promise<void> }
+  clock: SteadyClock
   storeClock: StoreClock
   /** The part of the rate that this machine uses while the store is away. */
   share: number
@@ -187,7 +188,7 @@ export class SharedWindow {
   #comeBack(): void {
     if (!this.#wasAway || this.#asking) return
     const { clock, storeClock, newId } = this.#options
-    for (const arrival of this.#own.recent(clock.now()))
+    for (const arrival of this.#own.recent(clock.monotonic()))
       this.#reports.set(newId(), storeClock.toStore(arrival))
   }
 
@@ -227,7 +228,7 @@ export class SharedWindow {
       if (granted.isPlace) this.#places.push({ id, at: granted.at })
       else {
         this.#askAgainAt = granted.at
-        await clock.sleep(Math.max(1, granted.at - clock.now()), ended)
+        await clock.sleep(Math.max(1, granted.at - clock.monotonic()), ended)
       }
     }
     this.#asking = false
@@ -242,10 +243,10 @@ export class SharedWindow {
     this.#reports.clear()
     this.#taught = ''
     this.#refused = ''
-    const sent = clock.now()
+    const sent = clock.monotonic()
     const head = [machine, id, this.#most, taught, back ? 1 : 0, refused]
     const answer = await store.run(RATE, this.#names, [...head, ...reports.flat()])
-    const now = clock.now()
+    const now = clock.monotonic()
     if (!answer.ok) {
       this.#taught = taught
       return null

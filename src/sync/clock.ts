@@ -1,24 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
 import { STAMP_GRAIN } from '../local/disk.ts'
+import type { Clock } from '../protocol/clock.ts'
 import type { Moment } from '../records/escrow.ts'
 import type { Synced, Tx } from '../synced/synced.ts'
 import type { EngineContext } from './context.ts'
-
-/** Time as a parameter, so that the simulation can play years in seconds. */
-export interface Clock {
-  /** Milliseconds since 1970 by the system's clock. Somebody may set this clock. */
-  wall(): number
-  /** Milliseconds since the machine started. This clock never jumps, and all processes of one boot share it. */
-  monotonic(): number
-  /** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
-}
-
-export const systemClock: Clock = {
-  wall: () => Date.now(),
-  monotonic: () => Number(process.hrtime.bigint() / 1000n) / 1000,
-  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => undefined),
-}
 
 /** The time of an event, as the functions of `src/records` take it. */
 export function momentOf({

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Clock } from '../../src/sync/clock.ts'
+import type { Clock } from '../../src/protocol/clock.ts'
 
 interface Sleeper {
   until: number

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
+import type { SteadyClock } from '../../src/protocol/clock.ts'
 import { REQUESTS_PER_SECOND } from '../../src/protocol/limits.ts'
 import { openImageHost, type RemoteOptions } from '../../src/remote/client.ts'
-import type { Clock, ImageHost, Outcome, PictureBody } from '../../src/remote/host.ts'
+import type { ImageHost, Outcome, PictureBody } from '../../src/remote/host.ts'
 import { inWords } from '../../src/words/reasons.ts'
 
 export const API_KEY = 'key-0123456789-secret'
@@ -49,8 +50,8 @@ export async function failureOf(outcome: Promise<Outcome<unknown>>) {
   return { ...result.failure, message }
 }
 
-export const systemClock: Clock = {
-  now: () => performance.now(),
+export const systemClock: SteadyClock = {
+  monotonic: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
 }
 

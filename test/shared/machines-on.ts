@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/protocol/clock.ts'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { type Attempt, openGate } from '../../src/remote/gate/gate.ts'
 import { NO_PACE, type Pace } from '../../src/remote/gate/rate-window.ts'
 import { openShared, type SharedAccount } from '../../src/shared/account.ts'
-import { systemClock } from '../../src/sync/clock.ts'
 
 export interface TestMachine {
   shared: SharedAccount
@@ -29,7 +29,7 @@ export function openMachine(
   departures: Departures,
   { limit = 50, share = 1 / 8, aheadMs = 0, answers = done, password = null as string | null } = {},
 ): TestMachine {
-  const clock = { now: () => systemClock.monotonic() + aheadMs, sleep: systemClock.sleep }
+  const clock = { monotonic: () => systemClock.monotonic() + aheadMs, sleep: systemClock.sleep }
   const shared = openShared({
     url,
     password,

@@ -28,7 +28,7 @@ export const runCommand = command(
     const { supervise } = await import('../../daemon/loop/supervisor.ts')
     const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
     const { StatusPage } = await import('../../page/status-page.ts')
-    const { systemClock } = await import('../../sync/clock.ts')
+    const { systemClock } = await import('../../protocol/clock.ts')
     // Keeps V8 from optimizing undici's parser of answers, which is WebAssembly: it would take 20 MB for a moment and save
     // little time. V8 refuses code that was cached under other flags, so the code that is compiled by now is cached first.
     flushCompileCache()

@@ -16,7 +16,7 @@ export const statusCommand = configCommand(
   async (config, args, onInterrupts) => {
     await sayStateProblem(config)
     const { readStatus } = await import('../../daemon/report/status.ts')
-    const { systemClock } = await import('../../sync/clock.ts')
+    const { systemClock } = await import('../../protocol/clock.ts')
     const show = async () => {
       const status = readStatus(config, Date.now())
       const now = status.running ? await (await import('../../page/ask.ts')).askPage(config) : null

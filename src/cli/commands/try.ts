@@ -69,7 +69,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const { Bus } = await import('../../daemon/events.ts')
   const { supervise } = await import('../../daemon/loop/supervisor.ts')
   const { StatusPage } = await import('../../page/status-page.ts')
-  const { systemClock } = await import('../../sync/clock.ts')
+  const { systemClock } = await import('../../protocol/clock.ts')
   const bus = new Bus()
   // The log of a trial is written nowhere; only the page shows it.
   const log = openLog(config.log, {

@@ -3,6 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
@@ -10,7 +11,7 @@ import { hostWith, type ImageHost, type PictureBody, PictureChanged } from '../.
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
 import { ALONE } from '../../sync/claims.ts'
-import { FileAges, systemClock } from '../../sync/clock.ts'
+import { FileAges } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
 import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../sync/listing/index.ts'
 import { runPass } from '../../sync/pass.ts'
@@ -63,7 +64,7 @@ export async function openSharedAccount(
   if (!store) return null
   const { openShared } = await import('../../shared/account.ts')
   const { machine, when_away: share } = account
-  const clock = { now: systemClock.monotonic, sleep: systemClock.sleep }
+  const clock = systemClock
   return openShared({ ...store, machine, share, baseUrl: host.base_url, apiKey, clock })
 }
 
@@ -111,7 +112,7 @@ export function openRemote(
     timeoutMs: host.timeout,
     credentialLifetimeMs: host.credential_lifetime,
     requestsPerSecond: host.requests_per_second,
-    clock: { now: systemClock.monotonic, sleep: systemClock.sleep },
+    clock: systemClock,
     earlier,
     ...more,
   })

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
+import { type Clock, systemClock } from '../../protocol/clock.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { SharedAccount } from '../../shared/account.ts'
-import { type Clock, systemClock } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { StateError } from '../../synced/state-error.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../sync/clock.ts'
+import type { Clock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { printable } from '../../words/text.ts'

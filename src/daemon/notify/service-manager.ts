@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../sync/clock.ts'
+import type { Clock } from '../../protocol/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { count, inDigits, printable } from '../../words/text.ts'
 import type { Bus } from '../events.ts'

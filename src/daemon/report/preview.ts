@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { held, takenBack } from '../../records/escrow.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
-import { systemClock } from '../../sync/clock.ts'
 import {
   endsDeletion,
   type HoldPolicy,

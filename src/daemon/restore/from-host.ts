@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import type { ImageHost } from '../../remote/host.ts'
-import { systemClock } from '../../sync/clock.ts'
 import { belowBase, deliveryAddresses, type WholeWalk, walkEverything } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { pathOf } from '../../sync/tree-path.ts'

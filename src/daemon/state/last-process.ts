@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
+import type { Clock } from '../../protocol/clock.ts'
 import type { ErrorCode } from '../../protocol/errors.ts'
 import type { AskedWait } from '../../remote/gate/gate.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { Block, Remedy } from '../../remote/host.ts'
-import type { Clock } from '../../sync/clock.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
 

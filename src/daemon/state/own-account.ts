@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomInt } from 'node:crypto'
+import type { Clock } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
-import type { Clock } from '../../sync/clock.ts'
 import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../sync/clock.ts'
+import type { Clock } from '../../protocol/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
 import { Bell } from '../bell.ts'
 

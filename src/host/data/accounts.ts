@@ -1,11 +1,11 @@
 import { hash as hashOf, timingSafeEqual } from 'node:crypto'
-import type { Clock, Random } from '../ports.ts'
+import type { HostClock, Random } from '../ports.ts'
 import { Refusal } from '../refusal.ts'
 import type { Db } from './database.ts'
 
 interface Ports {
   db: Db
-  clock: Clock
+  clock: HostClock
   random: Random
 }
 

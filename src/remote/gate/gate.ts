@@ -1,8 +1,9 @@
 import Bottleneck from 'bottleneck'
+import type { SteadyClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { because } from '../../words/reasons.ts'
 import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } from '../failures.ts'
-import type { Block, Clock, HostFailure, Outcome } from '../host.ts'
+import type { Block, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
 import { asksForLong, Outage, type Patience } from './outage.ts'
 import {
@@ -31,7 +32,7 @@ export interface GateOptions {
   /** How many requests to one endpoint may be under way at a time. */
   concurrency: number
   patience: Patience
-  clock: Clock
+  clock: SteadyClock
   /** A number from 0 to 1. Left out: Math.random. */
   random?(): number
   /** The requests of the process before this one. Left out: none of them counts for the rate any more. */
@@ -151,7 +152,7 @@ export class Gate {
    * needs them.
    */
   recent(): EarlierRequests {
-    const now = this.#options.clock.now()
+    const now = this.#options.clock.monotonic()
     return Object.fromEntries(
       [...this.#lanes].map(([endpoint, { window }]) => [endpoint, window.recent(now)]),
     )
@@ -209,7 +210,7 @@ export class Gate {
       if (signal.aborted) return { ok: false, failure: cancelled(endpoint, 'nothing') }
       const failure = this.#blocks.of(endpoint)
       if (failure) return { ok: false, failure }
-      const now = clock.now()
+      const now = clock.monotonic()
       const lasting = waitsOut.map(outage => outage.lasting(now)).find(last => last !== null)
       if (lasting) return { ok: false, failure: notAsked(endpoint, lasting) }
       // The window is asked only when no outage must be waited for, because asking a shared window may take a place.
@@ -230,13 +231,13 @@ export class Gate {
     const { clock, onRequest } = this.#options
     let began: number | null = null
     const started = () => {
-      began = clock.now()
+      began = clock.monotonic()
       slot.start(began)
     }
     try {
       const { outcome: answered, status, pace } = await send(started)
       const outcome = this.#withWait(answered, pace)
-      const now = clock.now()
+      const now = clock.monotonic()
       if (status !== null) slot.answered(now)
       if (pace.limit !== null) window.adopt(pace.limit)
       const failure = outcome.ok ? null : outcome.failure
@@ -294,7 +295,7 @@ export function openGate(options: GateOptions): Gate {
   for (const { failure, until } of waits) {
     // When the clock was set back since then, the wait must not become longer than the host asked for.
     const leftMs = Math.min(until - wall(), failure.retryAfterMs ?? 0)
-    const now = clock.now()
+    const now = clock.monotonic()
     if (leftMs <= 0) continue
     outages.get(failure.endpoint)!.failed(now, now, failure, leftMs)
     if (isUnreachable(failure)) ofHost.failed(now, now, failure, leftMs)

@@ -1,4 +1,4 @@
-import type { Clock } from '../host.ts'
+import type { SteadyClock } from '../../protocol/clock.ts'
 
 /** The line's rate in bytes a second, which is assumed as long as nothing is known of the line: half a megabit. */
 const ASSUMED_RATE = 64 * 1024
@@ -32,7 +32,7 @@ export interface Slowness {
 }
 
 export interface LineOptions {
-  clock: Clock
+  clock: SteadyClock
   /** How long a credential may be used (§8), in milliseconds. */
   lifetimeMs: number
   /** The setting `uploads.bandwidth`, in bytes a second. Infinity: there is no limit. */
@@ -133,11 +133,11 @@ export class Line {
     this.#underway.add(upload)
     return {
       granted: () => {
-        upload.since = clock.now()
+        upload.since = clock.monotonic()
       },
-      leftMs: () => this.#leftMs(upload, clock.now()),
+      leftMs: () => this.#leftMs(upload, clock.monotonic()),
       taken: (bytes, from) => {
-        const now = clock.now()
+        const now = clock.monotonic()
         began ??= from
         upload.unsent -= bytes
         if (now - from >= FULL_MS) {
@@ -155,7 +155,7 @@ export class Line {
         return this.#mayGoOn(upload)
       },
       arrived: () => {
-        const now = clock.now()
+        const now = clock.monotonic()
         const rate = began !== null && now > began ? (size * 1000) / (now - began) : 0
         if (rate > 0 && rate >= this.#atLeast(now)) this.#proved = { rate, at: now }
       },
@@ -175,7 +175,7 @@ export class Line {
   #knownRate(): number | null {
     const { clock, lifetimeMs, ceiling } = this.#options
     const { bytes, ms, until } = this.#measured
-    if (ms < lifetimeMs * SEEN || clock.now() - until > lifetimeMs * FRESH) return null
+    if (ms < lifetimeMs * SEEN || clock.monotonic() - until > lifetimeMs * FRESH) return null
     const proved = this.#proved.at > until ? this.#proved.rate : 0
     return Math.min(Math.max((bytes * 1000) / ms, proved), ceiling)
   }
@@ -201,7 +201,7 @@ export class Line {
 
   #hasRoomFor(size: number): boolean {
     const { clock, lifetimeMs, ceiling } = this.#options
-    const now = clock.now()
+    const now = clock.monotonic()
     // While the system's buffers fill, the line seems faster than it is. So no more is assumed than an upload that arrived
     // has proved.
     const proved = Math.max(ASSUMED_RATE, this.#atLeast(now))
@@ -214,7 +214,7 @@ export class Line {
   #mayGoOn(upload: Underway): boolean {
     const rate = this.#knownRate()
     if (rate === null || upload.unsent <= 0) return true
-    const now = this.#options.clock.now()
+    const now = this.#options.clock.monotonic()
     const sending = [...this.#underway].filter(({ since }) => since !== null)
     const areInTime = (all: Underway[]) =>
       all.every(each => msBeside(each, all, rate) <= this.#leftMs(each, now))
@@ -227,7 +227,7 @@ export class Line {
 
   /** When a credential was granted and not used, its place becomes free once the credential has expired. */
   #forgetExpired(): void {
-    const now = this.#options.clock.now()
+    const now = this.#options.clock.monotonic()
     for (const upload of this.#underway) if (this.#leftMs(upload, now) <= 0) this.#underway.delete(upload)
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../host.ts'
+import type { SteadyClock } from '../../protocol/clock.ts'
 import type { Passage } from './line.ts'
 
 /**
@@ -28,13 +28,13 @@ const SAVED_MS = 250
  */
 export class Bandwidth {
   readonly #bytesPerSecond: number
-  readonly #clock: Clock
+  readonly #clock: SteadyClock
   /** When the last of the bytes that were let through will have left, if they leave at the full rate. */
   #takenUntil = Number.NEGATIVE_INFINITY
   #piece = PIECE
 
   /** With a rate of Infinity there is no limit. */
-  constructor(bytesPerSecond: number, clock: Clock) {
+  constructor(bytesPerSecond: number, clock: SteadyClock) {
     this.#bytesPerSecond = bytesPerSecond
     this.#clock = clock
   }
@@ -52,7 +52,7 @@ export class Bandwidth {
   /** Waits until so many bytes may be sent, or until `signal` is aborted. */
   async take(bytes: number, signal: AbortSignal): Promise<void> {
     if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return
-    const now = this.#clock.now()
+    const now = this.#clock.monotonic()
     const from = Math.max(this.#takenUntil, now - SAVED_MS)
     this.#takenUntil = from + (bytes / this.#bytesPerSecond) * 1000
     const wait = this.#takenUntil - now
@@ -68,7 +68,7 @@ export class LineTooSlow extends Error {
 export interface Pacing {
   bandwidth: Bandwidth
   passage: Passage
-  clock: Clock
+  clock: SteadyClock
 }
 
 /**
@@ -85,9 +85,9 @@ export async function* paced(
       const piece = chunk.subarray(at, at + bandwidth.piece)
       at += piece.byteLength
       await bandwidth.take(piece.byteLength, signal)
-      const from = clock.now()
+      const from = clock.monotonic()
       yield piece
       if (!passage.taken(piece.byteLength, from)) throw new LineTooSlow()
-      bandwidth.taken(piece.byteLength, clock.now() - from)
+      bandwidth.taken(piece.byteLength, clock.monotonic() - from)
     }
 }

@@ -1,8 +1,8 @@
+import type { Clock } from '../../protocol/clock.ts'
 import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
-import type { Clock } from '../clock.ts'
 
 /** What the host lists in an album (§4.4). Each entry names the album that holds it by the host's id; null is the root. */
 export interface Walk {

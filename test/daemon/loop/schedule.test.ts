@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { cronSchedule, dueMs } from '../../../src/daemon/loop/schedule.ts'
-import { systemClock } from '../../../src/sync/clock.ts'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 

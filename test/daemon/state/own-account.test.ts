@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { hostOfOwnAccount } from '../../../src/daemon/state/own-account.ts'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
-import { systemClock } from '../../../src/sync/clock.ts'
 import { listingWith, never } from '../../sync/album-stage.ts'
 import { failure, green, openWorkshop, red, type Workshop } from '../../sync/workshop.ts'
 

@@ -1,9 +1,10 @@
 import { beforeEach, onTestFinished, vi } from 'vitest'
+import type { SteadyClock } from '../../../src/protocol/clock.ts'
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
 import { type Attempt, type Gate, type GateOptions, openGate } from '../../../src/remote/gate/gate.ts'
 import { NO_PACE, type Pace } from '../../../src/remote/gate/rate-window.ts'
-import type { Clock, HostFailure, Remedy } from '../../../src/remote/host.ts'
+import type { HostFailure, Remedy } from '../../../src/remote/host.ts'
 import { said } from '../../../src/words/reasons.ts'
 
 export const never = new AbortController().signal
@@ -17,8 +18,8 @@ export function holdTime(): void {
 }
 
 /** A clock on vitest's fake timers. */
-export const clock: Clock = {
-  now: () => performance.now(),
+export const clock: SteadyClock = {
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise(resolve => {
       setTimeout(resolve, ms)
@@ -71,9 +72,9 @@ export function through(
   const pass = (signal = never) =>
     gate.pass(endpoint, signal, async started => {
       started()
-      starts.push(clock.now())
+      starts.push(clock.monotonic())
       await clock.sleep(takesMs, never)
-      return answer(clock.now())
+      return answer(clock.monotonic())
     })
   return { starts, pass }
 }

@@ -45,9 +45,9 @@ function daemonsGate(seed = 1): Gate {
 async function ask(gate: Gate, endpoint: Endpoint): Promise<boolean> {
   const outcome = await gate.pass<string>(endpoint, never, async (started): Promise<Attempt<string>> => {
     started()
-    sent.push({ endpoint, at: time.clock.now() })
+    sent.push({ endpoint, at: time.clock.monotonic() })
     await time.clock.sleep(20, never)
-    const failure = fault(endpoint, time.clock.now())
+    const failure = fault(endpoint, time.clock.monotonic())
     if (!failure) return { outcome: { ok: true, value: 'done' }, status: 200, pace: NO_PACE }
     return {
       outcome: { ok: false, failure: { ...failure, endpoint } },
@@ -61,10 +61,10 @@ async function ask(gate: Gate, endpoint: Endpoint): Promise<boolean> {
 /** The requests of a daemon with a backlog: each minute eight uploads at once and one request to each other endpoint. */
 async function passes(gate: Gate, until: number, endpoints: readonly Endpoint[]): Promise<number[]> {
   const successes: number[] = []
-  while (time.clock.now() < until) {
+  while (time.clock.monotonic() < until) {
     for (const endpoint of endpoints) {
       const asked = Array.from({ length: endpoint === 'upload' ? 8 : 1 }, () => ask(gate, endpoint))
-      if ((await Promise.all(asked)).some(ok => ok)) successes.push(time.clock.now())
+      if ((await Promise.all(asked)).some(ok => ok)) successes.push(time.clock.monotonic())
     }
     await time.clock.sleep(MINUTE, never)
   }
@@ -80,7 +80,7 @@ test.each([
   'a host that is %s for four hours gets one request in some minutes, from all endpoints together',
   async (_, failure) => {
     const gate = daemonsGate()
-    const began = time.clock.now()
+    const began = time.clock.monotonic()
     const back = began + 4 * HOUR
     fault = (_endpoint, now) => (now < back ? failure : null)
     const [successes] = await time.all([passes(gate, back + 10 * MINUTE, below)])
@@ -101,7 +101,7 @@ test.each([
 
 test('when the host is back, no endpoint waits for its own next probe', async () => {
   const gate = daemonsGate()
-  const back = time.clock.now() + HOUR
+  const back = time.clock.monotonic() + HOUR
   fault = (_endpoint, now) => (now < back ? unreachable : null)
   await time.all([passes(gate, back, below)])
   sent = []
@@ -126,7 +126,7 @@ test('waiting requests are answered once the outage lasts, and no more were sent
 test('a broken endpoint does not stop the others', async () => {
   const gate = daemonsGate()
   fault = endpoint => (endpoint === 'list' ? html502 : null)
-  const began = time.clock.now()
+  const began = time.clock.monotonic()
   await time.all([passes(gate, began + 2 * HOUR, ['list', 'upload', 'delete'])])
   const to = (endpoint: Endpoint) => sent.filter(request => request.endpoint === endpoint).length
   expect(to('delete')).toBeGreaterThan(90)
@@ -140,9 +140,9 @@ test('during an outage of the upload nodes few credentials are asked for, becaus
     endpoint === 'send'
       ? { remedy: 'new_credential', code: 'HOST_UNREACHABLE', message: said('no node') }
       : null
-  const began = time.clock.now()
+  const began = time.clock.monotonic()
   const worker = async () => {
-    while (time.clock.now() < began + 2 * HOUR) {
+    while (time.clock.monotonic() < began + 2 * HOUR) {
       if (await ask(gate, 'upload')) await ask(gate, 'send')
       else await time.clock.sleep(MINUTE, never)
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { Clock } from '../../../src/remote/host.ts'
+import type { SteadyClock } from '../../../src/protocol/clock.ts'
 import { bytesOf, clientOf, failureOf, inMemory, never, successOf } from '../client-of.ts'
 import { bodyOf, failure, json, serve } from '../serve.ts'
 
@@ -9,14 +9,14 @@ function hurriedClock() {
   const waits: number[] = []
   const began = performance.now()
   let ahead = 0
-  const clock: Clock = {
-    now: () => performance.now() + ahead,
+  const clock: SteadyClock = {
+    monotonic: () => performance.now() + ahead,
     async sleep(ms) {
       waits.push(ms)
       ahead += ms
     },
   }
-  return { clock, waits, passed: () => clock.now() - began }
+  return { clock, waits, passed: () => clock.monotonic() - began }
 }
 
 const empty = {

@@ -39,8 +39,8 @@ class VirtualLine {
   async upload(size: number, bandwidth: Bandwidth): Promise<Upload> {
     const clock = this.#clock
     const entered = await this.#line.enter(size, never)
-    const began = clock.now()
-    const end = (result: Upload['result']): Upload => ({ size, result, began, ended: clock.now() })
+    const began = clock.monotonic()
+    const end = (result: Upload['result']): Upload => ({ size, result, began, ended: clock.monotonic() })
     if (!entered || 'slow' in entered) return end('too_slow')
     const { passage } = entered
     passage.granted()
@@ -59,7 +59,7 @@ class VirtualLine {
         if (passage.leftMs() <= 0) return end('cut')
       }
       await Promise.all(sent.map(({ done }) => done))
-      if (clock.now() - began > this.#lifetimeMs) return end('cut')
+      if (clock.monotonic() - began > this.#lifetimeMs) return end('cut')
       passage.arrived()
       return end('arrived')
     } catch (error) {
@@ -73,11 +73,11 @@ class VirtualLine {
 
   /** The line transports nothing for so long. */
   pause(ms: number): void {
-    this.#freeAt = Math.max(this.#freeAt, this.#clock.now()) + ms
+    this.#freeAt = Math.max(this.#freeAt, this.#clock.monotonic()) + ms
   }
 
   #pass(bytes: number): Promise<void> {
-    const now = this.#clock.now()
+    const now = this.#clock.monotonic()
     this.#freeAt = Math.max(this.#freeAt, now) + (bytes * 1000) / this.bytesPerSecond
     return this.#clock.sleep(this.#freeAt - now, never)
   }
@@ -237,10 +237,10 @@ test('a bandwidth limit counts as the rate of the line', async () => {
 test('a credential that was never used takes room on the line only until it expires', async () => {
   const line = new Line(options())
   line.admit(500 * MB).granted()
-  const began = time.clock.now()
+  const began = time.clock.monotonic()
   const [entered] = await time.all([line.enter(500 * MB, never)])
   expect(entered).toHaveProperty('passage')
-  expect(time.clock.now() - began).toBeGreaterThanOrEqual(LIFE)
+  expect(time.clock.monotonic() - began).toBeGreaterThanOrEqual(LIFE)
 })
 
 test('an upload that is cancelled while it waits lets the next one begin', async () => {

@@ -1,12 +1,12 @@
-import type { Clock } from '../../../src/remote/host.ts'
+import type { SteadyClock } from '../../../src/protocol/clock.ts'
 import { quiet, Timeline } from '../../sim/engine/virtual-clock.ts'
 
 /** Time that passes only when nothing else is left to do, so that hours of it take no time. */
 export class VirtualTime {
   readonly #time = new Timeline()
 
-  readonly clock: Clock = {
-    now: () => this.#time.now,
+  readonly clock: SteadyClock = {
+    monotonic: () => this.#time.now,
     sleep: (ms, signal) =>
       new Promise(resolve => {
         if (signal.aborted) return resolve()

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/sync/clock.ts'
+import type { Clock } from '../../../src/protocol/clock.ts'
 import type { Random } from '../histories/random.ts'
 
 interface Due {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ListPage, type Outcome } from '../../../src/remote/host.ts'
 import { deleteTwice, repairGone } from '../../../src/sync/audit/audit-repair.ts'
-import { systemClock } from '../../../src/sync/clock.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { never, putImage } from '../album-stage.ts'

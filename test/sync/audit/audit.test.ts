@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { runAudit } from '../../../src/sync/audit/audit.ts'
-import { type Clock, systemClock } from '../../../src/sync/clock.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
-import { systemClock } from '../../../src/sync/clock.ts'
 import { tellingLostAlbums } from '../../../src/sync/listing/index.ts'
 import { type AlbumStage, never, openAlbumStage } from '../album-stage.ts'
 

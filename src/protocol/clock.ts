@@ -1,0 +1,20 @@
+import { setTimeout } from 'node:timers/promises'
+
+/** Time as a parameter, so that the simulation can play years in seconds. */
+export interface Clock {
+  /** Milliseconds since 1970 by the system's clock. Somebody may set this clock. */
+  wall(): number
+  /** Milliseconds since the machine started. This clock never jumps, and all processes of one boot share it. */
+  monotonic(): number
+  /** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** For what must not depend on a clock that somebody may set. */
+export type SteadyClock = Pick<Clock, 'monotonic' | 'sleep'>
+
+export const systemClock: Clock = {
+  wall: () => Date.now(),
+  monotonic: () => Number(process.hrtime.bigint() / 1000n) / 1000,
+  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => undefined),
+}
