@@ -164,7 +164,7 @@ export const DECISIONS = {
    * otherwise.
    */
   plansFrom: 'professional',
-  /** §1.6: uploading through the interface begins with a paid plan; the free plan's 50 images a day (§8) are for the web. */
+  /** §1.6: only a paid plan may upload through the interface. The 50 images a day of the free plan (§8) are for the web. */
   uploadFrom: 'professional',
   /** §4.1: MIME types that formats of §4.3 also have, beside the types with which images are delivered. */
   otherMimeTypes: {

@@ -44,8 +44,8 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
 }
 
 /**
- * Opens an existing database for reading, beside a process that writes. The database of an older albumd is copied into memory
- * and migrated there. Throws StateError.
+ * Opens an existing database for reading, while another process may write. The database of an older albumd is copied into
+ * memory and migrated there. Throws StateError.
  */
 export function openDatabaseToRead(file: string, steps: readonly string[] = STEPS): Db {
   const db = connect(file, { readonly: true, fileMustExist: true })
@@ -94,10 +94,10 @@ function connect(file: string, options: Database.Options): Db {
 }
 
 /**
- * Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row. get:
- * the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has: whether there is a
- * row. value: the first column of the first row, or undefined. column: the first column of all rows. run: changes rows.
- * changes: changes rows, and answers how many. insert: adds a row, and answers its id.
+ * Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
+ * get: answers the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
+ * whether there is a row. value: the first column of the first row, or undefined. column: the first column of all rows.
+ * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id.
  */
 export function statements(db: Db) {
   /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. */

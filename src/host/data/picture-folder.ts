@@ -5,8 +5,8 @@ import { Readable } from 'node:stream'
 import type { Draft, PictureStore, Random } from '../ports.ts'
 
 /**
- * Stores pictures as files below `folder`: in `kept/ab/abcd…` once they are complete, in `incoming/…` before. Files that a kill
- * has left in `incoming` are removed at the start.
+ * Stores pictures as files below `folder`: in `kept/ab/abcd…` once they are complete, in `incoming/…` before. At the start,
+ * files in `incoming` are removed, because they are left from a process that was killed.
  */
 export async function openPictureFolder(folder: string, random: Random): Promise<PictureStore> {
   const incoming = join(folder, 'incoming')
@@ -36,7 +36,10 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   }
 }
 
-/** The pictures are spread over 256 folders by the first two hex digits of their names. So no folder gets too many files. */
+/**
+ * The pictures are spread over 256 folders by the first two hex digits of their names, so that no folder gets too many
+ * files.
+ */
 function shelfOf(file: string): string {
   return file.slice(0, 2)
 }

@@ -69,8 +69,8 @@ export interface ByteRange {
 }
 
 /**
- * What a Range header asks for of `size` bytes: a range, null for all bytes, or 'unsatisfiable'. Several ranges, and a header
- * that is no range, are answered with all bytes, as RFC 9110 allows.
+ * What a Range header asks for of an image of `size` bytes: a range, null for all bytes, or 'unsatisfiable'. A header with
+ * several ranges, and a header that is no range, are answered with all bytes, as RFC 9110 allows.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | null | 'unsatisfiable' {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')

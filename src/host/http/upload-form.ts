@@ -101,8 +101,8 @@ function outcome(form: BusboyInstance): Promise<void> {
 }
 
 /**
- * The chunks of a request's body. A reader that stops early can still answer; a plain `for await` over the request would close
- * the connection. Refuses a body that ends too early.
+ * The chunks of a request's body. When the reader stops early, the host can still answer; a plain `for await` over the
+ * request would close the connection. Refuses a body that ends too early.
  */
 export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
   try {
@@ -112,7 +112,10 @@ export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffe
   }
 }
 
-/** The JSON of a request's body (§4.1, §4.3, §4.6). Refuses a body that is no JSON, or too long, without reading all of it. */
+/**
+ * The JSON of a request's body (§4.1, §4.3, §4.6). Refuses a body that is no JSON. Refuses a body that is too long, without
+ * reading all of it.
+ */
 export async function readJson(incoming: IncomingMessage, { jsonBodyMax }: Readings): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(incoming.headers['content-type'] ?? ''))
     throw new Refusal('badBody', 'The Content-Type must be application/json.')

@@ -37,7 +37,10 @@ const PIXELS = [
   { offsets: THUMBNAIL_AT, lengths: THUMBNAIL_LENGTH },
 ]
 
-/** At most so many directories and pieces are read. Real pictures have far fewer, but a file may be crafted to take long. */
+/**
+ * At most so many directories and pieces are read, because a file may be crafted to take long. Real pictures have far
+ * fewer.
+ */
 const MOST_DIRECTORIES = 1000
 const MOST_PIECES = 4_000_000
 
@@ -46,8 +49,8 @@ const DNG_VERSION = 50_706
 /**
  * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
  * after the pixels. Further directories are further pages, or smaller copies of the picture. 'raw': a camera's raw file
- * (Canon's CR2, Adobe's DNG), which is built like a TIFF but is not a TIFF. NEF and ARW are not recognized, because the TIFFs
- * of scanners have the same tags.
+ * (Canon's CR2, Adobe's DNG), which is built like a TIFF but is not a TIFF. NEF and ARW are not recognized, because the
+ * TIFFs of scanners have the same tags.
  */
 export async function readTiffSize(reader: ByteReader): Promise<Size | 'raw' | null> {
   const header = await reader.bytes(0, HEADER)

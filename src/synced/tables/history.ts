@@ -59,8 +59,8 @@ const MOST_OF_A_PATH = 20
 const MOST_BESIDE_IMAGES = 100_000
 
 /**
- * What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one row,
- * so that a first sync costs little.
+ * What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one
+ * row, so that a first sync costs little.
  */
 export function openHistory({ all, changes, get, run, value }: Statements) {
   const add = changes<[HistoryRow]>(

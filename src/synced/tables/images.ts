@@ -23,8 +23,8 @@ export interface ImageRow {
 }
 
 /**
- * Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image has
- * no record. `kept` changes independently of the proof. ARCHITECTURE.md draws the table.
+ * Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image
+ * has no record. `kept` changes independently of the proof. ARCHITECTURE.md draws the table.
  */
 export const IMAGE_TRANSITIONS = {
   recorded: { uploaded: ['none'], compared: ['none'], linked: ['none'] },
