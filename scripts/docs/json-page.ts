@@ -45,14 +45,15 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'ls, url',
     words:
-      'With `--format json`: for each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
-      'file, whether it lies `flat`, its `album`, `image_id`, delivery address, `size`, `sha256`, `proof` (how albumd ' +
+      'With `--json` one object: `ls` has `pictures`, `url` the fields of its picture; with `--format json` a list, or the fields. For each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
+      'file, whether it lies `flat`, its `album`, `image_id`, `cdn_url` (the delivery address; null: not known), `size`, `sha256`, `proof` (how albumd ' +
       'knows that the bytes are the same: `uploaded`, `compared` or `none`) and `recorded_at`. With `ls --left-out` one object ' +
       'with `left_out`, each with `path`, `why` and `reason`.',
   },
   {
     commands: 'why',
-    words: 'One object, `Explanation`; a list of them where several mirrors know the path.',
+    words:
+      'One object, `Explanation`; where several mirrors know the path, one object with a list of them in `paths`.',
     types: [
       ['src/daemon/report/explain.ts', 'Explanation', 'ShownStep', 'PathImage', 'PathDeletion', 'PathEvent'],
     ],
@@ -115,7 +116,7 @@ export function jsonPage(): string {
   return page(
     'JSON',
     '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
-      'are here keep their names. Where there is a `schema`, its number grows when a field gets another meaning. The types ' +
+      'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code. The types ' +
       'are the ones in the code.',
     ...SHAPES.flatMap(({ commands, words, types = [] }) => [
       `## ${commands}`,

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { COMMANDS } from './commands.ts'
 import { plainArguments } from './plain-line.ts'
 import { describeError, EXIT, Problem } from './problem.ts'
+import { printJson } from './terminal/output.ts'
 
 /** Runs a command line, and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -18,7 +19,8 @@ export async function main(args: readonly string[]): Promise<void> {
     if (lost && !process.exitCode && name !== 'run')
       throw new Problem(`what this command tells could not be written (${lost}); make room`, EXIT.unexpected)
   } catch (error) {
-    const { exitCode, lines } = describeError(error)
+    const { exitCode, code, lines } = describeError(error)
+    if (args.includes('--json')) printJson({ error: { code, message: lines } })
     for (const line of lines.split('\n')) process.stderr.write(`albumd: ${line}\n`)
     if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
     process.exitCode = exitCode

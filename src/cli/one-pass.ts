@@ -11,7 +11,7 @@ import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
 import { flatInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
-import { printLine, sayAside } from './terminal/output.ts'
+import { printJson, printLine, sayAside } from './terminal/output.ts'
 import { noProgress, progressOn, tellPass } from './terminal/progress.ts'
 
 /** The names of commands that run a pass. */
@@ -41,7 +41,7 @@ export async function onePass<N extends PassName>(
     progress.end()
     const notCompared = (result as Partial<ResultOf<'adopt'>>).verified?.unknown ?? null
     const exitCode = notCompared ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
-    if (json) printLine(JSON.stringify(inJson(exitCode, done, result)))
+    if (json) printJson(inJson(exitCode, done, result))
     else report(done, notCompared, result)
     return { exitCode, result }
   } finally {

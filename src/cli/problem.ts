@@ -62,15 +62,25 @@ const EXIT_OF: Readonly<Record<string, number>> = {
   STATE_UNREADABLE: EXIT.usage,
 }
 
-/** The line and the exit code for an error. */
-export function describeError(error: unknown): { exitCode: number; lines: string } {
-  if (error instanceof Problem) return { exitCode: error.exitCode, lines: error.message }
-  const { code = '', message = String(error) } = error as { code?: string; message?: string }
+/** The codes of a Problem in JSON, by its exit code. */
+const CODE_OF: Readonly<Record<number, string>> = {
+  [EXIT.unexpected]: 'UNEXPECTED',
+  [EXIT.usage]: 'USAGE',
+  [EXIT.left]: 'LEFT',
+  [EXIT.locked]: 'LOCKED',
+  [EXIT.refused]: 'HOST_REFUSED',
+}
+
+/** The exit code for an error, its code for programs, and the lines for a person. */
+export function describeError(error: unknown): { exitCode: number; code: string; lines: string } {
+  if (error instanceof Problem)
+    return { exitCode: error.exitCode, code: CODE_OF[error.exitCode]!, lines: error.message }
+  const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string }
   // A message may repeat what a person typed, so control characters are escaped.
-  if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, lines: printable(message) }
+  if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, code, lines: printable(message) }
   const known = EXIT_OF[code]
-  if (known !== undefined) return { exitCode: known, lines: message }
-  return { exitCode: EXIT.unexpected, lines: unexpected(code, message) }
+  if (known !== undefined) return { exitCode: known, code, lines: message }
+  return { exitCode: EXIT.unexpected, code, lines: unexpected(code, message) }
 }
 
 function unexpected(code: string, message: string): string {
@@ -79,7 +89,7 @@ function unexpected(code: string, message: string): string {
   if (code === 'SQLITE_FULL')
     return "the disk that holds the host's data is full; make room, then start again"
   if (code === 'EMFILE' || code === 'ENFILE') return `${message}; ${readRemedy(code)}`
-  return `unexpected: ${message}${code ? ` (${code})` : ''}`
+  return `unexpected: ${message}${code === 'UNEXPECTED' ? '' : ` (${code})`}`
 }
 
 /** Says on standard error what is wrong with the state, for commands that only read the state. */

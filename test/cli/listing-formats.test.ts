@@ -50,20 +50,20 @@ it('is JSON, one object a line, that gives back names as they are', async () => 
     flat: false,
     album: 'Photos/a',
     image_id: 'id-1',
-    url: URL,
+    cdn_url: URL,
     size: 1536,
     sha256: '07'.repeat(32),
     proof: 'uploaded',
     recorded_at: '2023-11-14T22:13:20.000Z',
   })
-  expect(second.url).toBeNull()
+  expect(second.cdn_url).toBeNull()
   expect(JSON.parse(await shown('json', []))).toEqual([])
   expect(JSON.parse(await onePicture(picture(), 'json', null))).toEqual(first)
 })
 
 it('is CSV as RFC 4180 has it', async () => {
   const [titles, row, end] = splitCsv(await shown('csv'))
-  expect(titles).toEqual(['path', 'state', 'album', 'image_id', 'url', 'size', 'sha256'])
+  expect(titles).toEqual(['path', 'state', 'album', 'image_id', 'cdn_url', 'size', 'sha256'])
   expect(row).toEqual([`/pictures/a/${NAME}`, 'synced', 'Photos/a', 'id-1', URL, '1536', '07'.repeat(32)])
   expect(end).toBeUndefined()
 })

@@ -5,6 +5,7 @@ describe('an error', () => {
   it('has the exit code of its kind, and 1 where it is a bug', () => {
     expect(describeError(Object.assign(new Error('held'), { code: 'LOCKED' }))).toEqual({
       exitCode: 4,
+      code: 'LOCKED',
       lines: 'held',
     })
     expect(describeError(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1 })

@@ -5,7 +5,7 @@ import { carryOut } from '../carry-out.ts'
 import { failureInWords, sayStopped } from '../one-pass.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
-import { paint, printLine, sayAside } from '../terminal/output.ts'
+import { paint, printJson, printLine, sayAside } from '../terminal/output.ts'
 import { noProgress, progressOn } from '../terminal/progress.ts'
 import { type Column, tableLines } from '../terminal/table.ts'
 
@@ -41,7 +41,7 @@ export const auditCommand = configCommand(
       const { result, verdict } = audited.result
       bar.end()
       if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
-      if (json) printLine(JSON.stringify(inJson(result ?? NOTHING)))
+      if (json) printJson(inJson(result ?? NOTHING))
       else if (result) report(result, repair)
       // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.
       if (!json && result?.stopped.length === 0 && verdict === 'left') printLine(NOT_IN_SYNC)

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
-import { printLine } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 export const backupCommand = configCommand(
   options =>
@@ -19,7 +19,8 @@ export const backupCommand = configCommand(
     const { backUp } = await import('../../daemon/commands/backup.ts')
     const path = resolve(file)
     const bytes = backUp(config, path)
-    printLine(json ? JSON.stringify({ file: path, bytes }) : `${printable(path)}: ${sizeInWords(bytes)}`)
+    if (json) printJson({ file: path, bytes })
+    else printLine(`${printable(path)}: ${sizeInWords(bytes)}`)
     return EXIT.inSync
   },
 )

@@ -4,7 +4,7 @@ import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, pathToActOn } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
-import { printLine } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 const ACTIONS = ['list', 'approve', 'discard'] as const
 
@@ -33,7 +33,7 @@ export const deletionsCommand = configCommand(
       deletions = result.held
       if (action === 'approve' && byDaemon) told = 'approve_now'
     }
-    if (json) printLine(JSON.stringify({ schema: 1, action, deletions }))
+    if (json) printJson({ action, deletions })
     else report(deletions, told, given)
     return EXIT.inSync
   },

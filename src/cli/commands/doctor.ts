@@ -2,7 +2,7 @@ import type { Finding } from '../../daemon/doctor/finding.ts'
 import { count, printable } from '../../words/text.ts'
 import { command, configOption, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
-import { paint, printLine } from '../terminal/output.ts'
+import { paint, printJson, printLine } from '../terminal/output.ts'
 
 export const doctorCommand = command(
   options =>
@@ -24,7 +24,8 @@ export const doctorCommand = command(
     }
     const brokenOff = interrupts.stop.aborted
     const exitCode = Math.max(exitCodeOf(findings), brokenOff ? EXIT.left : EXIT.inSync)
-    printLine(json ? JSON.stringify({ exit_code: exitCode, findings }) : summary(findings, brokenOff))
+    if (json) printJson({ exit_code: exitCode, findings })
+    else printLine(summary(findings, brokenOff))
     return exitCode
   },
 )

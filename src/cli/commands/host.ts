@@ -3,7 +3,7 @@ import { type HostArgs, OPTIONS } from '../host/options.ts'
 import { command } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { aborted } from '../terminal/interrupts.ts'
-import { printLine, writeOut } from '../terminal/output.ts'
+import { printJson, printLine, writeOut } from '../terminal/output.ts'
 
 export const hostCommand = command(
   options =>
@@ -48,7 +48,7 @@ export const hostCommand = command(
 async function printReadings(json: boolean): Promise<void> {
   const { listReadings } = await import('../../host/readings.ts')
   const readings = listReadings()
-  if (json) printLine(JSON.stringify({ readings }))
+  if (json) printJson({ readings })
   else
     await writeOut(
       process.stdout,

@@ -5,7 +5,7 @@ import { count, printable } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, pathArgument } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { FORMATS, listing, needsAddress } from '../terminal/listing-formats.ts'
-import { sayAside, writeOut } from '../terminal/output.ts'
+import { SCHEMA, sayAside, writeOut } from '../terminal/output.ts'
 
 export const lsCommand = configCommand(
   options =>
@@ -14,7 +14,7 @@ export const lsCommand = configCommand(
       .options({
         format: { choices: FORMATS, default: 'table' as const, describe: 'How they are listed' },
         'left-out': flag('What on the disk is not mirrored, and why, in place of what is on the host'),
-        json: { ...jsonOption.json, describe: 'Like --format json' },
+        ...jsonOption,
       })
       .example('$0 ls Holiday', 'What is on the host of a folder')
       .example('$0 ls --left-out', 'What is not mirrored, and why')
@@ -52,13 +52,19 @@ export const lsCommand = configCommand(
       }
       const oneMirror = new Set(places.map(({ mirror }) => mirror.folder)).size === 1
       const lines = await listing(pictures(), format, { oneMirror, out: process.stdout })
-      await writeOut(process.stdout, lines)
+      await writeOut(process.stdout, json ? inObject(lines) : lines)
       if (unknown > 0 && needsAddress(format))
         sayAside(`left out: ${count(unknown, 'picture')} whose ${UNKNOWN}`)
       return EXIT.inSync
     })
   },
 )
+
+function* inObject(lines: Iterable<string>): Generator<string> {
+  yield `{"schema":${SCHEMA},"pictures":`
+  yield* lines
+  yield '}\n'
+}
 
 export const UNKNOWN =
   'delivery address is not known; "albumd adopt --verify" finds it out, after one upload of albumd\'s own'

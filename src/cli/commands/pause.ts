@@ -2,7 +2,7 @@ import { isoTime } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, valued } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import { printLine } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 /** A longer pause is refused, because it was probably mistyped. Without --for a pause lasts until `resume`. */
 const LONGEST_MS = 365 * 86_400_000
@@ -23,7 +23,8 @@ export const pauseCommand = configCommand(
     const forMs = given === undefined ? null : await durationIn(given)
     const { result: pause } = await carryOut(config, 'pause', { forMs }, onInterrupts())
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
-    printLine(json ? JSON.stringify({ paused: true, until: isoTime(pause.until) }) : pauseInWords(pause))
+    if (json) printJson({ paused: true, until: isoTime(pause.until) })
+    else printLine(pauseInWords(pause))
     return EXIT.inSync
   },
 )
@@ -44,7 +45,7 @@ export const resumeCommand = configCommand(
   async (config, { json }, onInterrupts) => {
     const { result } = await carryOut(config, 'resume', {}, onInterrupts())
     const was_paused = result.paused !== null
-    if (json) printLine(JSON.stringify({ paused: false, was_paused }))
+    if (json) printJson({ paused: false, was_paused })
     else printLine(was_paused ? 'the pause is over' : 'nothing to resume: albumd was not paused')
     return EXIT.inSync
   },

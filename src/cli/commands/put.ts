@@ -5,7 +5,7 @@ import { printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import { printLine, sayAside } from '../terminal/output.ts'
+import { printJson, printLine, sayAside } from '../terminal/output.ts'
 import { locationsToActOn } from './ls.ts'
 
 export const putCommand = configCommand(
@@ -33,7 +33,7 @@ export const putCommand = configCommand(
     if ((await results(config, places, 'before')).some(({ cdn_url }) => cdn_url === null))
       await send(config, places.map(pathOfPlace), interrupts)
     const sent = await results(config, places, 'after')
-    if (json) printLine(JSON.stringify({ schema: 1, pictures: sent }))
+    if (json) printJson({ pictures: sent })
     else
       for (const { path, cdn_url, reason } of sent)
         if (cdn_url !== null) printLine(cdn_url)

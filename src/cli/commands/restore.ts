@@ -7,7 +7,7 @@ import { fullPath } from '../../sync/tree-path.ts'
 import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
-import { printLine, sayAside } from '../terminal/output.ts'
+import { printLine, SCHEMA, sayAside } from '../terminal/output.ts'
 import { noProgress, type Progress, progressOn } from '../terminal/progress.ts'
 import { mirrorsOf } from './ls.ts'
 
@@ -81,7 +81,7 @@ function mirrorsFor(config: Config, given: string | undefined): string[] {
 
 /** Writes one JSON object. Each of its `problems` is written at once, because there may be very many problems. */
 class ProblemsInJson {
-  #before = '{"problems":['
+  #before = `{"schema":${SCHEMA},"problems":[`
 
   tell(told: RestoreEvent): void {
     if (!('code' in told)) return

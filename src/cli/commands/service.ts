@@ -6,7 +6,7 @@ import { EXIT, Problem } from '../problem.ts'
 import type { Operation } from '../service/install.ts'
 import { type ServicePlace, servicePlace, thisProgram, unitText } from '../service/place.ts'
 import { Systemctl } from '../service/systemctl.ts'
-import { printLine } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 const whose = {
   user: flag('Your own service, instead of the machine’s'),
@@ -83,7 +83,8 @@ const status = command(
   async args => {
     const place = placeOf(args)
     const known = readStatus(place)
-    printLine(args.json ? JSON.stringify(known) : inWords(known, place))
+    if (args.json) printJson(known)
+    else printLine(inWords(known, place))
     return known.state === 'active' || known.state === 'reloading' ? EXIT.inSync : EXIT.left
   },
 )

@@ -1,7 +1,7 @@
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { statusInWords } from '../status-in-words.ts'
-import { writeOut } from '../terminal/output.ts'
+import { SCHEMA, writeOut } from '../terminal/output.ts'
 
 const WATCH_EVERY_MS = 1000
 
@@ -21,7 +21,8 @@ export const statusCommand = configCommand(
       const status = readStatus(config, Date.now())
       const now = status.running ? await (await import('../../page/ask.ts')).askPage(config) : null
       const { page = null, uploading = [] } = now ?? {}
-      return args.json ? `${JSON.stringify({ ...status, page, uploading })}\n` : statusInWords(status, now)
+      const shown = { schema: SCHEMA, ...status, page, uploading }
+      return args.json ? `${JSON.stringify(shown)}\n` : statusInWords(status, now)
     }
     if (!args.watch) process.stdout.write(await show())
     const interrupts = args.watch ? onInterrupts() : null

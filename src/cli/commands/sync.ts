@@ -7,7 +7,7 @@ import { onePass } from '../one-pass.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
-import { printLine } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 import { locationsToActOn } from './ls.ts'
 
 export const syncCommand = configCommand(
@@ -16,6 +16,7 @@ export const syncCommand = configCommand(
       .positional('paths', {
         type: 'string',
         array: true,
+        default: [] as string[],
         describe: 'Look at these pictures or folders alone',
       })
       .options({
@@ -32,7 +33,7 @@ export const syncCommand = configCommand(
           'holds apply. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
           'watching. If albumd is paused, sync does nothing but say so (exit code 3).',
       ),
-  async (config, { paths = [], 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
+  async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
     if (dryRun && paths.length > 0)
       throw new Problem('--dry-run looks at everything; leave out the paths, or --dry-run.')
     if (dryRun) return preview(pruning(config, pruneIgnored), json, onInterrupts)
@@ -59,7 +60,7 @@ async function preview(config: Config, json: boolean, onInterrupts: OnInterrupts
     if (json) plan.push(operation)
     else printLine(operationInWords(operation))
   }
-  if (json) printLine(JSON.stringify({ dry_run: true, plan, notes }))
+  if (json) printJson({ dry_run: true, plan, notes })
   else {
     const all = operations > 0 || guarded > 0 ? [count(operations, 'operation')] : ['nothing to do']
     if (guarded > 0) all.push(`${count(guarded, 'mirror')} guarded`)

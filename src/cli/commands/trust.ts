@@ -7,7 +7,7 @@ import { carryOut } from '../carry-out.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
-import { printLine } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 export const trustCommand = configCommand(
   options =>
@@ -34,7 +34,7 @@ export const trustCommand = configCommand(
     const folder = realPathOf(resolve(given))
     const { result } = await carryOut(config, 'trust', { folder }, onInterrupts())
     const { keeps, ...told } = result
-    if (json) printLine(JSON.stringify({ folder, ...told }))
+    if (json) printJson({ folder, ...told })
     else for (const line of inWords(printable(folder), result)) printLine(line)
     return EXIT.inSync
   },
@@ -42,7 +42,7 @@ export const trustCommand = configCommand(
 
 async function takeAlbums(config: Config, json: boolean, onInterrupts: OnInterrupts): Promise<number> {
   const { result } = await carryOut(config, 'take_album', {}, onInterrupts())
-  if (json) printLine(JSON.stringify(result))
+  if (json) printJson(result)
   else
     for (const album of result.albums)
       printLine(

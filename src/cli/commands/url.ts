@@ -1,8 +1,8 @@
 import { printable } from '../../words/text.ts'
-import { configCommand, flag, pathArgument } from '../options.ts'
+import { configCommand, flag, jsonOption, pathArgument } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { FORMATS, onePicture } from '../terminal/listing-formats.ts'
-import { sayAside } from '../terminal/output.ts'
+import { printJson, sayAside } from '../terminal/output.ts'
 import { inNoMirror, mirrorsOf, nothingKnown, UNKNOWN } from './ls.ts'
 
 export const urlCommand = configCommand(
@@ -15,6 +15,7 @@ export const urlCommand = configCommand(
       })
       .options({
         format: { choices: FORMATS, default: 'url' as const, describe: 'How it is shown' },
+        ...jsonOption,
         copy: flag('Put it into the clipboard as well'),
       })
       .example('$0 url Holiday/a.jpg', 'One address, and nothing else')
@@ -23,7 +24,7 @@ export const urlCommand = configCommand(
         'Whoever knows the address can see the picture, with all its metadata. --copy uses wl-copy, xclip, ' +
           'xsel or pbcopy. The exit code is 3 if the picture is not on the host, or only in an older version.',
       ),
-  async (config, { file, format, copy }) => {
+  async (config, { file, format, json, copy }) => {
     const given = pathArgument(file)!
     const shown = printable(file)
     await sayStateProblem(config)
@@ -46,7 +47,8 @@ export const urlCommand = configCommand(
         EXIT.left,
       )
     if (one.picture.url === null) throw new Problem(`${shown}: its ${UNKNOWN}`, EXIT.left)
-    process.stdout.write(await onePicture(one.picture, format, process.stdout))
+    if (json) printJson(JSON.parse(await onePicture(one.picture, 'json', null)))
+    else process.stdout.write(await onePicture(one.picture, format, process.stdout))
     if (copy) {
       const { copyToClipboard } = await import('../terminal/clipboard.ts')
       const problem = copyToClipboard((await onePicture(one.picture, format, null)).trimEnd())

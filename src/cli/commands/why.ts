@@ -3,7 +3,7 @@ import type { PathState } from '../../sync/outlook/index.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption, pathArgument } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
-import { printLine } from '../terminal/output.ts'
+import { printJson } from '../terminal/output.ts'
 import { inNoMirror } from './ls.ts'
 
 export const whyCommand = configCommand(
@@ -23,7 +23,8 @@ export const whyCommand = configCommand(
     const { explainPath } = await import('../../daemon/report/explain.ts')
     const explained = await explainPath(config, given, Date.now())
     if (explained.length === 0) throw inNoMirror(path, config)
-    if (json) printLine(JSON.stringify(explained.length === 1 ? explained[0] : explained))
+    const [only, another] = explained
+    if (json) printJson(another ? { paths: explained } : only!)
     else process.stdout.write(explained.map(inWords).join('\n'))
     return EXIT.inSync
   },

@@ -3,10 +3,11 @@ import { leftOutBelow, type MirrorLocation } from '../../sync/outlook/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { inWords } from '../../words/reasons.ts'
 import { printable } from '../../words/text.ts'
+import { SCHEMA } from './output.ts'
 
 /** The lines of `ls --left-out`. Ignore files are left out of the listing, because nobody expects them on the host. */
 export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean): Generator<string> {
-  let before = '{"schema":1,"left_out":['
+  let before = `{"schema":${SCHEMA},"left_out":[`
   for (const place of places)
     for (const { why, at, reason } of leftOutBelow(realDisk, place)) {
       if (why === 'ignore_file') continue

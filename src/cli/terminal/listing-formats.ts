@@ -99,7 +99,7 @@ function inJson({ mirror, path, state, older, flat, album, image, url }: Mirrore
     flat,
     album,
     image_id: image.remote_id,
-    url,
+    cdn_url: url,
     size: image.size,
     sha256: image.hash.toString('hex'),
     proof: image.proof,
@@ -118,7 +118,7 @@ function* jsonArray(pictures: Iterable<MirroredPicture>, shown: Shown): Generato
 }
 
 function* csvLines(pictures: Iterable<MirroredPicture>, shown: Shown): Generator<string> {
-  yield csvLine(['path', 'state', 'album', 'image_id', 'url', 'size', 'sha256'])
+  yield csvLine(['path', 'state', 'album', 'image_id', 'cdn_url', 'size', 'sha256'])
   for (const { mirror, path, state, album, image, url } of pictures) {
     const hash = image.hash.toString('hex')
     const cells = [fullPath(mirror, path), state, album, image.remote_id, url ?? '', `${image.size}`, hash]

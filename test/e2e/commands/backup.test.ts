@@ -19,7 +19,10 @@ it('a backup beside a daemon takes the place of a lost state, and no picture is 
   await daemon.told('picture_uploaded', 2)
   for (let again = 0; again < 2; again++) {
     const { code, out } = await stage.albumd('backup', file, '--json')
-    expect({ code, told: JSON.parse(out) }).toEqual({ code: 0, told: { file, bytes: statSync(file).size } })
+    expect({ code, told: JSON.parse(out) }).toEqual({
+      code: 0,
+      told: { schema: 1, file, bytes: statSync(file).size },
+    })
   }
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readdirSync(stage.home).filter(name => name.endsWith('.tmp'))).toEqual([])

@@ -224,3 +224,31 @@ describe('the config as YAML', () => {
     ])
   })
 })
+
+it('--json has a schema on top, and an error is JSON too', async () => {
+  const stage = await setStage({ pictures: { 'a.png': red } })
+  const told = async (...args: string[]) => {
+    const { code, out } = await stage.albumd(...args, '--json')
+    return { code, said: JSON.parse(out) }
+  }
+  for (const args of [
+    ['status'],
+    ['ls'],
+    ['why', 'a.png'],
+    ['url', 'a.png'],
+    ['sync'],
+    ['deletions', 'list'],
+    ['doctor'],
+  ])
+    expect((await told(...args)).said, args.join(' ')).toMatchObject({ schema: 1 })
+  const { said } = await told('ls')
+  expect(said.pictures).toMatchObject([{ cdn_url: expect.any(String), sha256: expect.any(String) }])
+  const message = expect.any(String)
+  expect(await told('url', '/etc')).toEqual({
+    code: 2,
+    said: { schema: 1, error: { code: 'USAGE', message } },
+  })
+  expect(await told('put', 'nowhere.png')).toMatchObject({ code: 2, said: { error: { code: 'USAGE' } } })
+  stage.write('new.png', png(5, 5).bytes)
+  expect(await told('url', 'new.png')).toMatchObject({ code: 3, said: { error: { code: 'LEFT' } } })
+})

@@ -21,18 +21,18 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', {
     stage.albumd('ls', 'nowhere'),
     stage.albumd('ls', '/etc'),
   ])
-  const listed: { path: string; url: string; sha256: string; album: string }[] = JSON.parse(all.out)
+  const listed: { path: string; cdn_url: string; sha256: string; album: string }[] = JSON.parse(all.out)
   expect(listed.map(({ path, album }) => [path.slice(stage.pictures.length), album])).toEqual([
     ['/top.png', 'Photos'],
     ['/a/one.png', 'Photos/a'],
     ['/a b/one.png', 'Photos/a b'],
     ['/a/deep/two.png', 'Photos/a/deep'],
   ])
-  for (const { path, url, sha256: hash } of listed) {
+  for (const { path, cdn_url: url, sha256: hash } of listed) {
     const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer())
     expect([sha256(bytes), hash]).toEqual([sha256(readFileSync(path)), sha256(bytes)])
   }
-  expect(folder).toMatchObject({ code: 0, err: '', out: `${listed[1]!.url}\n${listed[3]!.url}\n` })
+  expect(folder).toMatchObject({ code: 0, err: '', out: `${listed[1]!.cdn_url}\n${listed[3]!.cdn_url}\n` })
   expect(one.out).toMatch(/^PATH .*\na b\/one\.png +synced +\d+ B +\S+ +http\S+\n$/)
   expect(table.out.split('\n')).toHaveLength(6)
   expect(table.out).not.toContain('\u001b')

@@ -47,14 +47,18 @@ describe('pause', () => {
   it('holds without a daemon, and with --for it ends by itself', async () => {
     const stage = await setStage()
     stage.write('red.png', red)
-    expect(await stage.json('pause', '--for', '1h')).toEqual({ paused: true, until: expect.any(String) })
+    expect(await stage.json('pause', '--for', '1h')).toEqual({
+      schema: 1,
+      paused: true,
+      until: expect.any(String),
+    })
     expect(await stage.json('status')).toMatchObject({ paused: { until: expect.any(String) } })
     expect(await stage.sync()).toMatchObject({ code: 3 })
     expect(await stage.listing()).toEqual([])
     // It is over before the next command can look.
     expect(await stage.albumd('pause', '--for', '1ms')).toMatchObject({ code: 0 })
     expect(await stage.sync()).toMatchObject({ code: 0 })
-    expect(await stage.json('resume')).toEqual({ paused: false, was_paused: false })
+    expect(await stage.json('resume')).toEqual({ schema: 1, paused: false, was_paused: false })
     expect(await stage.listing()).toHaveLength(1)
   })
 

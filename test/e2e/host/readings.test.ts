@@ -120,7 +120,7 @@ it('ls and url tell the addresses that the listing gives, where no upload told o
   const url = await stage.albumd('url', join(stage.pictures, 'red.png'), '--config', stage.config)
   expect(url).toMatchObject({ code: 0, out: expect.stringMatching(`^https?://.+/i/${id}\n$`) })
   const { out } = await stage.albumd('ls', '--format', 'json', '--config', stage.config)
-  expect(JSON.parse(out)).toMatchObject([{ image_id: id, url: url.out.trim(), proof: 'compared' }])
+  expect(JSON.parse(out)).toMatchObject([{ image_id: id, cdn_url: url.out.trim(), proof: 'compared' }])
 })
 
 function ok({ code, out, err }: Run): void {
