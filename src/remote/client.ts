@@ -2,7 +2,7 @@ import { PATHS } from '../protocol/endpoints.ts'
 import { answers } from '../protocol/records.ts'
 import { ask } from './ask.ts'
 import { download } from './download.ts'
-import { type GateOptions, openGate } from './gate/gate.ts'
+import { type Gate, type GateOptions, openGate } from './gate/gate.ts'
 import type { ImageHost } from './host.ts'
 import { deliveryAddress, mayBeUsed, parseAddress } from './http/address.ts'
 import { Http, type HttpOptions } from './http/http.ts'
@@ -20,7 +20,7 @@ export interface RemoteOptions extends HttpOptions, GateOptions, UploadsOptions 
  * Opens the host without sending anything. Throws TypeError for an invalid address or key, which a checked config never
  * has.
  */
-export function openImageHost(options: RemoteOptions): ImageHost {
+export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'block'> {
   const base = parseAddress(new URL(options.baseUrl).href)
   const site = parseAddress(new URL(options.siteUrl).href)
   if (!base || !site || !mayBeUsed(base, base) || !mayBeUsed(site, site))
@@ -80,6 +80,7 @@ export function openImageHost(options: RemoteOptions): ImageHost {
       }),
     fetchDelivered: (cdnUrl, answerMax, signal) =>
       download(http, base, cdnUrl, { headers: {}, answerMax }, signal),
+    block: failure => gate.block(failure),
     blocks: untried => gate.blocks(untried),
     unblock: endpoint => gate.unblock(endpoint),
     async close() {

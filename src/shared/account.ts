@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { SteadyClock } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { beat, type Machine, type MachineFacts } from './machines.ts'
+import { forgetRefusal, lastRefusal, type Refusal, tellRefusal } from './quota.ts'
 import { openRedis } from './redis-store.ts'
 import { type OwnWindow, SharedWindow } from './shared-window.ts'
 import { type Away, keyPrefix, type Store } from './store.ts'
@@ -18,6 +19,15 @@ export interface SharedAccount {
   machines(): readonly Machine[]
   /** The rate window that the machines share. `own`: the window that this machine would have alone. */
   windowOf(endpoint: Endpoint, limit: number, own: OwnWindow): SharedWindow
+  /** The other machines, for this machine's quota. */
+  readonly others: {
+    used(ms: number): number
+    refused(resumesInMs: number | null): void
+    grantedAgain(): void
+    granted(today: number): void
+  }
+  /** Tells when the host has refused another machine for the quota. */
+  onRefused(heard: (refusal: Refusal) => void): void
   close(): Promise<void>
 }
 
@@ -54,6 +64,21 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
   const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
+  /** How many refusals this machine knows of. Null: it is about to learn that from its own. */
+  let refusals: number | null = 0
+  let heard: ((refusal: Refusal) => void) | null = null
+  const refused = async (resumesInMs: number | null) => {
+    const before = refusals
+    refusals = null
+    refusals = (await tellRefusal(store, resumesInMs)) ?? before
+  }
+  const hearRefusals = async (count: number) => {
+    const isNews = refusals !== null && count > refusals
+    // An empty store counts from the beginning.
+    if (refusals !== null) refusals = count
+    const refusal = isNews ? await lastRefusal(store) : null
+    if (refusal) heard?.(refusal)
+  }
   /** Ends the pause between two beats, when the store can be reached again. */
   let pause = new AbortController()
 
@@ -91,11 +116,26 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
         storeClock,
         share,
         lastAnswer: () => lastAnswer,
+        refusals: count => void hearRefusals(count),
         newId: () => `${process}${ids++}`,
         ended: ended.signal,
       })
       windows.push(window)
       return window
+    },
+    others: {
+      used: ms =>
+        machines
+          .filter(({ name, seenMs }) => name !== machine && seenMs < ms)
+          .reduce((sum, { facts }) => sum + facts.usedToday, 0),
+      refused: resumesInMs => void refused(resumesInMs),
+      grantedAgain: () => void forgetRefusal(store),
+      granted(today) {
+        facts.usedToday = today
+      },
+    },
+    onRefused(listener) {
+      heard = listener
     },
     async close() {
       ended.abort()

@@ -13,7 +13,8 @@ import { type Script, script } from './store.ts'
  * ARGV: machine, id of the place that is asked for or '', limit, limit that the host has taught or '', back (1: the
  * machine could not reach the store before), refused (the wait in ms after a RATE_LIMITED, or ''); then for each report
  * an id and the latest arrival, or '' for a place that is given back.
- * Answers: now, 1 where the place was handed out, its time or when to ask again, the limit and the guard that hold.
+ * Answers: now, 1 where the place was handed out, its time or when to ask again, the limit and the guard that hold, and how
+ * often the host has refused a machine for the quota.
  */
 export const RATE: Script = script(`
 local SECOND, HORIZON, OPEN, PAUSE, FIRST_GUARD, MOST_GUARD = 1002, 300, 10000, 2100, 22, 224
@@ -112,5 +113,5 @@ end
 for _, key in ipairs(KEYS) do
   if key ~= machines then redis.call('PEXPIRE', key, key == rate and 604800000 or KEPT) end
 end
-return { now, granted, math.ceil(answer), limit, guard }
+return { now, granted, math.ceil(answer), limit, guard, fact(rate, 'refusals') }
 `)

@@ -30,6 +30,8 @@ export interface WindowOptions {
   share: number
   /** When the store last answered. */
   lastAnswer(): number
+  /** How often the host has refused a machine of the account for the quota, as the store counts. */
+  refusals(count: number): void
   /** Makes ids of places that no other process makes. */
   newId(): string
   ended: AbortSignal
@@ -251,13 +253,21 @@ export class SharedWindow {
       this.#taught = taught
       return null
     }
-    const [at, isPlace, told, limit, guard] = answer.value as [number, number, number, number, number]
+    const [at, isPlace, told, limit, guard, refusals] = answer.value as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
     storeClock.learn(sent, now, at)
     this.#wasAway = false
     this.#wasAlone = false
     this.#guard = guard
     this.#limit = limit
     this.#own.adopt(limit)
+    this.#options.refusals(refusals)
     return isPlace === 1 ? { isPlace: true, at: storeClock.toHere(told) } : { isPlace: false, at: now + told }
   }
 }

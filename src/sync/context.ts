@@ -9,7 +9,7 @@ import type { FileAges } from './clock.ts'
 import type { HoldPolicy } from './deletions/index.ts'
 import type { AlbumContents } from './listing/index.ts'
 import type { Tell } from './pass-events.ts'
-import type { Allowance } from './quota/index.ts'
+import type { Allowance, OtherMachines } from './quota/index.ts'
 import type { VanishedRules } from './scan/index.ts'
 import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
 
@@ -25,6 +25,8 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
   claims: Claims
   /** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
   running: () => number
+  /** Left out: no other machine shares the account. */
+  others?: OtherMachines | undefined
   tell: Tell
   openPicture: OpenPictureAt
   /**

@@ -7,7 +7,7 @@ import { systemClock } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
 import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
-import { hostWith, type ImageHost, type PictureBody, PictureChanged } from '../../remote/host.ts'
+import { hostWith, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
 import { ALONE } from '../../sync/claims.ts'
@@ -17,8 +17,9 @@ import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../syn
 import { runPass } from '../../sync/pass.ts'
 import { spoken } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
+import { QuotaLedger } from '../../sync/quota/index.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
-import { IncompletePictures, RecoveryPace } from '../../sync/uploads/index.ts'
+import { IncompletePictures, quotaIsUsedUp, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Bus, Sending } from '../events.ts'
@@ -102,7 +103,7 @@ export function openRemote(
   { apiKey, ca }: Access,
   earlier: EarlierRequests,
   more: Pick<RemoteOptions, 'concurrency' | 'patience'> & Partial<RemoteOptions>,
-): ImageHost {
+): ReturnType<typeof openImageHost> {
   return openImageHost({
     baseUrl: host.base_url,
     siteUrl: host.site_url,
@@ -152,6 +153,7 @@ export function openEngine(
     ...observed(world, bus),
     clock: systemClock,
     claims: claims ?? ALONE,
+    others: shared?.others,
     tell: told => {
       bus.alive()
       bus.publish('pass', spoken(told))
@@ -185,6 +187,13 @@ export function openEngine(
     pace: new RecoveryPace(),
     running: state.running,
   }
+  shared?.onRefused(({ resumesInMs }) => {
+    const refusal = { ...quotaIsUsedUp, ...(resumesInMs !== null && { retryAfterMs: resumesInMs }) }
+    remote.block(refusal)
+    const ledger = new QuotaLedger(context)
+    // When the state has failed, the pass fails too.
+    state.synced.commit(tx => ledger.hearRefusal(tx, refusal)).catch(() => {})
+  })
   const pass = async (
     task: PassTask,
     interruption: Interruption,

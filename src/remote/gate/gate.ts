@@ -147,6 +147,11 @@ export class Gate {
     for (const outage of this.#lanes.get(endpoint)!.waitsOut) outage.probeSoon()
   }
 
+  /** Another machine of the account was refused: requests that wait are answered so, without being sent. */
+  block(failure: HostFailure): void {
+    this.#blocks.note(failure, this.#options.clock.monotonic())
+  }
+
   /**
    * The requests that still count for the rate, each with the latest time at which it may have arrived. The next process
    * needs them.

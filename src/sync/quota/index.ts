@@ -14,6 +14,7 @@ export {
   type Allowance,
   forecast,
   isUsedUpEarly,
+  type OtherMachines,
   onlyReserveLeft,
   type QuotaState,
   rateOf,

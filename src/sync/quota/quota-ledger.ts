@@ -5,7 +5,7 @@ import type { EngineContext } from '../context.ts'
 import { afterReset, daysFrom, type LearnedReset, learnReset } from './quota-day.ts'
 import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
 
-type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
+type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance' | 'others'>
 
 /**
  * When the difference between the wall clock and the monotonic clock has changed by more milliseconds than this, the wall
@@ -33,8 +33,8 @@ export class QuotaLedger {
   }
 
   read(): QuotaState {
-    const { synced, clock, allowance } = this.#context
-    return readQuota(synced, allowance, clock.wall())
+    const { synced, clock, allowance, others } = this.#context
+    return readQuota(synced, allowance, clock.wall(), others)
   }
 
   /**
@@ -86,10 +86,17 @@ export class QuotaLedger {
     this.#probing = false
     meta.set('quota_day', day)
     account.useQuota(day)
+    this.#context.others?.granted(account.quota(day).used)
   }
 
   /** Notes that the host said that the day's quota is used up. */
-  refuse({ account, meta }: Tx, { retryAfterMs }: HostFailure): void {
+  refuse(tx: Tx, failure: HostFailure): void {
+    this.#context.others?.refused(failure.retryAfterMs ?? null)
+    this.hearRefusal(tx, failure)
+  }
+
+  /** Notes that the host refused this machine, or another one of the account a moment ago. */
+  hearRefusal({ account, meta }: Tx, { retryAfterMs }: HostFailure): void {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
     const { began, exhausted, learned } = this.read()
@@ -121,6 +128,7 @@ export class QuotaLedger {
     const learned = allowance.days ? null : this.#learn(tx, now)
     const days = allowance.days ?? (learned && daysFrom(learned.to))
     tx.account.forgetExhaustion()
+    this.#context.others?.grantedAgain()
     return dayOf(days ? days(now) : now)
   }
 

@@ -26,6 +26,18 @@ export interface Allowance {
   probeEveryMs: number
 }
 
+/** The other machines of the account, as far as its quota goes. */
+export interface OtherMachines {
+  /** How many credentials the host has issued to them today. Only machines count that told so in the last `ms` milliseconds. */
+  used(ms: number): number
+  /** Tells them that the host has just refused this machine for the quota, and in how many milliseconds there is quota again. */
+  refused(resumesInMs: number | null): void
+  /** The host grants again: what was told before concerns the day before. */
+  grantedAgain(): void
+  /** Tells them how many credentials the host has issued to this machine today. */
+  granted(today: number): void
+}
+
 /** What is known of the quota now. Times are milliseconds since 1970. */
 export interface QuotaState {
   /** When the quota's day began. */
@@ -62,6 +74,7 @@ export function readQuota(
   synced: Pick<Synced, 'account' | 'meta'>,
   allowance: Allowance,
   now: number,
+  others?: Pick<OtherMachines, 'used'>,
 ): QuotaState {
   const learned = synced.meta.get('quota_reset')
   const day = synced.meta.get('quota_day')
@@ -69,8 +82,9 @@ export function readQuota(
   const began = day === null ? null : Date.parse(day)
   const days = allowance.days ?? daysFrom(learned?.to ?? began ?? 0)
   if (began !== null && row.exhausted !== null && row.said_at !== null) {
+    const used = row.used + (others?.used(now - began) ?? 0)
     const { ask, resumes } = end(
-      { ...row, exhausted: row.exhausted, said_at: row.said_at },
+      { ...row, used, exhausted: row.exhausted, said_at: row.said_at },
       allowance,
       learned,
     )
@@ -78,7 +92,7 @@ export function readQuota(
     return {
       began,
       ends: resumes ?? beginningAfter(days, now),
-      used: row.used,
+      used,
       // When the clock was set back, the recorded time to ask lies too far ahead, so the host is asked now.
       exhausted: { since: row.exhausted, ask: isSetBack ? now : ask, resumes },
       learned,
@@ -86,7 +100,8 @@ export function readQuota(
   }
   const goesOn = began !== null && began <= now && now < beginningAfter(days, began)
   const current = goesOn ? began : days(now)
-  const used = goesOn ? row.used : synced.account.quota(dayOf(current)).used
+  const own = goesOn ? row.used : synced.account.quota(dayOf(current)).used
+  const used = own + (others?.used(now - current) ?? 0)
   return { began: current, ends: beginningAfter(days, now), used, exhausted: null, learned }
 }
 

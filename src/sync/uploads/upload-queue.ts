@@ -307,7 +307,7 @@ const reserveIsKept: HostFailure = {
   repeated: true,
 }
 
-const quotaIsUsedUp: HostFailure = {
+export const quotaIsUsedUp: HostFailure = {
   remedy: 'quota',
   endpoint: 'upload',
   code: 'DAILY_LIMIT_REACHED',

@@ -1,0 +1,94 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import type { HostOptions } from '../../../src/host/embedded-host.ts'
+import { script } from '../../../src/shared/store.ts'
+import { png } from '../../pictures.ts'
+import { type FaultProxy, startFaultProxy } from '../stage/fault-proxy.ts'
+import { startAlbumd } from '../stage/process.ts'
+import { inOneDay, oneDay, runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { hasRedis, type RedisServer, runAtLast, startRedis, storeOf } from '../stage/store.ts'
+
+const NAMES = ['attic', 'studio', 'laptop']
+
+interface Setting {
+  stage: Stage
+  proxy: FaultProxy
+  redis: RedisServer
+  machines: Pick<Stage, 'home' | 'config'>[]
+}
+
+/** Machines with one account, each with so many pictures of its own, and a host that keeps to §8. */
+async function setUp(count: number, pictures: number, host: Partial<HostOptions> = {}): Promise<Setting> {
+  const stage = await setStage({ host })
+  const proxy = await startFaultProxy(stage.baseUrl)
+  const redis = await startRedis()
+  const settings = parse(readFileSync(stage.config, 'utf8'))
+  const machines = NAMES.slice(0, count).map((name, at) => {
+    const home = join(stage.home, name)
+    const config = join(home, 'albumd.yaml')
+    mkdirSync(join(home, 'pictures'), { recursive: true })
+    for (let shade = 0; shade < pictures; shade++)
+      writeFileSync(join(home, 'pictures', `${shade}.png`), png(2 + at, 2, shade).bytes)
+    const changes = {
+      host: { ...settings.host, base_url: proxy.baseUrl, api_key_file: join(stage.home, 'api-key') },
+      account: { shared: redis.url, machine: name },
+      mirrors: [{ folder: 'pictures', album: name }],
+      status_page: { listen: 'off' },
+    }
+    writeFileSync(config, stringify({ ...settings, ...changes }))
+    return { home, config }
+  })
+  const setting = { stage, proxy, redis, machines }
+  await ageStore(setting)
+  return setting
+}
+
+/** A new store makes machines wait for the claims that it may have lost. This one is not new. */
+async function ageStore({ stage, proxy, redis }: Setting): Promise<void> {
+  const store = storeOf(redis.url, { baseUrl: proxy.baseUrl, key: stage.key })
+  await runAtLast(store, script(`return redis.call('SET', KEYS[1], 1)`), ['claims:began'], [])
+  await store.close()
+}
+
+const asked = ({ proxy }: Setting) => proxy.log.filter(({ kind }) => kind === 'upload')
+
+describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', () => {
+  it('go on over the end of one of them, and of the store', async () => {
+    const setting = await setUp(3, 50)
+    const { stage, redis, machines } = setting
+    const daemons = machines.map(machine => startAlbumd(machine, ['run']))
+    await expect.poll(() => asked(setting).length).toBeGreaterThan(30)
+    daemons[0]!.kill('SIGKILL')
+    await daemons[0]!.ended
+    await redis.stop()
+    const before = asked(setting).length
+    await expect.poll(() => asked(setting).length, { timeout: 60_000 }).toBeGreaterThan(before + 4)
+    await redis.start()
+    await ageStore(setting)
+    startAlbumd(machines[0]!, ['run'])
+    // At most `concurrency` uploads of the machine that was killed are in doubt.
+    await expect.poll(async () => (await stage.paths()).length, { timeout: 60_000 }).toBeGreaterThan(141)
+  })
+})
+
+describe.skipIf(!hasRedis && !process.env.CI)('the quota of machines that share an account', inOneDay, () => {
+  it('is used up for all of them at once', async () => {
+    await oneDay()
+    const quota = 60
+    const setting = await setUp(2, 50, { dailyQuota: quota })
+    const { stage, machines } = setting
+    const daemons = machines.map(machine => startAlbumd(machine, ['run']))
+    const status = (machine: Pick<Stage, 'home' | 'config'>) =>
+      runProgram(['status', '--json', '--config', machine.config], machine.home)
+    for (const machine of machines)
+      await expect
+        .poll(async () => JSON.parse((await status(machine)).out).quota.exhausted, { timeout: 60_000 })
+        .toBe(true)
+    await expect.poll(() => stage.paths()).toHaveLength(quota)
+    expect(asked(setting).length - quota).toBeLessThanOrEqual(8)
+    for (const daemon of daemons) daemon.kill('SIGTERM')
+    for (const daemon of daemons) expect(await daemon.ended).toMatchObject({ code: 0 })
+  })
+})
