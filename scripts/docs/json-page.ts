@@ -15,7 +15,7 @@ const SHAPES: readonly Shape[] = [
       'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and ' +
       '`uploading` (each with `mirror`, `path`, `size` and the bytes that are `sent`).',
     types: [
-      ['src/daemon/report/status.ts', 'Status', 'MirrorStatus', 'AuditStatus'],
+      ['src/daemon/report/status.ts', 'Status', 'MirrorStatus', 'FailureStatus', 'AuditStatus'],
       ['src/synced/summary.ts', 'MirrorSummary'],
       ['src/local/look.ts', 'LeftOut'],
       ['src/daemon/report/quota-status.ts', 'QuotaStatus', 'BacklogStatus'],
@@ -62,6 +62,11 @@ const SHAPES: readonly Shape[] = [
     commands: 'deletions',
     words: 'One object with `action` and `deletions`, each a `PendingDeletion`.',
     types: [['src/daemon/commands/deletions.ts', 'PendingDeletion']],
+  },
+  {
+    commands: 'accept',
+    words:
+      'One object with `action` (accept, list or undo) and `failures`, each a `FailureStatus` as in `status`.',
   },
   {
     commands: 'audit',

@@ -9,7 +9,7 @@ import { inWords, type Reason } from '../words/reasons.ts'
 import { count, isoTime } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
-import { flatInWords } from './status-in-words.ts'
+import { acceptedInWords, flatInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from './terminal/output.ts'
 import { noProgress, progressOn, tellPass } from './terminal/progress.ts'
@@ -74,8 +74,13 @@ function report(done: Tally, notCompared: number | null, { mirrors, stopped, pau
   if (paused) printLine(pauseInWords(paused))
   // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so.
   if (!paused || words !== ALL_IN_SYNC) printLine(words)
-  const flat = mirrors.reduce((sum, mirror) => sum + mirror.flat, 0)
-  if (flat > 0) printLine(flatInWords(flat))
+  for (const [field, inWords] of [
+    ['flat', flatInWords],
+    ['accepted', acceptedInWords],
+  ] as const) {
+    const sum = mirrors.reduce((total, mirror) => total + mirror[field], 0)
+    if (sum > 0) printLine(inWords(sum))
+  }
   sayStopped(stopped, '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself')
 }
 

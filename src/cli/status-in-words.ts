@@ -114,6 +114,7 @@ function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
       : `        not looked at yet${running ? '' : '; "albumd sync" or "albumd run" begins'}`,
     ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
     ...(flat > 0 ? [`        ${flatInWords(flat)}`] : []),
+    ...(mirror.accepted > 0 ? [`        ${acceptedInWords(mirror.accepted)}`] : []),
     ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
     ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
     ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
@@ -129,6 +130,11 @@ function linkedInWords(pictures: number): string {
 export function flatInWords(pictures: number): string {
   const lie = pictures === 1 ? 'lies' : 'lie'
   return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd ls" shows them as flat, "albumd why" says what happens next`
+}
+
+/** Failures that a person accepted. */
+export function acceptedInWords(failures: number): string {
+  return `${count(failures, 'failure')} accepted; "albumd accept --list" says which`
 }
 
 function keepingInWords(pictures: number): string {

@@ -28,7 +28,12 @@ const PAUSES = new Map<unknown, number | null>([
   ['', null],
 ])
 
-const WORDS = { approve: 'Approving', discard: 'Discarding' } as const
+const WORDS = {
+  accept: 'Ignoring the failure of',
+  unaccept: 'No longer ignoring the failure of',
+  approve: 'Approving',
+  discard: 'Discarding',
+} as const
 
 /** The commands that people gave on the page, and their outcome. The daemon carries them out between its passes. */
 export class PageCommands {
@@ -49,19 +54,35 @@ export class PageCommands {
     const most = mostIn(fields)
     if (path === undefined || most === undefined) return false
     const of = path === null ? {} : { path }
-    if (name === 'retry') this.#ask(queue, 'retry', of, `Retrying ${path ?? 'all'}`)
-    else if (name === 'resume') this.#ask(queue, 'resume', {}, 'Resuming')
-    else if (name === 'pause') {
-      const forMs = PAUSES.get(fields.for)
-      if (forMs === undefined) return false
-      this.#ask(queue, 'pause', { forMs }, 'Pausing')
-    } else if (name === 'approve' || name === 'discard') {
-      // The form for all held deletions must say how many deletions the person saw, because more may be held by now.
-      if (path === null && most === null) return false
-      const request = { action: name, ...of, ...(most !== null && { most }) } as const
-      this.#ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all held deletions'}`)
-    } else return false
-    return true
+    switch (name) {
+      case 'retry':
+        this.#ask(queue, 'retry', of, `Retrying ${path ?? 'all'}`)
+        return true
+      case 'accept':
+      case 'unaccept':
+        if (path === null) return false
+        this.#ask(queue, 'accept', { path, undo: name === 'unaccept' }, `${WORDS[name]} ${path}`)
+        return true
+      case 'resume':
+        this.#ask(queue, 'resume', {}, 'Resuming')
+        return true
+      case 'pause': {
+        const forMs = PAUSES.get(fields.for)
+        if (forMs === undefined) return false
+        this.#ask(queue, 'pause', { forMs }, 'Pausing')
+        return true
+      }
+      case 'approve':
+      case 'discard': {
+        // The form for all held deletions must say how many deletions the person saw, because more may be held by now.
+        if (path === null && most === null) return false
+        const request = { action: name, ...of, ...(most !== null && { most }) } as const
+        this.#ask(queue, 'deletions', request, `${WORDS[name]} ${path ?? 'all held deletions'}`)
+        return true
+      }
+      default:
+        return false
+    }
   }
 
   /** The commands to show, the latest one first. */

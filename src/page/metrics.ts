@@ -53,7 +53,11 @@ export class Metrics {
   )
   readonly #backlog = this.#gauge('albumd_backlog_pictures', 'Pictures that wait for their upload.')
   readonly #backlogBytes = this.#gauge('albumd_backlog_bytes', 'Bytes that wait for their upload.')
-  readonly #failuresNow = this.#gauge('albumd_failures', 'Paths with a failure, by code.', ['code'])
+  readonly #failuresNow = this.#gauge(
+    'albumd_failures',
+    'Paths with a failure that nobody accepted, by code.',
+    ['code'],
+  )
   readonly #limit = this.#gauge('albumd_quota_limit', 'Uploads that the plan allows in a day.')
   readonly #used = this.#gauge('albumd_quota_used', 'Uploads that were requested today.')
   readonly #exhausted = this.#gauge('albumd_quota_exhausted', "1 while the day's quota is used up.")
@@ -106,7 +110,7 @@ export class Metrics {
       gauge.reset()
     for (const mirror of mirrors) {
       const of = { mirror: mirror.folder }
-      for (const state of ['synced', 'linked', 'uncertain', 'failed'] as const)
+      for (const state of ['synced', 'linked', 'uncertain', 'failed', 'accepted'] as const)
         this.#pictures.set({ ...of, state }, mirror[state])
       this.#pictures.set({ ...of, state: 'pending' }, mirror.pending_uploads)
       this.#held.set(of, mirror.held_deletions)

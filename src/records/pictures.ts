@@ -3,7 +3,7 @@ import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
-import type { FileRow, FileState } from '../synced/tables/files.ts'
+import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
 import type { HistoryEvent, Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
@@ -147,6 +147,7 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
   // The hash is recorded, because an image in escrow is not deleted while a file of the same size has no hash: the file
   // might be the image's picture, moved.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
+  tx.failures.unacceptOthers({ folder: file.folder, name: file.name, code, hash })
   tx.failures.put({
     folder: file.folder,
     name: file.name,
@@ -160,6 +161,22 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
     event: 'failed',
     detail: because('upload_failed', { why: message, code }),
   })
+}
+
+/**
+ * A person accepted the failures of files, or takes that back. An acceptance ends when the file fails with another code, has
+ * other bytes, or is on the host.
+ */
+export function accepted(
+  tx: Tx,
+  failures: readonly (FileKey & { code: string })[],
+  { accept, now }: { accept: boolean; now: number },
+): void {
+  for (const { folder, name, code } of failures)
+    if (accept) {
+      const hash = tx.files.at({ folder, name })?.hash ?? null
+      tx.failures.accept({ folder, name, code, hash, at: now })
+    } else tx.failures.unaccept({ folder, name })
 }
 
 /** Makes failed files pending, so that they are tried again. Each failure stays recorded until the new try has ended. */
@@ -302,6 +319,7 @@ function usesImage(
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)
+  tx.failures.unaccept(row)
   tx.escrow.takeBack(row.image!)
   tx.resend.remove(row)
 }

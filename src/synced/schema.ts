@@ -275,5 +275,18 @@ ALTER TABLE albums ADD COLUMN closed_at INTEGER;
 ALTER TABLE albums ADD COLUMN remade INTEGER NOT NULL DEFAULT 0;
 `
 
+/** Failures that a person accepted. They count as no trouble until the file has other bytes, or fails with another code. */
+const ACCEPTED_FAILURES = `
+CREATE TABLE accepted (
+  folder INTEGER NOT NULL REFERENCES folders,
+  name   TEXT NOT NULL,
+  code   TEXT NOT NULL,
+  -- The bytes of the file that failed. Null when the file could not be read.
+  hash   BLOB,
+  at     INTEGER NOT NULL,
+  PRIMARY KEY (folder, name)
+) STRICT, WITHOUT ROWID;
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
-export const STEPS = [SCHEMA, ALBUM_DOUBTS]
+export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES]

@@ -13,24 +13,35 @@ export interface MirrorSummary {
   pending_uploads: number
   pending_deletions: number
   held_deletions: number
+  /** Without the failures that a person accepted. */
   failed: number
+  accepted: number
   left_out: LeftOut
   /** Pictures that are left out now, and whose images stay on the host. */
   left_out_with_image: number
   /** Pictures that lie flat: their image is in another album, because their folder's own album could not be had. */
   flat: number
-  /** Since when the picture that waits longest has waited, in milliseconds since 1970; null when none waits. */
+  /**
+   * Since when the picture that waits longest has waited, in milliseconds since 1970; null when none waits. A picture whose
+   * failure a person accepted does not count.
+   */
   oldest_unsynced: number | null
 }
 
-/** A failure of a path, in a scan or an upload, as people see it. */
+/**
+ * A failure of a path, in a scan or an upload, as people see it. `name`: '' for a folder. `accepted_at`: null where no person
+ * accepted the failure.
+ */
 export interface FailureSummary {
   mirror: number
+  folder: number
+  name: string
   path: string
   code: string
   message: Reason
   attempts: number
   next_attempt_at: number | null
+  accepted_at: number | null
 }
 
 /** Counts of the pictures at and below a folder. */
@@ -74,16 +85,23 @@ export function openSummaries({ all, column, one, value }: Statements) {
   const statesBelow = all<[{ mirror: number; path: string }], { state: FileState; n: number }>(
     `SELECT state, count(*) AS n FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY state`,
   )
+  // An acceptance holds as long as the failure is recorded with the same code.
+  const isAccepted = `EXISTS (SELECT 1 FROM accepted JOIN failures USING (folder, name, code)
+     WHERE accepted.folder = files.folder AND accepted.name = files.name)`
   const open = all<[mirror: number], { state: FileState; n: number; since: number | null }>(
-    `SELECT state, count(*) AS n, min(files.since) AS since FROM files CROSS JOIN folders ON folders.id = files.folder
+    `SELECT state, count(*) AS n, min(CASE WHEN NOT ${isAccepted} THEN files.since END) AS since
+     FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
   const escrowed = one<[mirror: number], { held: number; pending: number }>(
     `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held, ifnull(sum(state IN ('grace','approved')), 0) AS pending
      FROM escrow WHERE mirror = +?`,
   )
-  const failed = value<[mirror: number], number>(
-    `SELECT count(*) FROM failures JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND source <> 'uncertain'`,
+  const failuresWithAccepted = `FROM failures LEFT JOIN accepted USING (folder, name, code)
+     CROSS JOIN folders ON folders.id = failures.folder`
+  const failed = one<[mirror: number], { failed: number; accepted: number }>(
+    `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted ${failuresWithAccepted}
+     WHERE mirror = +? AND source <> 'uncertain'`,
   )
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
   // condition.
@@ -94,10 +112,10 @@ export function openSummaries({ all, column, one, value }: Statements) {
   const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
      WHERE flat > 0 AND state = 'synced' AND mirror = +?`
   const countFlat = value<[mirror: number], number>(`SELECT count(*) ${flat}`)
-  const failure = `SELECT mirror,
+  const failure = `SELECT mirror, failures.folder, failures.name,
        CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
-       code, message, attempts, next_attempt_at
-     FROM failures CROSS JOIN folders ON folders.id = failures.folder`
+       code, message, attempts, next_attempt_at, at AS accepted_at
+     ${failuresWithAccepted}`
 
   return {
     reads: {
@@ -131,7 +149,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
           pending_uploads: count('pending'),
           pending_deletions: pending,
           held_deletions: held,
-          failed: failed(mirror),
+          ...failed(mirror),
           left_out,
           left_out_with_image: hiddenWithImage(mirror),
           flat: countFlat(mirror),
@@ -146,17 +164,22 @@ export function openSummaries({ all, column, one, value }: Statements) {
       /** At most `most` failures, in the order of their paths. */
       failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
       /**
-       * At most `most` failures of a mirror, in the order of their paths. First come the failures that albumd does not
-       * retry by itself.
+       * At most `most` failures of a mirror that nobody accepted, in the order of their paths. First come the failures that
+       * albumd does not retry by itself.
        */
       failuresOf: all<[mirror: number, most: number], FailureSummary>(
-        `${failure} WHERE mirror = +? ORDER BY next_attempt_at IS NOT NULL, path LIMIT +?`,
+        `${failure} WHERE mirror = +? AND at IS NULL ORDER BY next_attempt_at IS NOT NULL, path LIMIT +?`,
       ),
+      /** At most `most` accepted failures of a mirror, in the order of their paths. */
+      acceptedOf: all<[mirror: number, most: number], FailureSummary>(
+        `${failure} WHERE mirror = +? AND at IS NOT NULL ORDER BY path LIMIT +?`,
+      ),
+      /** How many failures a mirror has of each code. Without the failures that a person accepted. */
       failuresByCode: all<
         [mirror: number],
         { code: string; n: number }
-      >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
-     WHERE mirror = +? GROUP BY code`),
+      >(`SELECT code, count(*) AS n ${failuresWithAccepted}
+     WHERE mirror = +? AND at IS NULL GROUP BY code`),
       /**
        * How many pictures are missing from folders that contain a name that is not UTF-8. Each of these pictures may have
        * been given that name, so its image stays.

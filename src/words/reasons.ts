@@ -329,6 +329,9 @@ const WORDS = {
   kept_stays: 'its image stays; a file with the same bytes that comes back finds it again',
   prune_ignored: 'its image stays on the host; images of pictures that a rule hides are deleted with',
   retry_now: 'or at once with',
+  accept_failure: 'or accept the failure, so that it counts as no trouble until the file changes, with',
+  failure_accepted:
+    'its failure is accepted: it counts as no trouble until the file changes or fails in another way; take that back with',
   resend: 'or have it sent again, at the risk of having it twice, with',
   approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
     `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'it was only linked, and its bytes could not be compared'}): let it be deleted with`,
@@ -406,6 +409,8 @@ const COMMANDS = {
   compare_links: 'albumd adopt --verify',
   prune_ignored: 'albumd sync --prune-ignored',
   retry_now: 'albumd retry {path:shell}',
+  accept_failure: 'albumd accept {path:shell}',
+  failure_accepted: 'albumd accept --undo {path:shell}',
   resend: 'albumd retry --resend {path:shell}',
   approve_image: 'albumd deletions approve {path:shell}',
   keep_image: 'albumd deletions discard {path:shell}',

@@ -31,7 +31,10 @@ const STATUS: Status = {
   deleted_more: null,
   blocks: [],
   failures: [],
+  accepted: [],
 }
+
+const NOT_ACCEPTED = { accepted_at: null, acceptable: true, needs_person: true }
 
 const lines = (changes: Partial<Status>) => statusInWords({ ...STATUS, ...changes }, null).split('\n')
 
@@ -46,7 +49,7 @@ describe('status', () => {
   })
 
   it('does not call failed what may have arrived', () => {
-    const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null, needs_person: true }
+    const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null, ...NOT_ACCEPTED }
     const failures = [
       { ...failure, path: 'a.png', code: 'UNCERTAIN' },
       { ...failure, path: 'b.png', code: 'NOT_A_PICTURE' },
@@ -62,7 +65,7 @@ describe('status', () => {
   it('says when it is known at the latest what became of an upload, while that is to come', () => {
     const unsure = (next_attempt_at: string | null) => {
       const failure = { mirror: '/p', path: 'a.png', code: 'UNCERTAIN', message: 'm', attempts: 1 }
-      const told = lines({ running: true, failures: [{ ...failure, next_attempt_at, needs_person: false }] })
+      const told = lines({ running: true, failures: [{ ...failure, next_attempt_at, ...NOT_ACCEPTED }] })
       return told.find(line => line.startsWith('unsure'))
     }
     const soon = new Date(Date.now() + 600_000).toISOString()

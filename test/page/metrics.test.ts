@@ -81,7 +81,14 @@ it('metrics tell what was done and what is left; health turns when something nee
   expect(ill.get(`albumd_oldest_unsynced_seconds{${mirror}}`)).toBeGreaterThan(0)
   expect(ill.get('albumd_failures{code="NOT_A_PICTURE"}')).toBe(1)
 
-  rmSync(join(stage.pictures, 'prose.png'))
+  await stage.albumd('accept', 'prose.png')
+  const { text } = await ask({ port: stage.port, path: '/healthz' })
+  expect(text).toMatch(/^HELD: .*\n$/)
+  const accepted = await metricsOf(stage)
+  expect(accepted.get(`albumd_pictures{${mirror},state="accepted"}`)).toBe(1)
+  expect(accepted.get(`albumd_oldest_unsynced_seconds{${mirror}}`)).toBe(0)
+  expect(accepted.has('albumd_failures{code="NOT_A_PICTURE"}')).toBe(false)
+
   await stage.albumd('deletions', 'discard')
   await expect
     .poll(() => ask({ port: stage.port, path: '/healthz' }), { timeout: 60_000, interval: 1000 })

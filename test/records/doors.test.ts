@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { enterEscrow } from '../../src/records/escrow.ts'
 import { lost, proved } from '../../src/records/images.ts'
-import { found } from '../../src/records/pictures.ts'
+import { accepted, failed, found } from '../../src/records/pictures.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Tx } from '../../src/synced/synced.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import type { ImageRow } from '../../src/synced/tables/images.ts'
+import { said } from '../../src/words/reasons.ts'
 
 const MOMENT = { now: 1_000_000, running: 5000, graceMs: 600_000 }
 const hashOf = (text: string) => createHash('sha256').update(text).digest()
@@ -84,5 +85,34 @@ describe('what is recorded together', () => {
     synced.commitNow(tx => proved(tx, image, image, 'https://example.com/i/1'))
     expect(synced.files.at(file)).toMatchObject({ state: 'synced' })
     expect(synced.images.byId(image.id)).toMatchObject({ proof: 'compared' })
+  })
+
+  it('an acceptance holds while the same bytes fail with the same code', () => {
+    const { synced, mirror, file } = records('pending')
+    const fails = (code: string, bytes: string) =>
+      synced.commitNow(tx => {
+        const before = { ...file, state: 'pending', since: 5 } as const
+        tx.files.put(before)
+        failed(tx, before, { code, message: said('x'), retryAt: null, hash: hashOf(bytes) }, MOMENT.now)
+      })
+    const accept = (code: string) =>
+      synced.commitNow(tx => accepted(tx, [{ ...file, code }], { accept: true, now: MOMENT.now }))
+    const told = () => synced.summaries.mirror(mirror)
+    fails('NOT_A_PICTURE', 'one')
+    expect(told()).toMatchObject({ failed: 1, accepted: 0, oldest_unsynced: 5 })
+    accept('NOT_A_PICTURE')
+    fails('NOT_A_PICTURE', 'one')
+    expect(told()).toMatchObject({ failed: 0, accepted: 1, oldest_unsynced: null })
+    expect(synced.summaries.acceptedOf(mirror, 9)).toMatchObject([{ path: 'a.png', accepted_at: MOMENT.now }])
+    fails('NOT_A_PICTURE', 'two')
+    expect(told()).toMatchObject({ failed: 1, accepted: 0 })
+    accept('NOT_A_PICTURE')
+    fails('FILE_TOO_LARGE', 'two')
+    fails('NOT_A_PICTURE', 'two')
+    expect(told()).toMatchObject({ failed: 1, accepted: 0 })
+    // While the file has changed and is not read yet, it waits like any other.
+    accept('NOT_A_PICTURE')
+    synced.commitNow(tx => tx.failures.clear(file.folder, file.name))
+    expect(told()).toMatchObject({ oldest_unsynced: 5 })
   })
 })

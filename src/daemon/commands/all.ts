@@ -16,6 +16,7 @@ import { UploadCommand } from '../notify/upload-command.ts'
 import { claimState } from '../state/claim.ts'
 import { type Pause, pause, pauseAt, resume } from '../state/pause.ts'
 import { openClaimed, type State } from '../state/state.ts'
+import { acceptCommand } from './accept.ts'
 import { auditCommand } from './audit.ts'
 import type { Command, CommandContext, CommandOutput } from './command.ts'
 import { deletionsCommand } from './deletions.ts'
@@ -49,6 +50,7 @@ export const resumeCommand: Command<object, { paused: Pause | null }> = {
 export const commands = {
   sync: syncCommand,
   retry: retryCommand,
+  accept: acceptCommand,
   audit: auditCommand,
   adopt: adoptCommand,
   deletions: deletionsCommand,

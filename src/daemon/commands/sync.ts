@@ -190,7 +190,7 @@ function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], pat
  * Answers a function that tells whether a location is at or below `path` in a mirror of the config. `path`: as for
  * `forgetFailures`.
  */
-function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
+export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
   const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return (location: { mirror: number; path: string }) => {
     const folder = folders.get(location.mirror)

@@ -84,7 +84,14 @@ export interface Explanation {
   deletions: PathDeletion[]
   /** Why the mirror is guarded, or null. */
   guard: string | null
-  failure: { code: string; message: string; attempts: number; next_attempt_at: string | null } | null
+  failure: {
+    code: string
+    message: string
+    attempts: number
+    next_attempt_at: string | null
+    /** When a person accepted the failure, or null. */
+    accepted_at: string | null
+  } | null
   left_out: { why: LeftOutWhy; path: string; rule: RuleInFile | null } | null
   /** What a folder holds; null for a picture. */
   counts: TreeSummary | null
@@ -156,7 +163,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
     },
     { mirror, path },
   )
-  const { file, image, escrow, failure, history } = recorded
+  const { file, image, escrow, failure, acceptedAt, history } = recorded
   const isFolder = onDisk.kind === 'folder' || counts !== null
   const album = albumPathOf(mirror.album, isFolder ? path : folderAbove(path))
   return {
@@ -184,6 +191,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
           message: inWords(failure.message),
           attempts: failure.attempts,
           next_attempt_at: isoTime(failure.next_attempt_at),
+          accepted_at: isoTime(acceptedAt ?? null),
         }
       : null,
     left_out:

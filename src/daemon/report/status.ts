@@ -5,7 +5,7 @@ import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
-import type { MirrorSummary } from '../../synced/summary.ts'
+import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
 import { because, endsByItself, inWords } from '../../words/reasons.ts'
@@ -51,17 +51,27 @@ export interface Status {
     /** Whether a person must do something about it. False: it passes, and albumd tries again by itself. */
     needs_person: boolean
   }[]
-  failures: {
-    /** The mirror's folder. `path` is below this folder. */
-    mirror: string
-    path: string
-    code: string
-    message: string
-    attempts: number
-    next_attempt_at: string | null
-    /** Whether a person must do something about it. False: it passes, and albumd tries again by itself. */
-    needs_person: boolean
-  }[]
+  /** Without those that a person accepted. */
+  failures: FailureStatus[]
+  /** The failures that a person accepted: `albumd accept`. They count as no trouble. */
+  accepted: FailureStatus[]
+}
+
+/** A failure, in `status --json` and `accept --json`. */
+export interface FailureStatus {
+  /** The mirror's folder. `path` is below this folder. */
+  mirror: string
+  path: string
+  code: string
+  message: string
+  attempts: number
+  next_attempt_at: string | null
+  /** When a person accepted the failure, or null. */
+  accepted_at: string | null
+  /** Whether a person may accept the failure. A folder in doubt, and an upload in doubt, can't be accepted. */
+  acceptable: boolean
+  /** Whether a person must do something about it. False: it passes, or it is accepted. */
+  needs_person: boolean
 }
 
 /** A machine that shares the account, in `status --json`. */
@@ -153,6 +163,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       needs_person: needsPerson(code),
     })),
     failures: failuresOf(config, synced),
+    accepted: acceptedOf(config, synced, FAILURES_SHOWN),
   }
 }
 
@@ -162,19 +173,51 @@ function deletedMore({ meta }: Synced): Status['deleted_more'] {
 }
 
 /** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */
-function failuresOf({ mirrors }: Config, synced: Synced): Status['failures'] {
+function failuresOf({ mirrors }: Config, synced: Synced): FailureStatus[] {
   return mirrors
-    .flatMap(({ folder: mirror }) =>
+    .flatMap(({ folder }) =>
       synced.summaries
-        .failuresOf(synced.mirrors.of(mirror)?.id ?? 0, FAILURES_SHOWN)
-        .map(({ path, code, message, attempts, next_attempt_at: next }) => {
-          const needs_person = next === null && !endsByItself(message)
-          const words = { message: inWords(message), next_attempt_at: isoTime(next) }
-          return { mirror, path, code, ...words, attempts, needs_person }
-        }),
+        .failuresOf(synced.mirrors.of(folder)?.id ?? 0, FAILURES_SHOWN)
+        .map(failure => failureStatus(folder, failure)),
     )
     .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
     .slice(0, FAILURES_SHOWN)
+}
+
+/** At most `most` accepted failures of the mirrors in the config. */
+export function acceptedOf(
+  { mirrors }: Config,
+  synced: Synced,
+  most = Number.MAX_SAFE_INTEGER,
+): FailureStatus[] {
+  return mirrors
+    .flatMap(({ folder }) =>
+      synced.summaries
+        .acceptedOf(synced.mirrors.of(folder)?.id ?? 0, most)
+        .map(failure => failureStatus(folder, failure)),
+    )
+    .slice(0, most)
+}
+
+/** `mirror`: the mirror's folder. */
+export function failureStatus(mirror: string, failure: FailureSummary): FailureStatus {
+  const { path, code, message, attempts, next_attempt_at, accepted_at } = failure
+  return {
+    mirror,
+    path,
+    code,
+    message: inWords(message),
+    attempts,
+    next_attempt_at: isoTime(next_attempt_at),
+    accepted_at: isoTime(accepted_at),
+    acceptable: isAcceptable(failure),
+    needs_person: accepted_at === null && next_attempt_at === null && !endsByItself(message),
+  }
+}
+
+/** Whether a person may accept a failure. Only what keeps a picture from the host can be accepted. */
+export function isAcceptable({ name, code }: Pick<FailureSummary, 'name' | 'code'>): boolean {
+  return name !== '' && code !== 'UNCERTAIN'
 }
 
 function mirrorStatus(

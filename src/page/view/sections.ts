@@ -1,7 +1,7 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { stateAlert } from '../../daemon/notify/health.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
-import type { MirrorStatus } from '../../daemon/report/status.ts'
+import type { FailureStatus, MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
@@ -11,8 +11,8 @@ import type { UnderWay } from '../heard.ts'
 import { albumInWords, commandButton, entries, type Html, html, SHOWN, thumbnail, time } from './elements.ts'
 
 /** The pictures that could not be mirrored. `token`: for the buttons. */
-export function failures({ status: { failures, mirrors } }: Recorded, token: string): Html | null {
-  if (failures.length === 0) return null
+export function failures({ status: { failures, accepted, mirrors } }: Recorded, token: string): Html | null {
+  if (failures.length === 0) return ignored(accepted, mirrors, token)
   const rows = failures.slice(0, SHOWN).map(failure => failureRow(failure, token))
   const all = Math.max(
     failures.length,
@@ -20,11 +20,24 @@ export function failures({ status: { failures, mirrors } }: Recorded, token: str
   )
   return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${inDigits(all)}</span></h2>
 ${commandButton(token, 'retry', 'Retry all')}</div>
-${entries(rows, all, 'albumd status')}`
+${entries(rows, all, 'albumd status')}${ignored(accepted, mirrors, token)}`
+}
+
+/** The failures that a person accepted. */
+function ignored(
+  accepted: readonly FailureStatus[],
+  mirrors: readonly MirrorStatus[],
+  token: string,
+): Html | null {
+  if (accepted.length === 0) return null
+  const all = mirrors.reduce((sum, mirror) => sum + mirror.accepted, 0)
+  const rows = accepted.slice(0, SHOWN).map(failure => failureRow(failure, token))
+  return html`<details><summary>${count(all, 'failure')} ignored</summary>
+${entries(rows, all, 'albumd accept --list')}</details>`
 }
 
 function failureRow(
-  { mirror, path, code, message, next_attempt_at }: Recorded['status']['failures'][number],
+  { mirror, path, code, message, next_attempt_at, accepted_at, acceptable }: FailureStatus,
   token: string,
 ): Html {
   const full = fullPath(mirror, path)
@@ -32,7 +45,11 @@ function failureRow(
 <p>${message} <code>${code}</code></p>${
     next_attempt_at !== null && html`<p class="aside">It is tried again at ${time(next_attempt_at)}.</p>`
   }</div>
-${commandButton(token, 'retry', 'Retry', { path: full, about: path })}</li>`
+<div class="row">${commandButton(token, 'retry', 'Retry', { path: full, about: path })}${
+    accepted_at !== null
+      ? commandButton(token, 'unaccept', 'Do not ignore', { path: full, about: path })
+      : acceptable && commandButton(token, 'accept', 'Ignore', { path: full, about: path })
+  }</div></li>`
 }
 
 /** The deletions that wait until a person decides. `token`: for the buttons. */
@@ -130,6 +147,7 @@ function chips(mirror: MirrorStatus): Html | null {
   const counts = [
     ['to upload', mirror.pending_uploads, null],
     ['failed', mirror.failed, 'bad'],
+    ['failed and ignored', mirror.accepted, null],
     ['uncertain', mirror.uncertain, 'warn'],
     ['linked, bytes not compared yet', mirror.linked, null],
     ['outside their albums', mirror.flat, null],

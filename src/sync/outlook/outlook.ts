@@ -45,6 +45,8 @@ export interface Recorded {
   /** The images of this path that are in escrow. */
   escrow: EscrowRow[]
   failure: FailureRow | undefined
+  /** When a person accepted the failure: milliseconds since 1970. */
+  acceptedAt: number | undefined
   history: HistoryRow[]
 }
 
@@ -70,6 +72,7 @@ const NOTHING: Recorded = {
   album: '',
   escrow: [],
   failure: undefined,
+  acceptedAt: undefined,
   history: [],
 }
 
@@ -111,6 +114,7 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
     album: albumName(synced, image?.album ?? null),
     escrow: synced.escrow.atPath(id, path),
     failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
+    acceptedAt: above ? synced.failures.acceptedAt({ folder: above.id, name: nameOf(path) }) : undefined,
     history: synced.history.of({ mirror: id, path }),
   }
 }
@@ -261,7 +265,9 @@ function stepsOf(
     }
     case 'failed': {
       const tried = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
-      return [tried, step(because('retry_now', { path })), ...waits]
+      const isAccepted = recorded.acceptedAt !== undefined
+      const accept = step(because(isAccepted ? 'failure_accepted' : 'accept_failure', { path }))
+      return [tried, step(because('retry_now', { path })), accept, ...waits]
     }
     case 'uncertain':
       return [step(because('looked_for'), again), step(because('resend', { path })), ...waits]

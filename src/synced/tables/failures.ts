@@ -14,8 +14,21 @@ export interface FailureRow {
   next_attempt_at: number | null
 }
 
-/** Failures of looks and uploads, by path. A failure is removed when the path succeeds or changes. */
+/** A failure that a person accepted. `hash`: of the file's bytes. `at`: milliseconds since 1970. */
+export interface AcceptedRow extends FileKey {
+  code: string
+  hash: Buffer | null
+  at: number
+}
+
+/**
+ * Failures of looks and uploads, by path, and those of them that a person accepted. A failure is removed when the path
+ * succeeds or changes.
+ */
 export function openFailures({ all, get, run, value }: Statements) {
+  const clearFolder = run<[folder: number]>('DELETE FROM failures WHERE folder = ?')
+  const unacceptFolder = run<[folder: number]>('DELETE FROM accepted WHERE folder = ?')
+
   return {
     reads: {
       /** The failure of a path. When both an upload and a look failed, the failed upload. */
@@ -51,6 +64,10 @@ export function openFailures({ all, get, run, value }: Statements) {
       later: all<[now: number], FailureRow>(
         `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at > +?`,
       ),
+      /** When a person accepted the failure of a path. An acceptance does not hold for a failure with another code. */
+      acceptedAt: value<[FileKey], number | undefined>(
+        `SELECT at FROM accepted JOIN failures USING (folder, name, code) WHERE folder = @folder AND name = @name`,
+      ),
     },
     writes: {
       put: run<
@@ -76,7 +93,24 @@ export function openFailures({ all, get, run, value }: Statements) {
       /** Forgets the failed looks of a folder, before a new look at the folder is recorded. */
       clearLook: run<[folder: number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`),
       /** Forgets all failures of a folder that is gone. */
-      clearAll: run<[folder: number]>('DELETE FROM failures WHERE folder = ?'),
+      clearAll(folder: number): void {
+        clearFolder(folder)
+        unacceptFolder(folder)
+      },
+      accept: run<[AcceptedRow]>(
+        'INSERT OR REPLACE INTO accepted (folder, name, code, hash, at) VALUES (@folder, @name, @code, @hash, @at)',
+      ),
+      unaccept: run<[FileKey]>('DELETE FROM accepted WHERE folder = @folder AND name = @name'),
+      /** Ends the acceptance of a failure with another code, or of other bytes. */
+      unacceptOthers: run<[Omit<AcceptedRow, 'at'>]>(
+        'DELETE FROM accepted WHERE folder = @folder AND name = @name AND (code <> @code OR hash IS NOT @hash)',
+      ),
+      /** Ends the acceptances of files of a folder that are neither recorded nor fail. */
+      unacceptGone: run<[folder: number]>(
+        `DELETE FROM accepted WHERE folder = +?
+           AND NOT EXISTS (SELECT 1 FROM files WHERE folder = accepted.folder AND name = accepted.name)
+           AND NOT EXISTS (SELECT 1 FROM failures WHERE folder = accepted.folder AND name = accepted.name)`,
+      ),
     },
   }
 }

@@ -102,6 +102,7 @@ describe('why, of a picture', () => {
     expect(failed.next).toMatchObject([
       { what: 'it is tried again once the file changes' },
       { command: `albumd retry ${join(at.pictures, 'no.png')}` },
+      { command: `albumd accept ${join(at.pictures, 'no.png')}` },
     ])
     expect(events(failed)).toEqual(['found', 'failed'])
 

@@ -1,0 +1,107 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { startDaemon } from '../stage/process.ts'
+import { type Stage, setStage } from '../stage/stage.ts'
+
+/** A mirror with one picture that is on the host, and one that is broken. */
+async function withBroken(): Promise<Stage> {
+  const stage = await setStage()
+  stage.write('a/good.png', png().bytes)
+  stage.write('a/broken.png', 'no picture')
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  return stage
+}
+
+const mirrorOf = async (stage: Stage) => (await stage.json('status')).mirrors[0]
+
+it('an accepted failure is shown apart, and sync is in sync with it', async () => {
+  const stage = await withBroken()
+  const { next } = await stage.json('why', 'a/broken.png')
+  const { command } = next.find(({ code }: { code: string }) => code === 'accept_failure')
+  expect(await stage.shell(command.replace('albumd ', ''))).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`${stage.pictures}/a/broken.png: its bytes are no picture`),
+  })
+  const status = await stage.json('status')
+  expect(status.failures).toEqual([])
+  expect(status.accepted).toMatchObject([
+    { path: 'a/broken.png', code: 'NOT_A_PICTURE', needs_person: false, accepted_at: expect.any(String) },
+  ])
+  expect(status.mirrors).toMatchObject([{ failed: 0, accepted: 1, synced: 1, oldest_unsynced: null }])
+  expect((await stage.albumd('status')).out).toContain(
+    '1 failure accepted; "albumd accept --list" says which',
+  )
+  const { code, out } = await stage.sync()
+  expect(code).toBe(0)
+  expect(out).toContain('1 failure accepted')
+  expect(await stage.json('why', 'a/broken.png')).toMatchObject({
+    state: 'failed',
+    failure: { accepted_at: expect.any(String) },
+  })
+  expect(await stage.json('accept', '--list')).toMatchObject({
+    schema: 1,
+    action: 'list',
+    failures: [{ path: 'a/broken.png', code: 'NOT_A_PICTURE' }],
+  })
+  expect(await stage.json('accept', '--undo', 'a')).toMatchObject({
+    action: 'undo',
+    failures: [{ accepted_at: null, needs_person: true }],
+  })
+  expect((await stage.albumd('accept', '--list')).out).toBe('no failure is accepted\n')
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+})
+
+it('an acceptance lasts while the file keeps its bytes, and ends with other bytes or an upload', async () => {
+  const stage = await withBroken()
+  const accept = () => stage.albumd('accept', 'a/broken.png')
+  await accept()
+  chmodSync(join(stage.pictures, 'a/broken.png'), 0o600)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  await stage.albumd('retry')
+  expect(await mirrorOf(stage)).toMatchObject({ failed: 0, accepted: 1 })
+
+  stage.write('a/broken.png', 'no picture either')
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await mirrorOf(stage)).toMatchObject({ failed: 1, accepted: 0 })
+
+  await accept()
+  stage.write('a/broken.png', png(3, 3).bytes)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await mirrorOf(stage)).toMatchObject({ synced: 2, failed: 0, accepted: 0 })
+})
+
+it('a name that is not UTF-8 can be accepted, and a folder in doubt can not', async () => {
+  const stage = await setStage()
+  for (let n = 0; n < 20; n++) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  await stage.shell(
+    `status >/dev/null; touch '${stage.pictures}/'$(printf 'caf\\351.png'); rm '${stage.pictures}/a/'*`,
+  )
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect((await stage.json('accept', stage.pictures)).failures).toMatchObject([{ code: 'NAME_NOT_UTF8' }])
+  stage.write('another.png', png(7, 7).bytes)
+  await stage.sync()
+  expect(await mirrorOf(stage)).toMatchObject({ accepted: 1, state: 'guarded' })
+  expect(await stage.albumd('accept', 'a')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/a: no picture at or below it has failed\. .*"albumd trust"/),
+  })
+})
+
+it('a daemon accepts too; what is not failed, and a line that says nothing or two things, is refused', async () => {
+  const stage = await withBroken()
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  expect(await stage.albumd('accept', 'a/broken.png')).toMatchObject({ code: 0 })
+  expect(await stage.albumd('accept', 'a/good.png')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('a/good.png: no picture at or below it has failed'),
+  })
+  expect(await stage.albumd('accept', '--undo', 'a/good.png')).toMatchObject({ code: 2 })
+  expect(await stage.albumd('accept')).toMatchObject({ code: 2, err: expect.stringContaining('--list') })
+  expect(await stage.albumd('accept', '--list', 'a/good.png')).toMatchObject({ code: 2 })
+  expect(await mirrorOf(stage)).toMatchObject({ accepted: 1 })
+  expect(await daemon.stop()).toBe(0)
+})
