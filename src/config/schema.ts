@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { accountSection } from './account-section.ts'
-import { hostSection } from './host-section.ts'
+import { accountSection, hostSection } from './host-section.ts'
 import * as value from './values.ts'
 
 /**
