@@ -32,7 +32,7 @@ function openTables(db: Db) {
     history: openHistory(sql),
     images: openImages(sql),
     journal: openJournal(sql),
-    meta: openMeta(sql),
+    meta: openMeta(sql, db),
     mirrors: openMirrors(sql),
     refuted: openRefuted(sql),
     resend: openResend(sql),

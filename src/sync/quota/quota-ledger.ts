@@ -84,7 +84,7 @@ export class QuotaLedger {
     // Only the first grant after the probe ends the refusal. When the host refuses again, a later grant may answer an older
     // request, and must not end the new refusal.
     this.#probing = false
-    meta.set('quota_day', day)
+    if (day !== meta.get('quota_day')) meta.set('quota_day', day)
     account.useQuota(day)
     this.#context.others?.granted(account.quota(day).used)
   }

@@ -16,7 +16,7 @@ export type Saved = ReadonlyMap<string, readonly unknown[][]>
 
 /** albumd's database in memory. One serves many histories, one after the other. */
 export interface StateKit {
-  synced: Synced
+  readonly synced: Synced
   clear(): void
   findSecret: FindSecret
   save(): Saved
@@ -30,7 +30,8 @@ const REFERRED_TO = ['files', 'images', 'albums', 'folders', 'mirrors']
 
 export function openStateKit(): StateKit {
   const db = openDatabase(':memory:')
-  const synced = openSynced(db)
+  // Whatever the process remembers of its records goes with them, so records that are put back are opened anew.
+  let synced = openSynced(db)
   const all = db.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all()
   // What others refer to goes last. To shut the foreign keys off instead would have SQLite prepare every statement anew.
   const tables = [...all.filter(table => !REFERRED_TO.includes(table)), ...REFERRED_TO]
@@ -45,18 +46,25 @@ export function openStateKit(): StateKit {
   }
 
   return {
-    synced,
-    clear: deleteAll,
+    get synced() {
+      return synced
+    },
+    clear() {
+      deleteAll()
+      synced = openSynced(db)
+    },
     findSecret: secretFinder(db, tables),
     save: () =>
       new Map(tables.map(table => [table, db.prepare(`SELECT * FROM ${table}`).raw().all() as unknown[][]])),
-    restore: saved =>
+    restore(saved) {
       whole(() => {
         deleteAll()
         for (const [table, rows] of saved)
           for (const row of rows)
             db.prepare(`INSERT INTO ${table} VALUES (${row.map(() => '?').join()})`).run(row)
-      }),
+      })
+      synced = openSynced(db)
+    },
     of(life, random) {
       const commit = groupCommits(db, {
         schedule(flush) {

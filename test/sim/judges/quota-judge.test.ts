@@ -14,11 +14,12 @@ const FAILURE = {
   message: said(''),
 } as const
 
-const { synced, clear } = openStateKit()
+const kit = openStateKit()
 
 /** Days of an account whose quota never suffices, a minute or so between two passes. Answers how soon albumd asked again. */
 function days(seed: number, hurry = 0): { gaps: number[]; violations: string[] } {
-  clear()
+  kit.clear()
+  const { synced } = kit
   const random = new Random(seed)
   let now = 1_795_262_400_000
   const clock = { wall: () => now, monotonic: () => now, sleep: async () => {} }
