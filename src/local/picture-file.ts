@@ -177,10 +177,9 @@ async function hashed(
     const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(file, size, cut)
     const picture = await readPicture(source)
     const ending = await readEnding(picture?.format ?? null, source)
-    const after = statOf(fstatSync(file.fd))
-    const named = statOf(lstatSync(full))
-    if (!isSameLook(statOf(before), after) || !isSameLook(after, named))
-      throw new PictureFileError('CHANGING', because('file_changed'))
+    // The name shows the open file, unless another file has taken its place, and that file has another number.
+    const after = statOf(lstatSync(full))
+    if (!isSameLook(statOf(before), after)) throw new PictureFileError('CHANGING', because('file_changed'))
     const { mtime, ctime, ino, birthtime } = after
     return {
       look: { size, mtime, ctime, ino },

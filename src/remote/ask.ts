@@ -160,7 +160,8 @@ function isSuccess(json: unknown): boolean {
 /** Undefined when the bytes are no JSON. Some hosts put a byte order mark before the JSON (RFC 8259, 8.1). */
 function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
+    const text = body.toString('utf8')
+    return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text)
   } catch {
     return undefined
   }

@@ -30,8 +30,8 @@ const SHORTEST_SECRET = 16
  */
 export function showsCredential(address: string, uploadUrl: string): boolean {
   if (address.includes(uploadUrl)) return true
-  const { pathname, searchParams } = new URL(uploadUrl)
-  const pieces = [...pathname.split('/'), ...searchParams.values()]
+  const { pathname, search } = new URL(uploadUrl)
+  const pieces = [...pathname.split('/'), ...(search === '' ? [] : new URLSearchParams(search).values())]
   const secret = pieces.filter(piece => piece.length >= SHORTEST_SECRET)
   return secret.length > 0 && secret.every(piece => address.includes(piece))
 }

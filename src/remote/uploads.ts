@@ -122,8 +122,7 @@ export class Uploads {
     const answer = await ask(this.#connection, signal, whole)
     if (!answer.ok) return answer
     this.#requests.set(answer.value.uploadUrl, request)
-    const [oldest] = this.#requests.keys()
-    if (this.#requests.size > REMEMBERED) this.#requests.delete(oldest!)
+    if (this.#requests.size > REMEMBERED) this.#requests.delete(this.#requests.keys().next().value!)
     return this.#checked(answer.value)
   }
 

@@ -32,6 +32,7 @@ export class Blocks {
 
   /** The failure that requests to this endpoint get while it is blocked; null when it is not blocked. */
   of(endpoint: Endpoint): HostFailure | null {
+    if (this.#shut.size === 0) return null
     const shut = over(endpoint).map(name => this.#shut.get(name))
     const failure = shut.find(each => each?.untried === false)?.failure
     return failure ? { ...failure, endpoint, repeated: true } : null
@@ -46,6 +47,7 @@ export class Blocks {
    * The endpoint succeeded, or refused for a reason that is no block. So the blocks that were opened for a try are over.
    */
   worked(endpoint: Endpoint): void {
+    if (this.#shut.size === 0) return
     for (const name of over(endpoint)) if (this.#shut.get(name)?.untried) this.#shut.delete(name)
   }
 

@@ -76,10 +76,9 @@ export function exchange(
   let left: Left = 'nothing'
   let bytesLeft = 0
   const answer = { status: 0, headers: {} as IncomingHttpHeaders, chunks: [] as Uint8Array[], bytes: 0 }
-  /**
-   * The timer that ends the request when the host takes no bytes. It stops while the host waits for the next chunk from us.
-   */
+  /** The timer that ends the request when the host takes no bytes. It does nothing while the host waits for us. */
   let stall: NodeJS.Timeout | undefined
+  let isHostsTurn = false
   let limit: NodeJS.Timeout | undefined
 
   /** Settles the result once, and ignores later calls. Aborts the connection unless an answer came. */
@@ -118,9 +117,14 @@ export function exchange(
   /** Gives the host `timeoutMs` from now to take the next chunk, or to answer. */
   function expectProgress(): void {
     if (over || !isChunked(body)) return
-    const message = because('no_answer_in_time', { where })
+    isHostsTurn = true
     if (stall) stall.refresh()
-    else stall = setTimeout(() => silence({ code: 'HOST_UNREACHABLE', message }), timeoutMs)
+    else
+      stall = setTimeout(() => isHostsTurn && outOfTime(because('no_answer_in_time', { where })), timeoutMs)
+  }
+
+  function outOfTime(message: Reason, overLimit = false): void {
+    silence({ code: 'HOST_UNREACHABLE', message }, overLimit)
   }
 
   /**
@@ -131,8 +135,7 @@ export function exchange(
       for await (const chunk of chunks) {
         expectProgress()
         yield chunk
-        clearTimeout(stall)
-        stall = undefined
+        isHostsTurn = false
       }
     } catch (error) {
       fail(error)
@@ -163,9 +166,8 @@ export function exchange(
         if (over) return
         // A body that is no chunks is written whole by undici in this same turn of the event loop.
         if (!isChunked(body)) left = 'all'
-        const message = because('answer_too_slow', { where })
         if (limitMs !== undefined)
-          limit = setTimeout(() => silence({ code: 'HOST_UNREACHABLE', message }, true), limitMs)
+          limit = setTimeout(() => outOfTime(because('answer_too_slow', { where }), true), limitMs)
       },
       onBodySent(chunk: Uint8Array) {
         if (!isChunked(body)) return
@@ -174,7 +176,8 @@ export function exchange(
       },
       onResponseStart(_, status, headers) {
         expectProgress()
-        Object.assign(answer, { status, headers })
+        answer.status = status
+        answer.headers = headers
       },
       onResponseData(_, chunk) {
         if (over) return

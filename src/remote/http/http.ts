@@ -59,15 +59,15 @@ export class Http {
    * connection then still needs the memory of the request's bytes.
    */
   isWriting(): boolean {
-    return [...this.#sockets].some(socket => socket.writableLength > 0)
+    for (const socket of this.#sockets) if (socket.writableLength > 0) return true
+    return false
   }
 
   /** Sends one request. Rejects with what `onStart`, `onChunk` or the body's chunks throw, and with nothing else. */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResult> {
     const { isOwn, address } = request
     const { origin } = address
-    const [kept] = [...this.#connections].find(([, idleFor]) => isOwn && idleFor === origin) ?? []
-    const connection = kept ?? this.#connect(origin)
+    const connection = (isOwn && this.#idleFor(origin)) || this.#connect(origin)
     this.#connections.set(connection, null)
     let isKept = false
     try {
@@ -86,6 +86,11 @@ export class Http {
     await Promise.all([...this.#connections.keys()].map(connection => connection.destroy()))
     // undici does not end connections that are still being made, and the process could not end before them.
     this.#connecting.abort()
+  }
+
+  #idleFor(origin: string): Client | null {
+    for (const [connection, idleFor] of this.#connections) if (idleFor === origin) return connection
+    return null
   }
 
   /** Makes a connection. undici opens it only when it gets a request. */

@@ -5,6 +5,7 @@ import { albumUsed } from '../../records/albums.ts'
 import { refuted } from '../../records/images.ts'
 import { stored } from '../../records/pictures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
@@ -156,7 +157,8 @@ async function sendBytes(
   const body = { fileName: name, mime: declaration.mime, size, chunks: open.chunks, ...lent }
   const answer = keepingPromise(await host.send(credential, body, signal), credential)
   return synced.commit(tx => {
-    const sent = believed(run, answer, credential, open)
+    const known = answer.ok ? synced.images.byRemoteId(answer.value.imageId) : undefined
+    const sent = believed(run, answer, known, credential, open)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
       if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) tx.meta.set('promises_broken', true)
@@ -169,7 +171,6 @@ async function sendBytes(
       } as const
       // When the record of this id has other bytes, the image was only linked to a picture by its name. The answer proves
       // this link wrong.
-      const known = synced.images.byRemoteId(imageId)
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
       nodeTakes(tx, job.file, clock.wall())
       stored(tx, job, open, picture, place, momentOf(run))
@@ -190,17 +191,18 @@ function keepingPromise(sent: Outcome<Sent>, { cdnUrl }: Credential): Outcome<Se
 /**
  * Rejects an answer whose id can't be this picture's. An id can't be this picture's when a record says that its image has
  * other bytes, or when the id was promised to an upload of other bytes. An example: a node answers twice on one connection,
- * so each later answer belongs to the picture before.
+ * so each later answer belongs to the picture before. `known`: the record of
+ * this id.
  */
 function believed(
   { synced }: UploadRun,
   sent: Outcome<Sent>,
+  known: ImageRow | undefined,
   promised: Credential,
   { hash }: OpenPicture,
 ): Outcome<Sent> {
   if (!sent.ok) return sent
   const { imageId, cdnUrl } = sent.value
-  const known = synced.images.byRemoteId(imageId)
   const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
   const isKept = (cdnUrl !== null && cdnUrl === promised.cdnUrl) || imageId === promised.imageId
   // An answer may name the promised address and still the id of another upload. So the journal is asked about each id that

@@ -95,7 +95,7 @@ export function openAlbums({ all, get, run }: Statements) {
       /** Records when albumd created the album, in monotonic milliseconds. */
       made: run<[monotonic: number, remoteId: string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?'),
       madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
-      used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ?'),
+      used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ? AND made_at IS NOT NULL'),
       remade: run<[remade: 0 | 1, id: number]>('UPDATE albums SET remade = ? WHERE id = ?'),
       /**
        * `at`: when the host refused to create an album in this album, in milliseconds since 1970. Null: it creates albums

@@ -37,10 +37,10 @@ type NewImage = Omit<ImageRow, 'id' | 'kept'>
 /** The images on the host that albumd has recorded. */
 export function openImages({ all, column, get, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
-  const insert = run<[image: NewImage]>(
+  const insert = value<[image: NewImage], number | undefined>(
     `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
      VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
-     ON CONFLICT (remote_id) DO NOTHING`,
+     ON CONFLICT (remote_id) DO NOTHING RETURNING id`,
   )
 
   return {
@@ -73,8 +73,8 @@ export function openImages({ all, column, get, run, value }: Statements) {
        * same id.
        */
       put(image: NewImage): ImageRow {
-        insert(image)
-        return byRemoteId(image.remote_id)!
+        const id = insert(image)
+        return id === undefined ? byRemoteId(image.remote_id)! : { ...image, id, kept: 0 }
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Pick<ImageRow, 'id' | 'hash' | 'size' | 'cdn_url'>]>(
