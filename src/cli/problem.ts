@@ -20,7 +20,7 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.unexpected]: 'unexpected failure',
   [EXIT.usage]: 'bad usage or config',
   [EXIT.left]: 'something is left, or paused',
-  [EXIT.locked]: 'another albumd has this state or folder',
+  [EXIT.locked]: 'another albumd has this state or folder, or another machine this album',
   [EXIT.refused]: 'the host refused the key or the plan',
 }
 

@@ -106,6 +106,8 @@ export class AlbumClaims {
   #renewing: Promise<void> = Promise.resolve()
   /** When deletions may begin, and for how long the lease was given, from when it was asked for. */
   #lease: { askedAt: { wall: number; monotonic: number }; fromMs: number } | null = null
+  /** The store knows this process. Until then it knows the process before this one. */
+  #hasBegun = false
   #lost: AlbumTaken | null = null
   #told: Reason | null | undefined
 
@@ -115,15 +117,15 @@ export class AlbumClaims {
 
   /**
    * Claims the albums and renews the claims from then on. A machine that has held its albums goes on without the store, and
-   * deletes nothing. Throws AlbumTaken and StoreAway.
+   * deletes nothing. `take`: the albums are taken from machines that do not work now. Throws AlbumTaken and StoreAway.
    */
-  async open(signal: AbortSignal): Promise<void> {
+  async open(signal: AbortSignal, take = false): Promise<void> {
     const { clock, say, machine, albums } = this.#options
     for (let waited = false; !signal.aborted; waited = true) {
-      const answer = await this.#begin(false, signal)
-      if (answer.kind === 'away' && !albums.every(album => machine.held().includes(album)))
+      const answer = await this.#begin(take, signal)
+      if (answer.kind === 'away' && (take || !albums.every(album => machine.held().includes(album))))
         throw new StoreAway(
-          'the shared store (account.shared) does not answer, and this machine has not had its albums before, so another machine may have them',
+          'the shared store (account.shared) does not answer, so nobody can tell whether another machine has the albums of this machine',
         )
       if (answer.kind !== 'new') break
       if (!waited)
@@ -135,18 +137,10 @@ export class AlbumClaims {
     this.#renewing = this.#renew()
   }
 
-  /** Takes the albums from machines that are gone. Throws AlbumTaken when one of them works now, and StoreAway. */
-  async take(signal: AbortSignal): Promise<void> {
-    const answer = await this.#begin(true, signal)
-    if (answer.kind === 'away') throw new StoreAway('the shared store (account.shared) does not answer')
-    if (answer.kind === 'new')
-      throw new StoreAway('the shared store is new or was emptied; try again in half a minute')
-  }
-
   /** The first claim. A connection that is being made is waited for. Throws AlbumTaken. */
   async #begin(take: boolean, signal: AbortSignal): Promise<Exclude<Answer, { kind: 'lost' }>> {
     for (let tries = 1; ; tries++) {
-      const answer = await this.#claim({ begin: true, take })
+      const answer = await this.#claim(take)
       if (answer.kind === 'lost') throw answer.error
       if (answer.kind !== 'away' || tries === CONNECTING_MOST || signal.aborted) return answer
       await this.#options.clock.sleep(CONNECTING_MS, signal)
@@ -209,21 +203,22 @@ export class AlbumClaims {
       this.#told = doubt
       await clock.sleep(RENEW_MS, signal)
       if (signal.aborted) return
-      const answer = await this.#claim({ begin: false, take: false })
+      const answer = await this.#claim(false)
       if (answer.kind === 'lost') return onLost(answer.error)
     }
   }
 
-  async #claim(how: { begin: boolean; take: boolean }): Promise<Answer> {
+  async #claim(take: boolean): Promise<Answer> {
     const { clock, albums, machine } = this.#options
     const askedAt = { wall: clock.wall(), monotonic: clock.monotonic() }
-    const answer = await this.#ask(how)
+    const answer = await this.#ask(take)
     if (answer === null) return { kind: 'away' }
     if (answer[0] === 'new') return { kind: 'new', waitMs: Number(answer[1]) }
     if (answer[0] === 'held') {
       // Leave to delete may begin later, counted from when the answer came.
       const fromMs = Number(answer[1]) > 0 ? clock.monotonic() - askedAt.monotonic + Number(answer[1]) : -1
       this.#lease = { askedAt, fromMs }
+      this.#hasBegun = true
       if (machine.held().join('\n') !== albums.join('\n')) machine.keepHeld(albums)
       return { kind: 'held' }
     }
@@ -234,7 +229,7 @@ export class AlbumClaims {
   }
 
   /** What the store answers, or null when it is away. */
-  async #ask({ begin, take }: { begin: boolean; take: boolean }): Promise<Value[] | null> {
+  async #ask(take: boolean): Promise<Value[] | null> {
     const { store, machine, process, albums } = this.#options
     const held = new Set(machine.held())
     const answer = await store.run(CLAIM, KEYS, [
@@ -243,7 +238,7 @@ export class AlbumClaims {
       machine.name,
       LEASE_MS,
       Number(take),
-      Number(begin),
+      Number(!this.#hasBegun),
       ...albums.map(album => `${held.has(album) ? 'h' : 'n'}${albumKey(album)}`),
     ])
     return answer.ok ? (answer.value as Value[]) : null

@@ -3,7 +3,7 @@ import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from '../../src/shared/claim-scr
 import type { Script, Value } from '../../src/shared/store.ts'
 import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
 import { Random } from '../sim/histories/random.ts'
-import { FakeRedis } from '../sim/store/fake-redis.ts'
+import { FakeRedis } from '../sim/machines/fake-redis.ts'
 
 const HOUR_MS = 3_600_000
 const KEYS = ['claims', 'machines', 'began', 'lost']

@@ -10,7 +10,7 @@ import {
 import type { Store } from '../../src/shared/store.ts'
 import { because } from '../../src/words/reasons.ts'
 import { quiet, Timeline } from '../sim/engine/virtual-clock.ts'
-import { FakeRedis } from '../sim/store/fake-redis.ts'
+import { FakeRedis } from '../sim/machines/fake-redis.ts'
 
 const never = new AbortController().signal
 
@@ -120,10 +120,10 @@ describe('an album', () => {
     const one = machine('one', ['Photos'])
     await one.open()
     const two = machine('two', ['Photos/2024'])
-    await expect(two.claims.take(never)).rejects.toThrow(/works now/)
+    await expect(two.claims.open(never, true)).rejects.toThrow(/works now/)
     one.away = true
     await pass(RENEW_MS + LEASE_MS)
-    await machine('two', ['Photos/2024']).claims.take(never)
+    await machine('two', ['Photos/2024']).claims.open(never, true)
     expect(one.claims.doubt()).not.toBe(null)
     one.away = false
     await pass(RENEW_MS)
@@ -225,6 +225,23 @@ describe('a store that is away at the start', () => {
     await pass(5000)
     await opened
     expect(one.claims.doubt()).not.toBe(null)
+  })
+
+  it('gives the machine leave to delete once the store is back, though the process before it had not ended', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const before = machine('one', ['Photos'])
+    await before.open()
+    before.away = true
+    const one = machine('one', ['Photos'], before.kept)
+    one.away = true
+    const opened = one.open()
+    await pass(5000)
+    await opened
+    one.away = false
+    await pass(RENEW_MS + LEASE_MS)
+    expect(one.lost).toBe(null)
+    expect(one.claims.doubt()).toBe(null)
   })
 
   it('keeps a machine from albums that it has never had', async () => {

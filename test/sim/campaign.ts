@@ -6,6 +6,8 @@ import { historyOf } from './histories/kept-histories.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
 import type { Violation } from './judges/oracle.ts'
+import { drawMachines, MACHINES } from './machines/machines-history.ts'
+import { playMachines } from './machines/play-machines.ts'
 
 export interface Failure extends Violation {
   seed: number
@@ -42,7 +44,7 @@ export async function playSeeds(
 /** What the simulation itself gets wrong is a failure of its seed too. */
 async function playSeed(seed: number, kits: Kits): Promise<{ violation: Violation | null; steps: number }> {
   try {
-    return await play(historyOf(seed), kits)
+    return await playHistory(seed, kits)
   } catch (error) {
     return { violation: { invariant: 'simulation', what: String((error as Error).stack ?? error) }, steps: 0 }
   }
@@ -53,13 +55,18 @@ export function* range(from: number, count: number): Generator<number> {
 }
 
 export function openKits(): Kits {
-  return { host: openHostKit(), state: openStateKit() }
+  return { host: openHostKit(), state: openStateKit(), second: openStateKit() }
 }
 
 export interface Played {
   /** Null: every invariant held. */
   violation: Violation | null
   steps: number
+}
+
+/** Plays the history of a seed, of one machine or of two. */
+export function playHistory(seed: number, kits: Kits, log: string[] | null = null): Promise<Played> {
+  return seed < MACHINES ? play(historyOf(seed), kits, log) : playMachines(drawMachines(seed), kits, log)
 }
 
 /** Plays one history to its end. `log` takes what happens, for people. */

@@ -11,7 +11,7 @@ export interface Options {
 
 export const USAGE = `npm run sim [-- OPTION…]
 
-The simulation: histories of a disk, a host and people, each from a seed. Ends with 1 where an invariant did not hold.
+The simulation: histories of a disk, a host and people, each from a seed. One in twenty is of two machines with one account. Ends with 1 where an invariant did not hold.
 
   --seeds N    so many histories (1000)
   --from N     the first seed (1)

@@ -1,6 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { type Failure, openKits, play, type Tally } from './campaign.ts'
+import { type Failure, openKits, play, playHistory, type Tally } from './campaign.ts'
+import type { Kits } from './engine/world.ts'
 import { historyOf } from './histories/kept-histories.ts'
+import type { Violation } from './judges/oracle.ts'
+import { MACHINES } from './machines/machines-history.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { printed, shrink } from './print.ts'
 
@@ -18,6 +22,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function playOne(seed: number): Promise<boolean> {
   const kits = openKits()
+  if (seed >= MACHINES) return (await printMachines(seed, kits)) === null
   const history = historyOf(seed)
   const { violation } = await play(history, kits)
   const shown = violation ? (await shrink(history, violation.invariant, kits)).history : history
@@ -25,21 +30,44 @@ async function playOne(seed: number): Promise<boolean> {
   return violation === null
 }
 
+/** Two machines: printed whole, for their histories are short. */
+async function printMachines(seed: number, kits: Kits): Promise<Violation | null> {
+  const log: string[] = []
+  // In a turn of its own: `quiet` relies on being asked by a microtask.
+  await turn()
+  const { violation } = await playHistory(seed, kits, log)
+  for (const line of log) print(line)
+  print(violation ? `=> ${violation.invariant}: ${violation.what}` : '=> every invariant held')
+  return violation
+}
+
+/** One history in so many is one of two machines. */
+const MACHINES_EVERY = 20
+
+/** The histories of two machines have seeds of their own, from MACHINES on. */
+function* batchesOf(from: number, seeds: number): Generator<{ from: number; count: number }, undefined> {
+  const two = from < MACHINES ? Math.floor(seeds / MACHINES_EVERY) : 0
+  for (const [first, all] of [
+    [from, seeds - two],
+    [MACHINES + from, two],
+  ] as const)
+    for (let done = 0; done < all; done += BATCH)
+      yield { from: first + done, count: Math.min(BATCH, all - done) }
+}
+
 async function playMany({ seeds, from, workers }: Options): Promise<boolean> {
   const began = process.hrtime.bigint()
   const failures: Failure[] = []
   let steps = 0
   let done = 0
-  let next = from
-  const end = from + seeds
+  const batches = batchesOf(from, seeds)
   const work = () =>
     new Promise<void>((resolve, reject) => {
       const worker = new Worker(new URL('./worker.ts', import.meta.url))
       const give = () => {
-        const count = Math.min(BATCH, end - next)
-        if (count <= 0) return void worker.terminate().then(() => resolve())
-        worker.postMessage({ from: next, count })
-        next += count
+        const { value: batch } = batches.next()
+        if (!batch) return void worker.terminate().then(() => resolve())
+        worker.postMessage(batch)
       }
       worker.on('error', reject)
       worker.on('message', ({ tally }: { tally: Tally }) => {
@@ -69,7 +97,11 @@ async function printShortest(failures: readonly Failure[]): Promise<void> {
   const kits = openKits()
   const first = [...Map.groupBy(failures, ({ invariant }) => invariant).values()].map(([failure]) => failure!)
   for (const { seed, invariant } of first.slice(0, SHRUNK_MOST)) {
-    print(`\nseed ${seed}, shortened:`)
+    print(`\nseed ${seed}${seed < MACHINES ? ', shortened' : ''}:`)
+    if (seed >= MACHINES) {
+      await printMachines(seed, kits)
+      continue
+    }
     const { history } = await shrink(historyOf(seed), invariant, kits)
     for (const line of await printed(history, kits)) print(line)
   }

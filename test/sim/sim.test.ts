@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openKits, playSeeds, range } from './campaign.ts'
 import { LATER, LATEST, READ } from './histories/history.ts'
 import { REGRESSIONS } from './histories/regressions.ts'
+import { MACHINES } from './machines/machines-history.ts'
 
 const SEEDS = 2000
 const LOTS = 8
@@ -11,6 +12,8 @@ const LATER_SEEDS = 1000
 const LATEST_SEEDS = 400
 /** Of those whose hosts read the specification in ways of their own. */
 const READ_SEEDS = 400
+/** Of those of two machines with one account. */
+const MACHINES_SEEDS = 80
 
 describe('the simulation', () => {
   // In lots, so that a report says how far it came.
@@ -19,6 +22,7 @@ describe('the simulation', () => {
     ...lots(LATER, LATER_SEEDS),
     ...lots(LATEST, LATEST_SEEDS),
     ...lots(READ, READ_SEEDS),
+    ...lots(MACHINES, MACHINES_SEEDS),
   ])(
     'holds every invariant in the histories from seed %i on: %i of them',
     async (from, count) => {

@@ -50,8 +50,7 @@ export async function openClaims(
     say,
   })
   try {
-    if (take) await claims.take(interruption.stop)
-    await claims.open(interruption.stop)
+    await claims.open(interruption.stop, take)
   } catch (error) {
     throw error instanceof StoreAway ? new StateError(error.code, error.message) : error
   }

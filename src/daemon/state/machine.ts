@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import { isAtOrBelow, type Machine } from '../../shared/claims.ts'
 import { albumPathOf } from '../../sync/album.ts'
 import { makePrivate } from '../../synced/private-file.ts'
+import { explained } from '../../synced/state-error.ts'
 import { orNull } from '../or-null.ts'
 
 /** What the state folder keeps of this machine. A file beside the database: a lost database does not make another machine. */
@@ -18,7 +19,7 @@ interface Kept {
 
 /**
  * This machine, as its state folder tells. The id depends on the folder and on the machine, so that a copy of the folder on
- * another machine is another machine. Throws Node's errors.
+ * another machine is another machine. Throws StateError.
  */
 export function openMachine({ account: { machine: name }, state_dir }: Config): Machine {
   const file = join(state_dir, 'albumd.machine')
@@ -26,10 +27,15 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
   let kept: Kept = known ?? { id: randomBytes(16).toString('hex'), heldBy: '', held: [] }
   const write = () => {
     makePrivate(`${file}.new`)
-    writeFileSync(`${file}.new`, JSON.stringify(kept))
+    writeFileSync(`${file}.new`, JSON.stringify(kept), { flush: true })
     renameSync(`${file}.new`, file)
   }
-  if (known === null) write()
+  if (known === null)
+    try {
+      write()
+    } catch (error) {
+      throw explained(error, state_dir)
+    }
   const id = createHash('sha256')
     .update(`${kept.id}\0${idOfSystem() ?? name}`)
     .digest('hex')
@@ -40,7 +46,8 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
     held: () => (kept.heldBy === id ? kept.held : []),
     keepHeld(albums) {
       kept = { ...kept, heldBy: id, held: [...albums] }
-      write()
+      // When the disk is full, the machine only waits longer for a store that lost everything.
+      orNull(write)
     },
   }
 }

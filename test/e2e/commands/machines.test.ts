@@ -112,7 +112,7 @@ describe.skipIf(!hasRedis)('two machines with one account', () => {
     expect(await stage.paths()).toEqual(['Photos/a.png', 'Photos/b.png'])
     const refused = await two.albumd('sync')
     expect(refused).toMatchObject({ code: 3 })
-    expect(refused.err).toContain('another machine may have them')
+    expect(refused.err).toContain('whether another machine has')
     await redis.start()
     await ageStore(redis, stage)
     expect(await one.albumd('sync')).toMatchObject({ code: 0 })

@@ -27,7 +27,9 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       noteLost(tx, machine.monotonic())
     })
   }
-  synced.commitNow(tx => noteBoot(tx, `boot ${machine.boot}`, machine.monotonic()))
+  // The blank makes every start of a lone machine a boot, as its kept histories were found.
+  const boot = world.seat ? `boot-${machine.boot}` : `boot ${machine.boot}`
+  synced.commitNow(tx => noteBoot(tx, boot, machine.monotonic()))
   const runBefore = synced.meta.get('running_ms') ?? 0
   const began = machine.monotonic()
   const view = diskFor(disk, looks, machine.wall, () => {
@@ -37,13 +39,16 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
   return {
     synced,
     host: tellingLostAlbums(
-      rememberingDelivery(new HostPort(host, life, oracle), synced),
+      rememberingDelivery(
+        new HostPort(host, life, world.seat?.watched(oracle) ?? oracle, world.seat?.me ?? 'albumd'),
+        synced,
+      ),
       synced,
       life.clock,
     ),
     disk: view,
     clock: life.clock,
-    claims: world.claims ?? ALONE,
+    claims: world.seat?.claims ?? ALONE,
     tell(told) {
       oracle.secrecy.event(told)
       world.hear(() => `    ${told.event}: ${saying(told)}`)

@@ -45,6 +45,10 @@ export class Passes {
     world.resending.inPeace()
     if (world.isDown) await world.rest(0)
     const isFresh = world.startProcess()
+    if (isFresh && world.seat && !(await world.seat.open(world.life!))) {
+      world.endProcess()
+      return null
+    }
     this.#inPass = true
     this.#say(`pass ${number}`)
     const life = world.life!
@@ -222,6 +226,7 @@ export async function drive<T>(
       oracle.report('converges', 'a pass waits for ever')
       return null
     }
-    time.advance()
+    if (time.players > 1) await time.turn()
+    else time.advance()
   }
 }

@@ -34,6 +34,32 @@ export class Timeline {
     heap[at] = due
   }
 
+  /** How many worlds share this time. It passes once all of them wait. */
+  players = 1
+  #waiting: (() => void)[] = []
+
+  /** One world waits until something has happened. */
+  turn(): Promise<void> {
+    return new Promise(resolve => {
+      this.#waiting.push(resolve)
+      this.#goOn()
+    })
+  }
+
+  /** A world waits no more. */
+  leave(): void {
+    this.players--
+    if (this.players > 0) this.#goOn()
+  }
+
+  #goOn(): void {
+    if (this.#waiting.length < this.players) return
+    const woken = this.#waiting
+    this.#waiting = []
+    this.advance()
+    for (const wake of woken) wake()
+  }
+
   /** The moment of what happens next, or null. */
   next(): number | null {
     return this.#due[0]?.at ?? null

@@ -1,5 +1,4 @@
 import { albumPathOf } from '../../../src/sync/album.ts'
-import type { Claims } from '../../../src/sync/claims.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
@@ -10,12 +9,14 @@ import type { History } from '../histories/history.ts'
 import { Random } from '../histories/random.ts'
 import { allowanceOf, type Hours, PLAIN_SETTING } from '../histories/setting.ts'
 import type { HostKit } from '../host/host-kit.ts'
+import type { Truth } from '../host/host-truth.ts'
 import { VirtualHost } from '../host/virtual-host.ts'
 import type { Doubts } from '../judges/doubts.ts'
 import { Emptied } from '../judges/emptied.ts'
 import { oracleOf } from '../judges/facts.ts'
 import type { Oracle } from '../judges/oracle.ts'
 import { Pruning } from '../judges/pruning.ts'
+import type { Seat } from '../machines/seat.ts'
 import { makeFirstDisk } from '../people/first-disk.ts'
 import { Tree } from '../people/people-tree.ts'
 import { Auditing } from './auditing.ts'
@@ -30,14 +31,16 @@ import { Life, MachineClock, quiet, Timeline } from './virtual-clock.ts'
 export interface Kits {
   host: HostKit
   state: StateKit
+  /** Of a second machine. */
+  second: StateKit
 }
 
 /** Disk, host, machine and process of one history, and what happens to them. */
 export class World {
-  readonly time = new Timeline()
-  readonly machine = new MachineClock(this.time)
+  readonly time: Timeline
+  readonly machine: MachineClock
   readonly disk: VirtualDisk
-  readonly looks = new Looks(() => this.#running())
+  readonly looks: Looks
   readonly sources: Sources = new WeakMap()
   readonly doubts: Doubts = {
     otherRoot: new Map(),
@@ -71,19 +74,26 @@ export class World {
   readonly allowance: Allowance
   /** When uploads may begin; null: always. */
   hours: Hours | null
-  readonly passes = new Passes(this)
+  readonly passes: Passes
   /** The process that runs now, and what it is made of. */
   life: Life | null = null
   parts: EngineContext | null = null
-  /** The machine's claims on its albums, where another machine has the same account; null: it is alone. */
-  claims: Claims | null = null
+  /** Its machine's place beside another machine with the same account; null: it is alone. */
+  readonly seat: Seat | null
+  /** The host's truth as this machine sees it. */
+  readonly truth: Truth
   #extraPause = 0
   #ranBefore = 0
   #bornAt = 0
 
-  constructor(history: History, kits: Kits, log: string[] | null = null) {
+  constructor(history: History, kits: Kits, log: string[] | null = null, seat: Seat | null = null) {
     this.history = history
     this.log = log
+    this.seat = seat
+    this.time = seat?.time ?? new Timeline()
+    this.machine = new MachineClock(this.time)
+    this.looks = new Looks(() => this.#running())
+    this.passes = new Passes(this)
     this.disk = new VirtualDisk(this.time, this.machine, history.setting)
     this.random = new Random(history.seed, 1)
     this.state = kits.state
@@ -99,14 +109,11 @@ export class World {
     }))
     this.oracle = oracleOf(this, () => this.#running())
     this.tree = new Tree(this, () => this.life !== null)
-    this.host = new VirtualHost(
-      kits.host,
-      this.time,
-      new Random(history.seed, 2),
-      history.variations,
-      this.oracle,
-    )
-    this.oracle.watch(this.host.truth)
+    this.host =
+      seat?.host ?? new VirtualHost(kits.host, this.time, new Random(history.seed, 2), history.variations)
+    this.truth = seat?.sit(this) ?? this.host.truth
+    if (!seat) this.host.events.push(this.oracle)
+    this.oracle.watch(this.truth)
     this.oracle.albumsMissing = () => this.host.faults.albumRefused
     this.oracle.listRefused = () => this.host.faults.listRefused
     makeFirstDisk(this)
@@ -116,6 +123,7 @@ export class World {
   async rest(ms: number): Promise<void> {
     const end = this.time.now + ms + this.#extraPause
     this.#extraPause = 0
+    if (this.seat) return this.seat.rest(end)
     for (let next = this.time.next(); next !== null && next <= end; next = this.time.next()) {
       this.time.advance()
       await quiet()
@@ -167,6 +175,7 @@ export class World {
     if (this.life && !this.life.dead) return false
     this.life = new Life(this.time, this.machine, this.random, what => this.passes.step(what))
     this.#bornAt = this.time.now
+    this.seat?.begin(this.life)
     this.parts = compose(this, this.life, this.saved.knowsLess)
     this.saved.knowsLess = false
     this.log?.push('a process starts')

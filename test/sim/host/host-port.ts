@@ -27,6 +27,7 @@ import type { Life } from '../engine/virtual-clock.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import type { Watch } from '../judges/facts.ts'
 import { SECRET } from '../judges/secrecy.ts'
+import type { Actor } from './host-truth.ts'
 import type { VirtualHost } from './virtual-host.ts'
 
 const NODE = `https://node.example/${SECRET}/`
@@ -39,9 +40,11 @@ export class HostPort implements ImageHost {
   readonly #host: VirtualHost
   readonly #life: Life
   readonly #watch: Watch
+  readonly #me: Actor
   readonly #blocks = new Blocks()
 
-  constructor(host: VirtualHost, life: Life, watch: Watch) {
+  constructor(host: VirtualHost, life: Life, watch: Watch, me: Actor) {
+    this.#me = me
     this.#host = host
     this.#life = life
     this.#watch = watch
@@ -49,7 +52,7 @@ export class HostPort implements ImageHost {
 
   requestUpload = (request: Parameters<ImageHost['requestUpload']>[0], signal: AbortSignal) => {
     const serve = async () => {
-      const { token, cdnUrl } = this.#host.requestUpload(request, 'albumd')
+      const { token, cdnUrl } = this.#host.requestUpload(request, this.#me)
       return { uploadUrl: NODE + token, cdnUrl, imageId: null }
     }
     return this.#persist('upload', signal, serve, () => this.#watch.credential(request.file_name))
@@ -66,7 +69,9 @@ export class HostPort implements ImageHost {
       if (error instanceof PictureChanged) return { ok: false as const, failure }
       throw error
     }
-    return this.#persist('send', signal, () => this.#host.send(token, picture.fileName, bytes, source))
+    return this.#persist('send', signal, () =>
+      this.#host.send(token, picture.fileName, bytes, source, this.#me),
+    )
   }
 
   list = (album: string | null, page: number, signal: AbortSignal) => {
@@ -75,21 +80,25 @@ export class HostPort implements ImageHost {
 
   deleteImage = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
     const leaves = () => this.#watch.imageDeletion(id)
-    return this.#persist('delete', signal, () => this.#host.deleteImage(id, 'albumd'), leaves, mayGo)
+    return this.#persist('delete', signal, () => this.#host.deleteImage(id, this.#me), leaves, mayGo)
   }
 
   deleteAlbum = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
     const leaves = () => this.#watch.albumDeletion(id)
-    return this.#persist('delete', signal, () => this.#host.deleteAlbum(id, 'albumd'), leaves, mayGo)
+    return this.#persist('delete', signal, () => this.#host.deleteAlbum(id, this.#me), leaves, mayGo)
   }
 
-  createAlbum = ({ name, parent_album }: Parameters<ImageHost['createAlbum']>[0], signal: AbortSignal) => {
+  createAlbum = (
+    { name, parent_album }: Parameters<ImageHost['createAlbum']>[0],
+    signal: AbortSignal,
+    mayGo?: () => boolean,
+  ) => {
     let sawUntil = 0
     const leaves = () => {
       sawUntil = this.#watch.albumCreation()
     }
-    const serve = async () => this.#host.makeAlbum(name, parent_album ?? null, 'albumd', sawUntil)
-    return this.#persist('create_album', signal, serve, leaves)
+    const serve = async () => this.#host.makeAlbum(name, parent_album ?? null, this.#me, sawUntil)
+    return this.#persist('create_album', signal, serve, leaves, mayGo)
   }
 
   fetchDelivered = async (cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> => {

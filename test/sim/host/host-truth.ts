@@ -1,6 +1,7 @@
 import type { Timeline } from '../engine/virtual-clock.ts'
 
-export type Actor = 'albumd' | 'other'
+/** second: another machine with the same account, in histories of two machines. */
+export type Actor = 'albumd' | 'second' | 'other'
 
 /** An image that the host really had at some time. */
 export interface TrueImage {
@@ -42,8 +43,16 @@ export interface TrueAlbum {
   gone: boolean
 }
 
+/** What judges ask of the host. */
+export interface Truth {
+  readonly images: { get(id: string): TrueImage | undefined; values(): Iterable<TrueImage> }
+  live(): TrueImage[]
+  liveAlbums(): TrueAlbum[]
+  album(id: string | null): TrueAlbum | null
+}
+
 /** What the host really holds and held, and who did it. */
-export class HostTruth {
+export class HostTruth implements Truth {
   readonly images = new Map<string, TrueImage>()
   readonly albums = new Map<string, TrueAlbum>()
   readonly #time: Timeline
@@ -89,4 +98,65 @@ export function pathOfAlbum(album: TrueAlbum | null): string {
   if (album === null) return ''
   const above = pathOfAlbum(album.parent)
   return above === '' ? album.name : `${above}/${album.name}`
+}
+
+/** The truth as one of several machines sees it: what the other machines did, others did. */
+export class TruthOf implements Truth {
+  readonly #truth: HostTruth
+  readonly #me: Actor
+  readonly #seen = new WeakMap<object, object>()
+
+  constructor(truth: HostTruth, me: Actor) {
+    this.#truth = truth
+    this.#me = me
+  }
+
+  readonly images = {
+    get: (id: string) => {
+      const image = this.#truth.images.get(id)
+      return image && this.image(image)
+    },
+    values: () => [...this.#truth.images.values()].map(image => this.image(image)),
+  }
+
+  live(): TrueImage[] {
+    return this.#truth.live().map(image => this.image(image))
+  }
+
+  liveAlbums(): TrueAlbum[] {
+    return this.#truth.liveAlbums().map(album => this.#album(album)!)
+  }
+
+  album(id: string | null): TrueAlbum | null {
+    return this.#album(this.#truth.album(id))
+  }
+
+  image(image: TrueImage): TrueImage {
+    return this.#view(image, {
+      by: { get: () => this.#by(image.by) },
+      source: { get: () => (image.by === this.#me ? image.source : null) },
+      album: { get: () => this.#album(image.album) },
+      gone: { get: () => image.gone && { ...image.gone, by: this.#by(image.gone.by) } },
+      deletionAsked: { value: false, writable: true },
+    })
+  }
+
+  #album(album: TrueAlbum | null): TrueAlbum | null {
+    if (album === null) return null
+    return this.#view(album, {
+      by: { get: () => this.#by(album.by) },
+      parent: { get: () => this.#album(album.parent) },
+    })
+  }
+
+  #by(by: Actor): Actor {
+    return by === this.#me ? 'albumd' : 'other'
+  }
+
+  /** One object each, because judges compare them. */
+  #view<T extends object>(thing: T, changes: PropertyDescriptorMap): T {
+    const seen = this.#seen.get(thing) ?? Object.create(thing, changes)
+    this.#seen.set(thing, seen)
+    return seen as T
+  }
 }

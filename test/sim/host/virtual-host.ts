@@ -44,7 +44,8 @@ export class VirtualHost {
   readonly asked = { lists: 0, others: 0 }
   readonly #kit: HostKit
   readonly #time: Timeline
-  readonly #events: HostEvents
+  /** Whoever hears of what is stored, made and deleted. */
+  readonly events: HostEvents[] = []
   readonly #account
   readonly #credentials = new Map<string, { album: TrueAlbum | null; at: number; counts: boolean }>()
   readonly #used = new Map<number, number>()
@@ -52,10 +53,9 @@ export class VirtualHost {
   /** By image, its address where addresses tell the day and the kind of file. */
   readonly #dated = new Map<string, string>()
 
-  constructor(kit: HostKit, time: Timeline, random: Random, variations: Variations, events: HostEvents) {
+  constructor(kit: HostKit, time: Timeline, random: Random, variations: Variations) {
     this.#kit = kit
     this.#time = time
-    this.#events = events
     this.random = random
     this.variations = variations
     this.readings = { ...OWN_READINGS, ...variations.readings }
@@ -74,18 +74,18 @@ export class VirtualHost {
     this.#useQuota('credential', by)
     const { token, imageId } = this.#kit.service.requestUpload(this.#account, { ...request, album_id })
     const album = this.truth.album(album_id ?? null)
-    const counts = by === 'albumd' && this.variations.quotaAt === 'credential'
+    const counts = by !== 'other' && this.variations.quotaAt === 'credential'
     this.#credentials.set(token, { album, at: this.#time.now, counts })
     this.#dated.set(imageId, datedAddress(imageId, request.file_name, this.#time.now))
     return { token, cdnUrl: this.#answered('first', imageId) }
   }
 
   /** `source`: the path that it is sent for; null for another person's. */
-  async send(token: string, name: string, bytes: Buffer, source: string | null) {
+  async send(token: string, name: string, bytes: Buffer, source: string | null, by: Actor) {
     const { service } = this.#kit
     const { credential } = service.admitUpload(token)
     const id = await service.send(credential, once(bytes))
-    this.#useQuota('sent', source === null ? 'other' : 'albumd')
+    this.#useQuota('sent', by)
     const issued = this.#credentials.get(token)!
     issued.counts = false
     const twin = this.#twinOf(bytes)
@@ -106,7 +106,7 @@ export class VirtualHost {
       bytes,
       width,
       height,
-      by: source === null ? 'other' : 'albumd',
+      by,
       source,
       at: now,
       askedAt: issued.at,
@@ -117,7 +117,7 @@ export class VirtualHost {
       shownUntil: 0,
     }
     this.truth.images.set(id, image)
-    this.#events.stored(image)
+    for (const watch of this.events) watch.stored(image)
     return { imageId: id, cdnUrl: this.#answered('second', id) }
   }
 
@@ -139,9 +139,9 @@ export class VirtualHost {
   }
 
   async deleteImage(id: string, by: Actor): Promise<void> {
-    if (by === 'albumd') this.#refuseWithout('delete')
+    if (by !== 'other') this.#refuseWithout('delete')
     const image = this.truth.images.get(id)
-    if (by === 'albumd' && image?.gone === null && this.keepsDeleted > 0) {
+    if (by !== 'other' && image?.gone === null && this.keepsDeleted > 0) {
       this.keepsDeleted--
       image.keptDeleted = true
       return
@@ -152,20 +152,20 @@ export class VirtualHost {
   }
 
   async deleteAlbum(id: string, by: Actor): Promise<DeletedWithAlbum | null> {
-    if (by === 'albumd') this.#refuseWithout('delete')
+    if (by !== 'other') this.#refuseWithout('delete')
     const album = this.truth.albums.get(id)
     const deletion = this.#kit.service.delete(this.#account, { img: null, album: id })
     // The host lists none of it any more: it clears away many files in turns of their own, for which no time passes here.
     const inside = album && !album.gone ? this.truth.deleteAlbum(album, by) : []
     const deleted = await deletion
-    if (by === 'albumd') this.#events.goneWithAlbum(inside)
+    if (by !== 'other') for (const watch of this.events) watch.goneWithAlbum(inside)
     return 'albums' in deleted ? deleted : null
   }
 
   /** `sawUntil`: what others made before that is known to whoever asks. */
   makeAlbum(name: string, parent: string | null, by: Actor, sawUntil = 0): CreatedAlbum {
     const above = this.truth.album(parent)
-    if (by === 'albumd') {
+    if (by !== 'other') {
       this.#refuseWithout('create_album')
       const depth = above === null ? 1 : pathOfAlbum(above).split('/').length + 1
       if (depth > this.variations.depthMax) throw new Refusal('tooDeep', 'Albums are nested too deep.')
@@ -173,7 +173,7 @@ export class VirtualHost {
     const made = this.#kit.service.createAlbum(this.#account, { name, parent_album: parent })
     const album: TrueAlbum = { id: made.id, parent: above, name, by, at: this.#time.now, gone: false }
     this.truth.albums.set(made.id, album)
-    this.#events.albumMade(album, sawUntil)
+    for (const watch of this.events) watch.albumMade(album, sawUntil)
     return made
   }
 
@@ -203,7 +203,7 @@ export class VirtualHost {
       ...(album !== null && { album_id: album }),
     }
     const { token } = this.requestUpload(request, 'other')
-    await this.send(token, name, bytes, null)
+    await this.send(token, name, bytes, null, 'other')
   }
 
   /** The quota of today is used up, but for so many. */
@@ -235,7 +235,7 @@ export class VirtualHost {
   #twinOf(bytes: Buffer): TrueImage | undefined {
     if (!this.variations.oneId) return undefined
     const hash = hashOf(bytes)
-    return this.truth.live().find(image => image.by === 'albumd' && image.hash === hash)
+    return this.truth.live().find(image => image.by !== 'other' && image.hash === hash)
   }
 
   #useQuota(at: Variations['quotaAt'], by: Actor): void {
@@ -275,7 +275,7 @@ export class VirtualHost {
 
 /** Without the newest of what albumd has sent there. */
 function withoutNewest<T extends { id: string }>({ images }: HostTruth, listed: T[]): T[] {
-  const ours = listed.flatMap(({ id }) => images.get(id) ?? []).filter(({ by }) => by === 'albumd')
+  const ours = listed.flatMap(({ id }) => images.get(id) ?? []).filter(({ by }) => by !== 'other')
   const newest = ours.toSorted((one, other) => other.at - one.at)[0]
   return listed.filter(({ id }) => id !== newest?.id)
 }

@@ -36,7 +36,7 @@ export class AuditJudge {
     // What came or went since the records were read here is nobody's mistake.
     if (this.#goesOn) return
     for (const finding of findings) {
-      const image = this.#world.host.truth.images.get(finding.image_id)
+      const image = this.#world.truth.images.get(finding.image_id)
       if (image) this.#holds(finding, image)
     }
     if (complete) this.#nothingIsMissed(findings)
@@ -67,12 +67,12 @@ export class AuditJudge {
 
   /** What albumd sent is its own, as far as it can know. */
   #isForeign(image: TrueImage): void {
-    const { oracle, host, history } = this.#world
+    const { oracle, history } = this.#world
     if (image.by === 'other' || oracle.stateLost || oracle.words.mayHaveLeft(image)) return
     // By a clock that was set it came after the one that albumd deleted.
     if (image.deletionAsked && history.actions.some(({ kind }) => kind === 'clockJump')) return
     // Of another person's image it may have learned that it was this one.
-    const taken = [...host.truth.images.values()].some(
+    const taken = [...this.#world.truth.images.values()].some(
       ({ by, name, id }) => by === 'other' && name === image.name && id !== image.id,
     )
     if (!taken) this.#report(image, 'is said to be foreign')
@@ -81,7 +81,7 @@ export class AuditJudge {
   /** It was deleted before, or another of its bytes is there. */
   #isTwice({ ours }: AuditFinding, image: TrueImage): void {
     if (!ours || image.deletionAsked || image.gone !== null) return
-    const { truth } = this.#world.host
+    const { truth } = this.#world
     const twins = [...truth.images.values()].filter(
       ({ id, hash, album }) => id !== image.id && hash === image.hash && album === image.album,
     )
@@ -92,7 +92,7 @@ export class AuditJudge {
   #nothingIsMissed(findings: readonly AuditFinding[]): void {
     const said = new Set(findings.filter(({ kind }) => kind === 'gone').map(({ image_id }) => image_id))
     for (const [id, { leaving, recorded_at }] of this.#recorded) {
-      const image = this.#world.host.truth.images.get(id)
+      const image = this.#world.truth.images.get(id)
       if (!image?.gone || leaving || recorded_at > this.#beganByClock || said.has(id)) continue
       if (Math.max(image.gone.at, image.shownUntil) < this.#began)
         this.#report(image, 'is gone, and not missed')

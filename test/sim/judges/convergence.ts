@@ -97,7 +97,7 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     // Where pictures lie flat, a pass asks once whether albums can be made.
     const others = anyFlat(world) ? 1 : 0
     await world.passes.run(from + at, true)
-    if (idle && untouched()) mustBeQuiet(world, asked, lists, others)
+    if (idle && untouched() && !world.seat) mustBeQuiet(world, asked, lists, others)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
     approveHeld(world)
@@ -153,11 +153,11 @@ function somethingWaits({ state: { synced }, mirrors }: World): boolean {
 
 /** Where disk and host differ, apart from what they may differ in. */
 function differences(world: World, pruned: boolean): string[] {
-  const { disk, mirrors, host } = world
+  const { disk, mirrors } = world
   const usual = mirrors.filter(mirror => !isGuarded(world, mirror))
   const pictures = [...livePictures(disk, usual)]
   const wanted = pruned ? pictures.filter(({ path }) => !isIgnored(disk, mirrors, path)) : pictures
-  const images = host.truth.live()
+  const images = world.truth.live()
   return [
     ...mirrors.flatMap(mirror => needlessGuard(world, mirror) ?? []),
     ...pictures.flatMap(picture => missing(world, picture, images) ?? []),
@@ -185,7 +185,7 @@ function needlessGuard({ disk, doubts, state: { synced } }: World, { folder }: M
 }
 
 function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
-  const { disk, mirrors, host } = world
+  const { disk, mirrors } = world
   const { path, node } = picture
   if (world.resending.isInVain(path)) return `${path} stays in doubt, whatever a person says`
   if (isIgnored(disk, mirrors, path) || images.some(image => standsFor(world, image, picture))) return null
@@ -205,7 +205,7 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
     (readings.unknownAlbum !== 'NOT_FOUND' && hasLostAlbum)
   if (without.includes('list') && isUnclear) return null
   // Another person deleted it, or its album, or a state that knows nothing of it did: the host is never a source.
-  const taken = [...host.truth.images.values()].some(
+  const taken = [...world.truth.images.values()].some(
     ({ gone, hash }) =>
       !world.oracle.mended &&
       gone !== null &&
@@ -217,11 +217,11 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
 
 /** What is only linked must at least look like it, as the host lists it. */
 function resembles(
-  { state: { synced }, host, history }: World,
+  { state: { synced }, truth, history }: World,
   row: FileRow,
   { bytes }: LivePicture['node'],
 ): string | null {
-  const remote = host.truth.images.get(synced.images.byId(row.image!)!.remote_id)
+  const remote = truth.images.get(synced.images.byId(row.image!)!.remote_id)
   const picture = readTiny(bytes)
   if (!remote || !picture || picture.width === null || picture.height === null) return null
   const listsDimensions = !history.variations.oddSvg || remote.bytes.toString('latin1', 0, 3) !== 'svg'

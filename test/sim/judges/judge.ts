@@ -1,4 +1,4 @@
-import type { HostTruth } from '../host/host-truth.ts'
+import type { Truth } from '../host/host-truth.ts'
 import type { Facts } from './facts.ts'
 
 export type Report = (invariant: string, what: string) => void
@@ -27,9 +27,9 @@ export interface Known {
 /** Judges what becomes of the host's images. */
 export class ImageJudge extends Judge {
   protected readonly known: Known
-  protected readonly truth: HostTruth
+  protected readonly truth: Truth
 
-  constructor(facts: Facts, report: Report, known: Known, truth: HostTruth) {
+  constructor(facts: Facts, report: Report, known: Known, truth: Truth) {
     super(facts, report)
     this.known = known
     this.truth = truth

@@ -1,3 +1,4 @@
+import { albumName } from '../../../src/sync/album.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { isIgnored, type LivePicture } from '../disk/live-pictures.ts'
@@ -78,12 +79,14 @@ function isKeptDeleted(
 
 /** Whether albumd has a reason of its own to leave it there. */
 function staysByRecord(
-  { state: { synced }, disk, mirrors }: World,
+  { state: { synced }, disk, mirrors, seat }: World,
   { id }: TrueImage,
   pruned: boolean,
 ): boolean {
   const record = synced.images.byRemoteId(id)
   if (!record) return false
+  // It was found in an album that both machines need, and may be the other machine's.
+  if (seat && record.proof !== 'uploaded' && !seat.claims?.isOwn(albumName(synced, record.album))) return true
   // A picture of a backup stood on it.
   if (record.kept === 1) return true
   // It was only linked, and nothing has shown how to compare it: it waits for a person's word.

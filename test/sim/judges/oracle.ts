@@ -1,6 +1,6 @@
 import type { PictureBody } from '../../../src/remote/host.ts'
 import { split } from '../disk/tree.ts'
-import { type HostTruth, isIn, pathOfAlbum, type TrueAlbum, type TrueImage } from '../host/host-truth.ts'
+import { isIn, pathOfAlbum, type TrueAlbum, type TrueImage, type Truth } from '../host/host-truth.ts'
 import { RepairJudge } from './audit-judge.ts'
 import { DeletionJudge } from './deletion-judge.ts'
 import { type Facts, nameOf, type Watch } from './facts.ts'
@@ -38,7 +38,7 @@ export class Oracle implements Watch {
   /** Requests of albumd that changed the host, or could have. */
   effects = 0
   readonly #facts: Facts
-  #truth!: HostTruth
+  #truth!: Truth
   #judge!: DeletionJudge
   readonly uploads: UploadJudge
   readonly quota: QuotaJudge
@@ -59,7 +59,7 @@ export class Oracle implements Watch {
     this.words = new Words(facts.now)
   }
 
-  watch(truth: HostTruth): void {
+  watch(truth: Truth): void {
     this.#truth = truth
     const report = (invariant: string, what: string) => this.report(invariant, what)
     this.#judge = new DeletionJudge(this.#facts, report, this, truth)

@@ -1,0 +1,115 @@
+import type { Action, History } from '../histories/history.ts'
+import { drawHistory, GROWING } from '../histories/history.ts'
+import { Random } from '../histories/random.ts'
+import { PLAIN_SETTING } from '../histories/setting.ts'
+import { STORE_FAULTS, type StoreFault } from './virtual-store.ts'
+
+/** From here on seeds are histories of two machines with one account. */
+export const MACHINES = 500_000_000
+
+/** The store goes wrong for a while. Milliseconds from the beginning. */
+interface StoreTrouble {
+  at: number
+  forMs: number
+  kind: StoreFault
+  machine: 'albumd' | 'second'
+}
+
+/** Two machines with one account. */
+export interface MachinesHistory {
+  seed: number
+  machines: readonly [History, History]
+  /** By how much the second machine's clock is wrong. */
+  clockOffset: number
+  troubles: readonly StoreTrouble[]
+  /** Before this pass a person takes the album for the second machine; null: nobody does. */
+  takenAt: number | null
+}
+
+/** What two machines do to each other needs no more than this of people and hosts. */
+const USUAL: ReadonlySet<Action['kind']> = new Set<Action['kind']>([
+  'add',
+  'change',
+  'rename',
+  'remove',
+  'removeMany',
+  'removeFolder',
+  'undelete',
+  'renameFolder',
+  'copyTo',
+  'lookAlike',
+  'ignore',
+  'unignore',
+  'clockJump',
+  'reboot',
+  'kill',
+  'end',
+  'loseState',
+  'fault',
+  'otherUploads',
+  'approve',
+  'audit',
+  'auditRepair',
+  'wait',
+])
+
+/** Each with what both need, and with what both want. */
+const ALBUMS: readonly (readonly [string, string])[] = [
+  ['Family/Ann', 'Family/Ben'],
+  ['Family/Ann', 'Family/Ben'],
+  ['F/G/Ann', 'F/Ben'],
+  ['Photos', 'Photos'],
+  ['Photos/a', 'Photos'],
+]
+
+export function drawMachines(seed: number): MachinesHistory {
+  const random = new Random(seed, 21)
+  const [one, other] = [0, 1].map(machine => drawHistory(GROWING + 2 * seed + machine))
+  const albums = random.pick(ALBUMS)
+  const without = one!.variations.without.filter(endpoint => endpoint === 'create_album')
+  const variations = {
+    ...one!.variations,
+    without,
+    oneId: false,
+    defaultAlbum: null,
+    blinks: null,
+    depthMax: 10,
+  }
+  const passes = 2 + random.below(3)
+  const pauses = Array.from({ length: passes }, () =>
+    random.pick([1000, 5000, 20_000, 35_000, 60_000, 660_000]),
+  )
+  const machineOf = (history: History, album: string): History => ({
+    ...history,
+    variations,
+    mirrors: [{ ...history.mirrors[0]!, album, deletions: 'propagate', mounted: false, subMount: false }],
+    setting: PLAIN_SETTING,
+    pauses,
+    graceMs: random.pick([0, 0, 60_000]),
+    actions: [
+      ...history.actions
+        .filter(({ kind }) => USUAL.has(kind))
+        .map(action => ({ ...action, pass: action.pass % passes })),
+      // Claims are about deletions.
+      ...pauses.flatMap((_, pass): Action[] =>
+        pass > 0 && random.chance(0.7)
+          ? [{ pass, step: 0, kind: 'remove', a: random.next(), b: random.next() }]
+          : [],
+      ),
+    ].sort((a, b) => a.pass - b.pass || a.step - b.step),
+  })
+  const machines = [machineOf(one!, albums[0]), machineOf(other!, albums[1])] as const
+  const during = pauses.reduce((sum, pause) => sum + pause, 60_000)
+  return {
+    seed,
+    machines,
+    clockOffset: random.pick([0, 7_300_000, -7_300_000]),
+    troubles: Array.from({ length: 1 + random.below(3) }, () => ({
+      at: random.below(during),
+      forMs: random.pick([20_000, 40_000, 300_000, 300_000]),
+      kind: random.pick(STORE_FAULTS),
+      machine: random.pick(['albumd', 'second'] as const),
+    })),
+    takenAt: random.chance(0.5) ? random.below(passes) : null,
+  }
+}

@@ -1,0 +1,127 @@
+import { CLAIM } from '../../../src/shared/claim-scripts.ts'
+import type { Answer, Script, Store, Value } from '../../../src/shared/store.ts'
+import { because } from '../../../src/words/reasons.ts'
+import type { Life, Timeline } from '../engine/virtual-clock.ts'
+import type { Random } from '../histories/random.ts'
+import { FakeRedis } from './fake-redis.ts'
+
+/**
+ * What goes wrong with the store. away: for both machines. one: for one of them. slow: it does what it is asked, and answers
+ * too late. readOnly: it takes no writes. empty: it starts again and has lost everything.
+ */
+export type StoreFault = 'away' | 'one' | 'slow' | 'readOnly' | 'empty'
+
+export const STORE_FAULTS: readonly StoreFault[] = ['away', 'one', 'slow', 'readOnly', 'empty']
+
+/** As albumd's client: what takes longer is away. */
+const ANSWER_MS = 500
+const AWAY = { ok: false, away: { reason: because('store_lost', { where: 'the store' }), since: 0 } } as const
+
+/** When a machine may delete, by the store's own answers. True time. */
+interface Leave {
+  from: number
+  until: number
+  albums: readonly string[]
+}
+
+/** The store that two machines share, with all that goes wrong on the way. */
+export class VirtualStore {
+  readonly #time: Timeline
+  readonly #random: Random
+  readonly #redis: FakeRedis
+  #fault: { kind: StoreFault; machine: string } | null = null
+  readonly #leaves = new Map<string, Leave[]>()
+
+  /** Hears that a machine was given an album that another machine has had a moment ago. */
+  onDouble: (what: string) => void = () => {}
+
+  constructor(time: Timeline, random: Random) {
+    this.#time = time
+    this.#random = random
+    // Its clock is another one than those of the machines.
+    const offset = random.below(86_400_000)
+    this.#redis = new FakeRedis(() => time.now + offset)
+  }
+
+  /** `machine`: for whom alone it is away. */
+  begin(kind: StoreFault, machine: string): void {
+    if (kind === 'empty') this.#redis.clear()
+    else this.#fault = { kind, machine }
+  }
+
+  end(): void {
+    this.#fault = null
+  }
+
+  /** The store as one process of a machine sees it. */
+  of(machine: string, life: Life): Store {
+    return {
+      run: (script, names, args) => this.#run(machine, life, script, names, args),
+      away: () => null,
+      onReady: () => {},
+      close: async () => {},
+    }
+  }
+
+  async #run(
+    machine: string,
+    life: Life,
+    script: Script,
+    names: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<Answer> {
+    await this.#pass(life, 1 + this.#random.below(30))
+    const fault = this.#fault
+    const isAway = fault?.kind === 'away' || (fault?.kind === 'one' && fault.machine === machine)
+    if (isAway || fault?.kind === 'readOnly') return AWAY
+    const value = this.#redis.run(script, names, args)
+    if (script === CLAIM) this.#note(args, value)
+    await this.#pass(life, fault?.kind === 'slow' ? ANSWER_MS : 1 + this.#random.below(30))
+    return fault?.kind === 'slow' ? AWAY : { ok: true, value }
+  }
+
+  /** Whoever is dead hears nothing any more. */
+  #pass(life: Life, ms: number): Promise<void> {
+    return new Promise(resolve => {
+      this.#time.after(ms, () => {
+        if (!life.dead) resolve()
+      })
+    })
+  }
+
+  #note([me, , , lease, , , ...albums]: readonly (string | number)[], value: Value): void {
+    if (!Array.isArray(value) || value[0] !== 'held') return
+    const { now } = this.#time
+    const leave = {
+      from: now + Number(value[1]),
+      until: now + Number(lease),
+      albums: albums.map(album => String(album).slice(1)),
+    }
+    const fresh = albums.flatMap(album => (String(album).startsWith('n') ? [String(album).slice(1)] : []))
+    for (const [other, leaves] of this.#leaves)
+      if (
+        other !== me &&
+        leaves.some(theirs => theirs.until > now && meet({ ...leave, albums: fresh }, theirs))
+      )
+        this.onDouble(`${me} is given an album that ${other} has had a moment ago`)
+    this.#leaves.set(String(me), [...(this.#leaves.get(String(me)) ?? []), leave])
+  }
+
+  /** Why a machine may not delete now, for people; or null. `id`: the machine's id in the store. */
+  whyNotDelete(id: string): string | null {
+    const { now } = this.#time
+    const lives = ({ from, until }: Leave) => from <= now && now < until
+    const mine = (this.#leaves.get(id) ?? []).filter(lives)
+    if (mine.length === 0) return 'without a lease that gives leave to delete'
+    for (const [other, leaves] of this.#leaves)
+      if (other !== id && leaves.some(theirs => lives(theirs) && mine.some(own => meet(own, theirs))))
+        return `while ${other} has the album too`
+    return null
+  }
+}
+
+function meet(one: Leave, other: Leave): boolean {
+  return one.albums.some(mine =>
+    other.albums.some(theirs => mine.startsWith(theirs) || theirs.startsWith(mine)),
+  )
+}
