@@ -20,7 +20,7 @@ const SHAPES: readonly Shape[] = [
       ['src/local/look.ts', 'LeftOut'],
       ['src/daemon/report/quota-status.ts', 'QuotaStatus', 'BacklogStatus'],
       ['src/daemon/watch/watching.ts', 'Watching'],
-      ['src/daemon/report/status.ts', 'MachineStatus'],
+      ['src/daemon/report/machines.ts', 'MachineStatus', 'StoreStatus'],
     ],
   },
   {

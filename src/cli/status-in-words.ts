@@ -20,7 +20,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
     )
   }
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status.running))
-  lines.push('', ...quotaInWords(status), ...watchingInWords(status.watching))
+  lines.push('', ...quotaInWords(status), ...machinesInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now))
   const held = status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0)
@@ -174,6 +174,21 @@ export function watchingInWords(watching: Watching | null): string[] {
     `watch   so much changed at once that some went untold (${localTime(overflowed_at)}); everything was looked at again`,
   ]
 }
+
+/** The lines of `status` about the machines that share the account, and about their store. */
+export function machinesInWords({ store, machines }: Pick<Status, 'store' | 'machines'>): string[] {
+  const lines = machines.map(({ name, is_this, seen, albums, used_today, rate }) => {
+    const has = albums.map(album => (album === '' ? "the host's root" : `"${printable(album)}"`)).join(', ')
+    const own = is_this ? ' (this one)' : ''
+    return `machine ${printable(name)}${own}: ${has}; ${inDigits(used_today)} today, ${rate} a second, seen ${localTime(seen)}`
+  })
+  const away = store?.away
+  if (away)
+    lines.push(`store   away since ${localTime(away.since)}: ${printable(away.message)}. ${WHILE_AWAY}`)
+  return lines
+}
+
+const WHILE_AWAY = 'Uploads go on at account.when_away of the rate'
 
 /** The lines of `status` about the day's quota, and about the pictures that wait for it. */
 export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>): string[] {

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { version } from '../daemon/package.ts'
+import type { AccountStatus } from '../daemon/report/machines.ts'
 import { statusOf } from '../daemon/report/status.ts'
 import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
@@ -62,6 +63,20 @@ export class Metrics {
   readonly #used = this.#gauge('albumd_quota_used', 'Uploads that were requested today.')
   readonly #exhausted = this.#gauge('albumd_quota_exhausted', "1 while the day's quota is used up.")
 
+  readonly #store = this.#gauge(
+    'albumd_store_up',
+    '1 while the store of account.shared answers; 0: also without one.',
+  )
+  readonly #seen = this.#gauge('albumd_machine_seen_seconds', 'How long ago the store heard of a machine.', [
+    'machine',
+  ])
+  readonly #rate = this.#gauge('albumd_machine_rate', 'Requests of a machine in its last second.', [
+    'machine',
+  ])
+  readonly #usedBy = this.#gauge('albumd_machine_quota_used', 'Uploads that a machine requested today.', [
+    'machine',
+  ])
+
   /** `now`: milliseconds on a clock that only goes forward. */
   constructor(now: () => number) {
     this.#now = now
@@ -100,12 +115,22 @@ export class Metrics {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() }
   }
 
+  #lookAtMachines({ store, machines }: AccountStatus, wall: number): void {
+    this.#store.set(store && store.away === null ? 1 : 0)
+    for (const gauge of [this.#seen, this.#rate, this.#usedBy]) gauge.reset()
+    for (const { name: machine, seen, rate, used_today } of machines) {
+      this.#seen.set({ machine }, Math.max(0, wall - Date.parse(seen)) / 1000)
+      this.#rate.set({ machine }, rate)
+      this.#usedBy.set({ machine }, used_today)
+    }
+  }
+
   #look(daemon: DaemonView | null, wall: number): void {
     const session = daemon?.queue.session ?? null
     this.#open.set(session === null ? 0 : 1)
     if (session === null) return
     const { config, synced } = session
-    const { mirrors, quota, backlog, paused } = statusOf(config, synced, true, wall)
+    const { mirrors, quota, backlog, paused, store, machines } = statusOf(config, synced, true, wall)
     for (const gauge of [this.#pictures, this.#held, this.#pending, this.#guarded, this.#oldest])
       gauge.reset()
     for (const mirror of mirrors) {
@@ -119,6 +144,7 @@ export class Metrics {
       const { oldest_unsynced: oldest } = mirror
       this.#oldest.set(of, oldest === null ? 0 : Math.max(0, wall - Date.parse(oldest)) / 1000)
     }
+    this.#lookAtMachines({ store, machines }, wall)
     this.#backlog.set(backlog.pictures)
     this.#backlogBytes.set(backlog.bytes)
     this.#limit.set(quota.limit)

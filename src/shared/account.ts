@@ -26,6 +26,8 @@ export interface SharedAccount {
     grantedAgain(): void
     granted(today: number): void
   }
+  /** Called after each try to reach the store. */
+  onBeat(told: () => void): void
   /** Tells when the host has refused another machine for the quota. */
   onRefused(heard: (refusal: Refusal) => void): void
   close(): Promise<void>
@@ -35,6 +37,8 @@ export interface AccountOptions {
   machine: string
   /** The part of each rate that this machine uses while the store is away. */
   share: number
+  /** The albums that this machine has, as paths on the host. */
+  albums: string[]
   clock: SteadyClock
 }
 
@@ -57,10 +61,10 @@ export function openShared({ url, password, ca, baseUrl, apiKey, ...options }: S
 const BEAT_MS = 1000
 
 /** What the machines share through this store. */
-export function openAccount(store: Store, { machine, share, clock }: AccountOptions): SharedAccount {
+export function openAccount(store: Store, { machine, share, albums, clock }: AccountOptions): SharedAccount {
   const ended = new AbortController()
   const storeClock = new StoreClock()
-  const facts: MachineFacts = { share, rate: 0, usedToday: 0, albums: [] }
+  const facts: MachineFacts = { share, rate: 0, usedToday: 0, albums }
   const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
@@ -79,21 +83,23 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
     const refusal = isNews ? await lastRefusal(store) : null
     if (refusal) heard?.(refusal)
   }
+  let told: (() => void) | null = null
   /** Ends the pause between two beats, when the store can be reached again. */
   let pause = new AbortController()
 
   const tell = async () => {
     const sent = clock.monotonic()
     facts.rate = windows.reduce((sum, window) => sum + window.recent(sent).length, 0)
-    const told = await beat(store, machine, facts)
-    if (told === null) return
+    const answer = await beat(store, machine, facts)
+    if (answer === null) return
     lastAnswer = clock.monotonic()
-    storeClock.learn(sent, lastAnswer, told.now)
-    machines = told.machines
+    storeClock.learn(sent, lastAnswer, answer.now)
+    machines = answer.machines
   }
   const beating = async () => {
     while (!ended.signal.aborted) {
       await tell()
+      told?.()
       pause = new AbortController()
       await clock.sleep(BEAT_MS, AbortSignal.any([ended.signal, pause.signal]))
     }
@@ -133,6 +139,9 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
       granted(today) {
         facts.usedToday = today
       },
+    },
+    onBeat(listener) {
+      told = listener
     },
     onRefused(listener) {
       heard = listener

@@ -24,6 +24,7 @@ const STATUS: Status = {
     reset: { known: 'no' },
   },
   backlog: { pictures: 0, bytes: 0, days: 0, per_day: 9, done_by: null },
+  store: null,
   machines: [],
   watching: null,
   uploads_wait_until: null,

@@ -38,6 +38,7 @@ export function openMachine(
     apiKey: 'key-of-the-account',
     machine,
     share,
+    albums: [],
     clock,
   })
   const gate = openGate({

@@ -17,12 +17,13 @@ import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../syn
 import { runPass } from '../../sync/pass.ts'
 import { spoken } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
-import { QuotaLedger } from '../../sync/quota/index.ts'
+import { QuotaLedger, readQuota } from '../../sync/quota/index.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, quotaIsUsedUp, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Bus, Sending } from '../events.ts'
+import { recordMachines } from '../report/machines.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 import { blocksBefore, noteWait, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
@@ -59,14 +60,15 @@ export function secretsOf({ apiKey, store }: Access): string[] {
  * here, and nowhere else.
  */
 export async function openSharedAccount(
-  { host, account }: Pick<Config, 'host' | 'account'>,
+  { host, account, mirrors }: Pick<Config, 'host' | 'account' | 'mirrors'>,
   { apiKey, store }: Access,
 ): Promise<SharedAccount | null> {
   if (!store) return null
   const { openShared } = await import('../../shared/account.ts')
   const { machine, when_away: share } = account
+  const albums = mirrors.map(({ album }) => album)
   const clock = systemClock
-  return openShared({ ...store, machine, share, baseUrl: host.base_url, apiKey, clock })
+  return openShared({ ...store, machine, share, albums, baseUrl: host.base_url, apiKey, clock })
 }
 
 export interface PassOptions {
@@ -186,6 +188,11 @@ export function openEngine(
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
     running: state.running,
+  }
+  if (shared) {
+    const { began } = readQuota(state.synced, context.allowance, systemClock.wall())
+    shared.others.granted(state.synced.account.quota(new Date(began).toISOString()).used)
+    recordMachines(shared, state.synced, systemClock.wall)
   }
   shared?.onRefused(({ resumesInMs }) => {
     const refusal = { ...quotaIsUsedUp, ...(resumesInMs !== null && { retryAfterMs: resumesInMs }) }

@@ -11,6 +11,7 @@ import {
 } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { isoTime } from '../../words/text.ts'
+import { usedByOthers } from './machines.ts'
 
 /** The day's quota (§8) in `status --json`. Times are ISO 8601. */
 export interface QuotaStatus {
@@ -74,7 +75,7 @@ export function quotaStatus(
 ): { quota: QuotaStatus; backlog: BacklogStatus } {
   const allowance = allowanceOf(config)
   const { plan, limit, days: configured } = allowance
-  const state = readQuota(synced, allowance, now)
+  const state = readQuota(synced, allowance, now, { used: ms => usedByOthers(config, synced, now - ms) })
   const { used, exhausted, learned, ends } = state
   const reserve = Math.floor(limit * allowance.reserve)
   const perDay = limit - reserve

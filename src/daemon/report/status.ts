@@ -17,6 +17,7 @@ import { readState } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
+import { accountStatus, type MachineStatus, type StoreStatus } from './machines.ts'
 import { type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 import { uploadsWaitUntil } from './upload-hours.ts'
 
@@ -32,6 +33,8 @@ export interface Status {
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
+  /** Null: the config names no store in account.shared, or no daemon runs that could tell. */
+  store: StoreStatus | null
   /** The machines that share the account. Empty without account.shared. */
   machines: MachineStatus[]
   /** Null: no daemon runs. */
@@ -72,19 +75,6 @@ export interface FailureStatus {
   acceptable: boolean
   /** Whether a person must do something about it. False: it passes, or it is accepted. */
   needs_person: boolean
-}
-
-/** A machine that shares the account, in `status --json`. */
-export interface MachineStatus {
-  name: string
-  /** When the store last heard of the machine: ISO 8601. */
-  seen: string
-  /** The albums that the machine has, as paths on the host. */
-  albums: string[]
-  /** How many credentials the host has issued to the machine today. */
-  used_today: number
-  /** Requests in the last second. */
-  rate: number
 }
 
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
@@ -149,7 +139,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       mirrorStatus(synced, folder, album, { paused, running, blocks, claims }),
     ),
     ...quotaStatus(config, synced, now),
-    machines: [],
+    ...accountStatus(config, synced, running),
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
     audit: auditStatus(synced, running),

@@ -170,7 +170,7 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
 }
 
 /** Today's quota, and what the host refuses. `now`: milliseconds since 1970. */
-export function quota({ status: { quota, blocks } }: Recorded, now: number): Html {
+export function quota({ status: { quota, blocks, store, machines } }: Recorded, now: number): Html {
   const { plan, limit, used, reserve } = quota
   return html`<h2>Quota</h2>
 <p><b>${inDigits(used)}</b> of ${inDigits(limit)} uploads today <span class="aside">(${plan})</span></p>
@@ -183,6 +183,16 @@ ${
   html`<ul class="list">${blocks.map(
     ({ endpoint, code, message, said_at }) =>
       html`<li>The host refuses ${endpoint}: ${message} <code>${code}</code> <span class="aside">${time(said_at)}</span></li>`,
+  )}</ul>`
+}${
+  store !== null &&
+  store.away !== null &&
+  html`<p class="aside">The store that the machines share is away since ${time(store.away.since)}: ${store.away.message}. Uploads go on at account.when_away of the rate.</p>`
+}${
+  machines.length > 0 &&
+  html`<ul class="list">${machines.map(
+    ({ name, is_this, seen, albums, used_today, rate }) =>
+      html`<li>${name}${is_this && ' (this machine)'}: ${albums.map(album => album || "the host's root").join(', ')}; ${inDigits(used_today)} uploads today, ${inDigits(rate)} requests a second <span class="aside">${time(seen)}</span></li>`,
   )}</ul>`
 }`
 }

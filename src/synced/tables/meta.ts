@@ -53,6 +53,12 @@ export interface LearnedDimensions {
   rival?: { reading: DimensionReading; pictures: number }
 }
 
+/** What the store of the account's machines told. `seen`: milliseconds since 1970. */
+export interface MachinesTold {
+  away: { reason: Reason; since: number } | null
+  machines: { name: string; seen: number; albums: string[]; used_today: number; rate: number }[]
+}
+
 /** The host asked for a long wait (Retry-After, §7) when it refused a request to `endpoint`. */
 export interface AskedWait {
   endpoint: string
@@ -170,6 +176,8 @@ const FACTS = {
   bandwidth: text,
   /** Why deletions wait for the store that the account's machines share (shared/claims.ts). Null: they do not wait. */
   claim_doubt: text as unknown as Codec<Reason>,
+  /** The machines that share the account, and why their store can't be used (report/machines.ts). */
+  machines: json<MachinesTold>(),
   /** How the folders are watched at the moment (watch/watching.ts). */
   watching: text,
   /** The keys of the alerts that the notifier has sent to people. */

@@ -52,6 +52,10 @@ async function ageStore({ stage, proxy, redis }: Setting): Promise<void> {
   await store.close()
 }
 
+type Machine = Pick<Stage, 'home' | 'config'>
+
+const say = ({ home, config }: Machine, ...args: string[]) => runProgram([...args, '--config', config], home)
+
 const asked = ({ proxy }: Setting) => proxy.log.filter(({ kind }) => kind === 'upload')
 
 describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', () => {
@@ -62,7 +66,15 @@ describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', 
     await expect.poll(() => asked(setting).length).toBeGreaterThan(30)
     daemons[0]!.kill('SIGKILL')
     await daemons[0]!.ended
+    const status = async () => JSON.parse((await say(machines[1]!, 'status', '--json')).out)
+    await expect
+      .poll(async () => (await status()).machines)
+      .toMatchObject(NAMES.toSorted().map(name => ({ name, albums: [name], is_this: name === 'studio' })))
+    expect((await status()).store).toEqual({ away: null })
     await redis.stop()
+    await expect.poll(async () => (await status()).store.away?.message).toContain('cannot be reached')
+    expect((await say(machines[1]!, 'status')).out).toMatch(/^store {3}away since /m)
+    expect((await say(machines[1]!, 'doctor')).out).toMatch(/warn +store +account\.shared: 127\.0\.0\.1/)
     const before = asked(setting).length
     await expect.poll(() => asked(setting).length, { timeout: 60_000 }).toBeGreaterThan(before + 4)
     await redis.start()
@@ -78,16 +90,18 @@ describe.skipIf(!hasRedis && !process.env.CI)('the quota of machines that share 
     await oneDay()
     const quota = 60
     const setting = await setUp(2, 50, { dailyQuota: quota })
-    const { stage, machines } = setting
+    const { machines } = setting
     const daemons = machines.map(machine => startAlbumd(machine, ['run']))
-    const status = (machine: Pick<Stage, 'home' | 'config'>) =>
-      runProgram(['status', '--json', '--config', machine.config], machine.home)
+    const status = (machine: Machine) => say(machine, 'status', '--json')
     for (const machine of machines)
       await expect
         .poll(async () => JSON.parse((await status(machine)).out).quota.exhausted, { timeout: 60_000 })
         .toBe(true)
-    await expect.poll(() => stage.paths()).toHaveLength(quota)
-    expect(asked(setting).length - quota).toBeLessThanOrEqual(8)
+    const granted = asked(setting).filter(({ answer }) => answer?.status === 200)
+    expect(granted).toHaveLength(quota)
+    expect(
+      asked(setting).filter(({ answer }) => answer?.body.includes('DAILY_LIMIT_REACHED')).length,
+    ).toBeLessThanOrEqual(8)
     for (const daemon of daemons) daemon.kill('SIGTERM')
     for (const daemon of daemons) expect(await daemon.ended).toMatchObject({ code: 0 })
   })
