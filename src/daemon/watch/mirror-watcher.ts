@@ -41,8 +41,8 @@ export interface MirrorWatcherOptions {
 
 /** How often albumd tries again to watch the folders that the system refused to watch. */
 const LOST_MS = 60_000
-/** How often the list of mounts is read. No event tells of a mount. */
-const MOUNTS_MS = 8000
+/** How often the list of mounts is read. No event tells of a mount. Each read costs half a millisecond of an idle processor. */
+const MOUNTS_MS = 20_000
 /** The time between two scans of polled folders, where `watch.poll` does not set it. */
 const POLL_MS = 60_000
 /** Without `watch.poll`, the scans of polled folders take at most this part of the time. */

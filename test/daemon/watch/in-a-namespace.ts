@@ -10,7 +10,7 @@ import { watchMirror } from './watched-mirror.ts'
 
 const MINUTE = 60_000
 /** How often mounts are looked for. */
-const MOUNTS = 8000
+const MOUNTS = 20_000
 const [act, root] = process.argv.slice(2) as ['limit' | 'mount' | 'mount-below', string]
 
 function limitWatches(to: number): void {

@@ -171,7 +171,7 @@ it.each([
   onTestFinished(mirror.close)
   await mirror.told('a')
   mounts = [...mounts, { id: '2', path: join(home, 'disk/mirror', below), type: 'ext4' }]
-  await mirror.clock.pass(8000)
+  await mirror.clock.pass(20_000)
   await mirror.told(below === 'a' ? 'a' : 'everything')
 })
 
