@@ -3,12 +3,12 @@ import type { Synced, Tx } from '../../../src/synced/synced.ts'
 
 /** A person's word that nothing is to be sent or deleted, and what the person knows of it. */
 export class Pausing {
-  readonly #synced: Pick<Synced, 'commitNow'>
+  readonly #state: { synced: Pick<Synced, 'commitNow'> }
   #held: Pause | null = null
   #asked: (() => void) | null = null
 
-  constructor(synced: Pick<Synced, 'commitNow'>) {
-    this.#synced = synced
+  constructor(state: { synced: Pick<Synced, 'commitNow'> }) {
+    this.#state = state
   }
 
   /** Whether the person counts on it at this moment by the wall clock. */
@@ -52,6 +52,6 @@ export class Pausing {
   }
 
   #atOnce() {
-    return { commit: async <T>(change: (tx: Tx) => T) => this.#synced.commitNow(change) }
+    return { commit: async <T>(change: (tx: Tx) => T) => this.#state.synced.commitNow(change) }
   }
 }

@@ -98,7 +98,7 @@ export class World {
     this.random = new Random(history.seed, 1)
     this.state = kits.state
     this.state.clear()
-    this.pausing = new Pausing(this.state.synced)
+    this.pausing = new Pausing(this.state)
     this.allowance = allowanceOf(history.setting, history.order)
     this.hours = history.setting.hours
     this.mirrors = history.mirrors.map(({ album, deletions }, at) => ({
