@@ -75,6 +75,8 @@ export function mirrorsOf({ mirrors }: Config): string {
 
 /** The locations that paths of a command line name, one or several for each path. Throws Problem for a path in no mirror. */
 export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
+  // Without a path, a damaged state must not be read: sync sets it aside.
+  if (paths.length === 0) return []
   const { readState } = await import('../../daemon/state/state.ts')
   const { locationsOf } = await import('../../daemon/report/mirrored-pictures.ts')
   return readState(config, synced =>
