@@ -211,7 +211,7 @@ export class SharedWindow {
     // A question that is under way, or that comes, takes the reports along.
     if (this.#asking || this.#told) return
     await this.#exchange('')
-    if (!this.#told) void this.#flushSoon()
+    if (!this.#told && !ended.aborted) void this.#flushSoon()
   }
 
   get #told(): boolean {
@@ -234,7 +234,7 @@ export class SharedWindow {
       }
     }
     this.#asking = false
-    if (!this.#told) void this.#flushSoon()
+    if (!this.#told && !ended.aborted) void this.#flushSoon()
   }
 
   /** One question to the store, with all reports. `id`: of the place that is asked for, or ''. Null: the store is away. */

@@ -1,4 +1,5 @@
 import { CHECKING } from './checking.ts'
+import { CLAIMS } from './claims.ts'
 import { DELETIONS } from './deletions.ts'
 import { DOUBT } from './doubt.ts'
 import type { Mutant } from './mutant.ts'
@@ -19,4 +20,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...CHECKING,
   ...RULES,
   ...SECRETS,
+  ...CLAIMS,
 ]

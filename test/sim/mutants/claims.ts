@@ -1,0 +1,43 @@
+import type { Mutant } from './mutant.ts'
+
+/** What keeps two machines with one account from each other's pictures. */
+export const CLAIMS: readonly Mutant[] = [
+  {
+    name: 'a deletion asks for no claim',
+    edits: [
+      {
+        file: 'sync/deletions/send-delete.ts',
+        find: 'const mayLeave = () => claims.doubt() === null && whyNot() === null',
+        replace: 'const mayLeave = () => whyNot() === null',
+      },
+      {
+        file: 'sync/deletions/delete-due.ts',
+        find: 'if (context.claims.doubt() !== null) return',
+        replace: '',
+      },
+      {
+        file: 'sync/deletions/hold.ts',
+        find: 'return claims.doubt() ?? doubtAbout(synced, policies)',
+        replace: 'return doubtAbout(synced, policies)',
+      },
+    ],
+    why: 'a machine deletes although another may have its album by now',
+    seed: 500_000_046,
+  },
+  {
+    name: 'an album is taken from a machine that works',
+    file: 'shared/claim-scripts.ts',
+    find: "if take == '0' or until_ > now then",
+    replace: "if take == '0' then",
+    why: 'both machines delete there, until the first one hears of the other',
+    seed: 500_000_019,
+  },
+  {
+    name: 'an album that both need is created by both',
+    file: 'shared/claim-scripts.ts',
+    find: 'if there and there ~= ARGV[1] then return there end',
+    replace: 'if there and there == ARGV[3] then return there end',
+    why: 'the host has the album twice',
+    seed: 500_000_046,
+  },
+]
