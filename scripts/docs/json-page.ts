@@ -81,6 +81,11 @@ const SHAPES: readonly Shape[] = [
     types: [['src/daemon/commands/trust.ts', 'TrustResult']],
   },
   {
+    commands: 'move-mirror',
+    words: 'One object, `MovedMirror`.',
+    types: [['src/daemon/commands/move-mirror.ts', 'MovedMirror']],
+  },
+  {
     commands: 'pause, resume',
     words:
       'One object with `paused`; after `pause` with `until` (null: until `resume`), after `resume` with `was_paused`.',

@@ -124,6 +124,9 @@ const WORDS = {
   folder_in_doubt: ({ path, why }: { path: string; why: Reason }) =>
     `nothing is deleted while a folder is in doubt: ${path || 'the root'}: ${inWords(why)}`,
   root_not_a_folder: '{folder} is not a folder; is its disk mounted?',
+  root_moved: '{folder} was moved there, and the next scan looks at all of it',
+  root_not_moved:
+    'of {known} pictures that were looked for, {there} are in {folder} with the size and time that albumd knows; most must be. A copy keeps the times with cp -a',
   root_missing: '{folder} is not there; is its disk mounted?',
   root_unreadable: "{folder} can't be read ({code}); {code:remedy}",
   root_empty:
@@ -419,7 +422,7 @@ const COMMANDS = {
 } as const
 
 /** Reasons that end by themselves within moments, so nobody has to do anything. */
-const PASSING = ['ignore_file_vanished', 'scan_ended'] as const satisfies readonly ReasonCode[]
+const PASSING = ['ignore_file_vanished', 'scan_ended', 'root_moved'] as const satisfies readonly ReasonCode[]
 
 /** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
 const KINDS = {

@@ -22,6 +22,8 @@ const ELSEWHERE: readonly RegExp[] = [
   /^albumd service /,
   // test/shared: an account of several machines
   /^albumd trust --take-album/,
+  // test/e2e/commands/move-mirror.test.ts
+  /^albumd move-mirror /,
   // A name in a sentence, without the operand that the command needs.
   /^albumd (trust|restore|backup|why|url|retry --resend|deletions|host)$/,
 ]

@@ -9,6 +9,7 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import type { LockedError } from '../../synced/lock.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
+import { shellWord } from '../../words/text.ts'
 import { type Claim, stateFiles } from './claim.ts'
 import { bootId, earlierRequests, endRequests, startRequests } from './last-process.ts'
 import { openRecords } from './records.ts'
@@ -39,12 +40,13 @@ export interface State {
 /**
  * Opens the state of a claimed folder for work, or makes a new one. `say` tells a person in one line what was wrong with
  * the state. Throws StateError. The codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state
- * does not belong to this config.
+ * does not belong to this config. `refuse`: called before anything is written; throws where the state can't be used.
  */
 export function openClaimed(
   config: Config,
   { roots }: Pick<Claim, 'roots'>,
   say: (line: string) => void,
+  refuse: (synced: Synced, config: Config) => void = refuseOther,
 ): State {
   const files = stateFiles(config.state_dir)
   const records = openRecords(files, say)
@@ -56,7 +58,7 @@ export function openClaimed(
     return why
   }
   try {
-    refuseOther(synced, config)
+    refuse(synced, config)
     const began = systemClock.monotonic()
     // Records that are lost or an older copy may not know the last request, so albumd assumes that it was sent just now.
     const earlier = records.knowLess ? began : earlierRequests(synced, began)
@@ -134,14 +136,17 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
     if (known && known.album !== album)
       refuse(
         'STATE_OTHER_ALBUM',
-        `${folder} is mirrored in the album "${known.album}", the config says "${album}"; put mirrors[].album back, or name another state_dir`,
+        `${folder} is mirrored in the album "${known.album}", the config says "${album}". Put mirrors[].album back; or name another state_dir, and all its pictures are sent again, into "${album}"`,
       )
     const before = known ? undefined : recorded.find(mirror => mirror.album === album)
-    if (before)
+    if (before) {
+      const isMoved = !mirrors.some(mirror => mirror.folder === before.folder)
+      const move = `Say "albumd move-mirror ${shellWord(before.folder)} ${shellWord(folder)}" if the folder was moved; else put`
       refuse(
         'STATE_OTHER_FOLDER',
-        `the album "${album}" mirrors ${before.folder}, the config says ${folder}; put mirrors[].folder back, or name another album or state_dir`,
+        `the album "${album}" mirrors ${before.folder}, the config says ${folder}. ${isMoved ? move : 'Put'} mirrors[].folder back, or name another album or state_dir`,
       )
+    }
     const other = removed.find(mirror => overlap(albumPathOf(mirror.album, ''), albumPathOf(album, '')))
     if (other)
       refuse(

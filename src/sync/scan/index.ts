@@ -6,8 +6,10 @@ export {
   checkRoot,
   isSameRoot,
   missingPictures,
+  recordMove,
   recordTrust,
   type Trust,
   trustIn,
   whetherThere,
+  whyNotMovedTo,
 } from './trust.ts'

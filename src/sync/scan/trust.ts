@@ -3,7 +3,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileState } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
 /**
@@ -257,5 +257,27 @@ export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'fol
       tx.folders.accept(trust.folder.id)
       tx.mirrors.guard(id, { code: 'FOLDER_UNKNOWN', reason })
     }
+  })
+}
+
+/**
+ * Why the records of a mirror do not belong to what lies in another folder now, or null when they do: see `checkRoot`. An
+ * older copy of the mirror is none of the reasons, because the next scan finds it, and a person may trust it.
+ */
+export function whyNotMovedTo(disk: Disk, synced: Synced, mirror: MirrorRow, folder: string): Reason | null {
+  const check = checkRoot(disk, synced, { ...mirror, folder })
+  if (check.trusted || codeOf(check.reason) === 'root_older') return null
+  if (check.found === null) return check.reason
+  const known = sample(synced, mirror.id)
+  const there = known.filter(file => isAsKnown(disk, folder, file)).length
+  return because('root_not_moved', { folder, there, known: known.length })
+}
+
+/** Records that a mirror moved to another folder. */
+export function recordMove(synced: Synced, { id, guard }: MirrorRow, folder: string): void {
+  synced.commitNow(tx => {
+    tx.mirrors.moved(folder, id)
+    // The reason names the old folder.
+    if (guard) tx.mirrors.guard(id, { code: 'ROOT', reason: because('root_moved', { folder }) })
   })
 }

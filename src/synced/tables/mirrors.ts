@@ -60,6 +60,7 @@ export function openMirrors({ all, get, run }: Statements) {
       trusted: run<[RootIdentity & { id: number }]>(
         'UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime WHERE id = @id',
       ),
+      moved: run<[folder: string, id: number]>('UPDATE mirrors SET folder = ? WHERE id = ?'),
       accept: (id: number, accept: MirrorRow['accept']) => setAccept(accept, id),
       phase: (id: number, phase: MirrorRow['phase']) => setPhase(phase, id),
       /** Removes the guards of scans that were ended early, because the next process scans everything. */

@@ -1,0 +1,73 @@
+import type { Config } from '../../config/schema.ts'
+import { realDisk } from '../../local/disk.ts'
+import { recordMove, whyNotMovedTo } from '../../sync/scan/index.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { inWords } from '../../words/reasons.ts'
+import { claimState } from '../state/claim.ts'
+import { openClaimed, refuseOther } from '../state/state.ts'
+import { NotPossible } from './command.ts'
+
+export interface MovedMirror {
+  from: string
+  to: string
+  album: string
+  /** How many pictures keep their records. */
+  pictures: number
+}
+
+/**
+ * Has the records of the mirror at `from` belong to the folder `to`, which the config names in its place. No daemon can do
+ * it, because a daemon does not open a state that knows another folder than its config. `from`: the folders that the person
+ * may mean. `to`: a real path. Throws NotPossible, LockedError and StateError.
+ */
+export function moveMirror(
+  config: Config,
+  from: readonly string[],
+  to: string,
+  say: (line: string) => void,
+): MovedMirror {
+  const claim = claimState(config)
+  try {
+    let moved: MovedMirror
+    const move = (synced: Synced) => {
+      moved = moveIn(synced, config, from, to)
+    }
+    openClaimed(config, claim, say, move).close()
+    return moved!
+  } finally {
+    claim.release()
+  }
+}
+
+function moveIn(synced: Synced, config: Config, from: readonly string[], to: string): MovedMirror {
+  // Without mirrors, only the host is compared.
+  refuseOther(synced, { ...config, mirrors: [] })
+  const recorded = synced.mirrors.all()
+  const mirror = recorded.find(({ folder }) => from.includes(folder) && folder !== to)
+  const policy = config.mirrors.find(({ folder }) => folder === to)
+  if (!policy)
+    throw new NotPossible(
+      `the config names no mirror at ${to}, but ${listed(config.mirrors)}. Write the new folder into mirrors[].folder first`,
+    )
+  if (synced.mirrors.of(to))
+    throw new NotPossible(`${to} has records of its own, so no mirror can move there`)
+  if (!mirror)
+    throw new NotPossible(`albumd knows no mirror at ${from[0]}; it knows ${listed(recorded) || 'none yet'}`)
+  const { folder, album } = mirror
+  if (config.mirrors.some(other => other.folder === folder))
+    throw new NotPossible(
+      `the config still names ${folder}, so its mirror has not moved. Take it out of mirrors[]`,
+    )
+  if (policy.album !== album)
+    throw new NotPossible(
+      `${folder} is mirrored in the album "${album}", and the config says "${policy.album}" for ${to}. Put mirrors[].album back`,
+    )
+  const why = whyNotMovedTo(realDisk, synced, mirror, to)
+  if (why) throw new NotPossible(inWords(why))
+  recordMove(synced, mirror, to)
+  return { from: folder, to, album, pictures: synced.summaries.mirror(mirror.id).files }
+}
+
+function listed(mirrors: readonly { folder: string }[]): string {
+  return mirrors.map(({ folder }) => folder).join(', ')
+}

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { png } from '../../pictures.ts'
+import { startDaemon } from '../stage/process.ts'
+import { type Stage, setStage } from '../stage/stage.ts'
+
+const PICTURES = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(3 + n, 3).bytes]))
+
+/** A mirror that is in sync, and a config that names another folder of the same album. */
+async function withOtherFolder() {
+  const stage = await setStage({ pictures: PICTURES })
+  const there = join(stage.home, 'new place')
+  mirrorAt(stage, there)
+  return { stage, there, before: await stage.listing() }
+}
+
+function mirrorAt(stage: Stage, folder: string, album = 'Photos'): void {
+  stage.configure({ mirrors: [{ folder, album }] })
+}
+
+it('a renamed folder keeps its records by the command that sync names, and nothing is sent again', async () => {
+  const { stage, there, before } = await withOtherFolder()
+  renameSync(stage.pictures, there)
+  const { code, err } = await stage.sync()
+  expect(code).toBe(2)
+  const [, named] = /"albumd (move-mirror .*?)" if the folder was moved/.exec(err)!
+  expect(await stage.shell(named!)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`${stage.pictures} → ${there}: 4 pictures moved`),
+  })
+  expect(await stage.sync()).toMatchObject({ code: 0, out: expect.stringContaining('all in sync') })
+  expect(await stage.listing()).toEqual(before)
+  const { history, state } = await stage.json('why', join(there, 'a/0.png'))
+  expect(state).toBe('synced')
+  expect(history.map(({ event }: { event: string }) => event)).toContain('uploaded')
+  expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({ code: 2 })
+})
+
+it('a copy on another disk, with a link to it at the old place, is the same mirror, guarded or not', async () => {
+  const { stage, there, before } = await withOtherFolder()
+  execFileSync('cp', ['-a', stage.pictures, there])
+  mirrorAt(stage, stage.pictures)
+  renameSync(stage.pictures, `${stage.pictures}-away`)
+  const daemon = startDaemon(stage)
+  await daemon.told('mirror_guarded')
+  symlinkSync(there, stage.pictures)
+  expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({
+    code: 4,
+    err: expect.stringContaining('stop it first'),
+  })
+  expect(await daemon.stop()).toBe(0)
+  expect(await stage.json('move-mirror', stage.pictures, there)).toEqual({
+    schema: 1,
+    from: stage.pictures,
+    to: there,
+    album: 'Photos',
+    pictures: 4,
+  })
+  expect((await stage.json('status')).mirrors).toMatchObject([
+    { folder: there, reason: expect.stringContaining('the next scan'), needs_person: false },
+  ])
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.listing()).toEqual(before)
+})
+
+it('a mirror does not move to a folder without most of its pictures, and the records stay as they are', async () => {
+  const { stage, there, before } = await withOtherFolder()
+  const refused = async (words: string) =>
+    expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(words),
+    })
+  await refused(`${there} is not there`)
+  mkdirSync(join(there, 'a'), { recursive: true })
+  await refused(`of 4 pictures that were looked for, 0 are in ${there}`)
+  execFileSync('cp', ['-a', `${stage.pictures}/a/0.png`, `${stage.pictures}/a/1.png`, join(there, 'a')])
+  writeFileSync(join(there, 'a/2.png'), png(90, 9).bytes)
+  await refused(`of 4 pictures that were looked for, 2 are in ${there}`)
+  mirrorAt(stage, stage.pictures)
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.listing()).toEqual(before)
+})
+
+it('a mirror moves only from a folder that is known to one that the config names for its album', async () => {
+  const { stage, there } = await withOtherFolder()
+  renameSync(stage.pictures, there)
+  const refused = async (from: string, words: string) =>
+    expect(await stage.albumd('move-mirror', from, there)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(words),
+    })
+  await refused(
+    join(stage.home, 'never'),
+    `albumd knows no mirror at ${stage.home}/never; it knows ${stage.pictures}`,
+  )
+  mirrorAt(stage, there, 'Others')
+  await refused(stage.pictures, 'Put mirrors[].album back')
+  mirrorAt(stage, join(stage.home, 'elsewhere'))
+  await refused(stage.pictures, `the config names no mirror at ${there}`)
+  mkdirSync(stage.pictures)
+  stage.configure({
+    mirrors: [
+      { folder: stage.pictures, album: 'Others' },
+      { folder: there, album: 'Photos' },
+    ],
+  })
+  await refused(stage.pictures, `the config still names ${stage.pictures}`)
+})
+
+it('a mirror does not move to a folder with records of its own, and another album is no move', async () => {
+  const stage = await setStage({ pictures: PICTURES })
+  mirrorAt(stage, stage.pictures, 'Others')
+  expect(await stage.sync()).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('all its pictures are sent again'),
+  })
+  const second = join(stage.home, 'second')
+  mkdirSync(second)
+  writeFileSync(join(second, 'b.png'), png(8, 8).bytes)
+  mirrorAt(stage, second, 'Second')
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.albumd('move-mirror', stage.pictures, second)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('has records of its own'),
+  })
+})
