@@ -11,6 +11,7 @@ import type { Means, Part } from './part.ts'
 import { durability } from './parts/durability.ts'
 import { growth } from './parts/growth.ts'
 import { latency } from './parts/latency.ts'
+import { machines } from './parts/machines.ts'
 import { scan } from './parts/scan.ts'
 import { start } from './parts/start.ts'
 import { upload } from './parts/upload.ts'
@@ -24,7 +25,7 @@ import { ABOUT_RATIOS, tableOf } from './table/print.ts'
  * Ends with 1 where something could not be measured, with 2 where the command line is not understood.
  */
 
-const PARTS: readonly Part[] = [start, scan, watch, latency, upload, durability, growth]
+const PARTS: readonly Part[] = [start, scan, watch, latency, upload, durability, growth, machines]
 
 async function main(): Promise<void> {
   let options: Options<Part> | null

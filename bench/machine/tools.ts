@@ -17,6 +17,12 @@ export const TOOLS: readonly Tool[] = [
   { name: 'curl', package: 'curl', version: ['curl', '--version'], shown: /curl (\S+)/ },
   { name: 'syncthing', package: 'syncthing', version: ['syncthing', '--version'], shown: /syncthing v(\S+)/ },
   { name: 'lsyncd', package: 'lsyncd', version: ['lsyncd', '--version'], shown: /Version: (\S+)/ },
+  {
+    name: 'redis-server',
+    package: 'redis-server',
+    version: ['redis-server', '--version'],
+    shown: /v=(\S+)/,
+  },
   { name: 'strace', package: 'strace', version: ['strace', '--version'], shown: /version (\S+)/ },
   { name: 'cc', package: 'gcc libc6-dev', version: ['cc', '--version'], shown: /(\d+\.\d+\.\d+)/ },
 ]

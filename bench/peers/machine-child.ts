@@ -1,5 +1,8 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import Bottleneck from 'bottleneck'
+import { Redis } from 'ioredis'
+import { RateLimiterQueue, RateLimiterRedis } from 'rate-limiter-flexible'
 import { systemClock } from '../../src/protocol/clock.ts'
 import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
 import { openGate } from '../../src/remote/gate/gate.ts'
@@ -71,7 +74,38 @@ async function sharing(): Promise<{ go(): Promise<unknown>; end(): Promise<unkno
       },
     }
   }
-  throw new Error(`nothing shares like ${kind}`)
+  const client = new Redis(url, { maxRetriesPerRequest: null })
+  const ask = () => send(() => {})
+  if (kind === 'bottleneck') {
+    const limiter = new Bottleneck({
+      id: 'bench',
+      datastore: 'ioredis',
+      Redis,
+      clientOptions: { port: Number(storePort) },
+      maxConcurrent: CONCURRENCY,
+      reservoir: limit,
+      reservoirRefreshInterval: 1000,
+      reservoirRefreshAmount: limit,
+    })
+    return {
+      go: () => limiter.schedule(ask),
+      end: async () => Promise.all([limiter.disconnect(), client.quit()]),
+    }
+  }
+  const limiter = new RateLimiterRedis({
+    storeClient: client,
+    points: limit,
+    duration: 1,
+    keyPrefix: 'bench',
+  })
+  const queue = new RateLimiterQueue(limiter)
+  return {
+    go: async () => {
+      await queue.removeTokens(1)
+      await ask()
+    },
+    end: () => client.quit(),
+  }
 }
 
 const { go, end } = await sharing()
