@@ -85,11 +85,11 @@ export function openSummaries({ all, column, one, value }: Statements) {
   const statesBelow = all<[{ mirror: number; path: string }], { state: FileState; n: number }>(
     `SELECT state, count(*) AS n FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY state`,
   )
-  // An acceptance holds as long as the failure is recorded with the same code.
-  const isAccepted = `EXISTS (SELECT 1 FROM accepted JOIN failures USING (folder, name, code)
+  // An acceptance holds as long as the failure is recorded with the same code. Without any acceptance, no file is looked up.
+  const isAccepted = `EXISTS (SELECT 1 FROM accepted) AND EXISTS (SELECT 1 FROM accepted JOIN failures USING (folder, name, code)
      WHERE accepted.folder = files.folder AND accepted.name = files.name)`
   const open = all<[mirror: number], { state: FileState; n: number; since: number | null }>(
-    `SELECT state, count(*) AS n, min(CASE WHEN NOT ${isAccepted} THEN files.since END) AS since
+    `SELECT state, count(*) AS n, min(CASE WHEN NOT (${isAccepted}) THEN files.since END) AS since
      FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
