@@ -63,7 +63,7 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
   }
 }
 
-/** `notCompared`: how many links could not be compared; null when the command compares no links. */
+/** `notCompared`: how many linked images could not be compared; null when the command compares none. */
 function report(done: Tally, notCompared: number | null, { mirrors, stopped, paused }: PassResult): void {
   const { linked } = done.counts
   if (linked > 0 && notCompared === null)

@@ -290,7 +290,7 @@ export class PictureBuffers {
     }
   }
 
-  /** Frees the memory. The caller knows that no picture will be opened for a while. */
+  /** Frees the buffers that are kept for further pictures. The caller knows that no picture will be opened for a while. */
   letGo(): void {
     this.#free.length = 0
   }

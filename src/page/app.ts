@@ -58,7 +58,7 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     return undefined
   })
 
-  // These paths need no key, because without a key their answers name no file.
+  // These paths need no key of the page: only whoever has shown the key gets answers that name files.
   app.get('/healthz', context => {
     const alerts = sources.alerts()
     if (alerts.length === 0) return context.text('ok\n')

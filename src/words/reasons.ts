@@ -248,7 +248,7 @@ const WORDS = {
   // What `why` answers about a path (src/sync/outlook).
   in_sync: 'its image has the bytes that it had when it was last read',
   in_sync_flat: ({ album }: { album: string }) =>
-    `its image has its bytes, and lies in ${album === '' ? 'the root' : `"${album}"`}, because its own album could not be had`,
+    `the picture is on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
   linked_by_name:
     'an image of its name, dimensions and size was on the host already; their bytes are not compared yet',
   cause_not_recorded: 'what went wrong is not recorded',

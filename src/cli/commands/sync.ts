@@ -1,13 +1,14 @@
 import type { Config } from '../../config/schema.ts'
+import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation } from '../../daemon/report/preview.ts'
 import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { count, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
-import { configCommand, flag, jsonOption } from '../options.ts'
+import { configCommand, flag, jsonOption, pathToActOn, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
-import { printJson, printLine } from '../terminal/output.ts'
+import { printJson, printLine, sayAside } from '../terminal/output.ts'
 import { locationsToActOn } from './ls.ts'
 
 export const syncCommand = configCommand(
@@ -83,4 +84,52 @@ function operationInWords(operation: Operation): string {
 function pruning(config: Config, pruneIgnored: boolean): Config {
   const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }) satisfies MirrorPolicy)
   return { ...config, mirrors }
+}
+
+export const retryCommand = configCommand(
+  options =>
+    options
+      .positional('path', { type: 'string', describe: 'Only what failed at and below this path' })
+      .options({
+        resend: valued(
+          'Send a picture again whose upload can not be found out; it may then be on the host twice',
+        ),
+        ...jsonOption,
+      })
+      .example('$0 retry', 'Try everything again that failed')
+      .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known'),
+  async (config, { path, resend, json }, onInterrupts) => {
+    const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
+    return (await onePass(config, 'retry', request, json, onInterrupts)).exitCode
+  },
+)
+
+export const adoptCommand = configCommand(
+  options =>
+    options
+      .options({
+        verify: flag(
+          'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
+        ),
+        ...jsonOption,
+      })
+      .example('$0 adopt', 'Link local pictures to images that are on the host already')
+      .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
+  async (config, { verify, json }, onInterrupts) => {
+    const { exitCode, result } = await onePass(config, 'adopt', { verify }, json, onInterrupts)
+    if (result.verified) report(result.verified, result.addressesKnown)
+    return exitCode
+  },
+)
+
+/** albumd learns how the host builds delivery addresses from the host's answer to an upload. */
+const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adopt --verify" again'
+
+/** Writes to standard error, because standard output has the summary. */
+function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown: boolean): void {
+  const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
+  sayAside(`${count(equal, 'linked image')} proved to be the same`)
+  if (other > 0)
+    sayAside(`${count(other, 'linked image')} proved to be another; the next sync uploads the pictures`)
+  if (unknown > 0) sayAside(`${count(unknown, 'linked image')} could not be compared: ${why}${remedy}`)
 }

@@ -50,8 +50,9 @@ export class PlaceFiles {
   }
 
   /**
-   * The size of the picture, when it is already on the disk with the known bytes. Its modification time is set too. Null:
-   * nothing is on the disk at its path.
+   * The size of the picture when it is already on the disk with the known bytes. This function then also sets the file's
+   * modification time, where it differs. Null: nothing is on the disk at the picture's path. Throws PictureProblem when
+   * something else is there.
    */
   async sizeThere({ to, known, mtime }: Wanted): Promise<number | null> {
     const file = await this.#fullPath(to)

@@ -163,8 +163,8 @@ export class UploadQueue {
   }
 
   /**
-   * Unblocks uploads when a used-up quota has blocked them. Answers whether one upload must ask alone whether the host
-   * takes uploads again.
+   * Lets uploads be sent again that a used-up quota has blocked. Answers whether a single upload must be sent first, to find
+   * out whether the host takes uploads again. `isProbe`: the caller knows that a single upload must be sent first.
    */
   #letAsk(isProbe: boolean): boolean {
     const { synced, host, only } = this.#run

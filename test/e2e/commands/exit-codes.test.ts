@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { realDisk } from '../../../src/local/disk.ts'
 import { lockFolder, lockState } from '../../../src/synced/lock.ts'
 import { png } from '../../pictures.ts'
 import { oneLine } from '../stage/fault-stage.ts'
-import { inOneDay, oneDay, runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { inOneDay, oneDay, PROGRAM, runProgram, type Stage, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
 
@@ -101,7 +102,7 @@ describe('exit codes', () => {
     await syncSays(
       stage,
       2,
-      /is mirrored in the album "Photos", the config says "Elsewhere"; put mirrors\[\]\.album back/,
+      /is mirrored in the album "Photos", the config says "Elsewhere"\. Put mirrors\[\]\.album back/,
     )
     expect(await stage.listing()).toEqual(before)
     expect(await stage.sync('--dry-run')).toMatchObject({ code: 2, out: '' })
@@ -115,7 +116,7 @@ describe('exit codes', () => {
     await syncSays(
       stage,
       2,
-      /the album "Photos" mirrors .*pictures, .*elsewhere; put mirrors\[\]\.folder back/,
+      /the album "Photos" mirrors .*pictures, .*elsewhere\. (Put|Say .*put) mirrors\[\]\.folder back/,
     )
     expect(await stage.listing()).toEqual(before)
   })
@@ -251,4 +252,43 @@ it('--json has a schema on top, and an error is JSON too', async () => {
   expect(await told('put', 'nowhere.png')).toMatchObject({ code: 2, said: { error: { code: 'USAGE' } } })
   stage.write('new.png', png(5, 5).bytes)
   expect(await told('url', 'new.png')).toMatchObject({ code: 3, said: { error: { code: 'LEFT' } } })
+})
+
+it.skipIf(!existsSync('/dev/full') && !process.env.CI)(
+  'a log that can not be written does not end the daemon',
+  async () => {
+    const stage = await setStage()
+    stage.write('red.png', png().bytes)
+    const line = `exec '${process.execPath}' '${PROGRAM}' run --config '${stage.config}' > /dev/full`
+    const daemon = spawn('sh', ['-c', line], { cwd: stage.home, stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    daemon.stderr.on('data', text => {
+      said += text
+    })
+    const ended = new Promise(resolve => daemon.once('close', resolve))
+    await expect
+      .poll(() => stage.delivered(), { timeout: 60_000, interval: 500 })
+      .toHaveProperty(['Photos/red.png'])
+    daemon.kill('SIGTERM')
+    expect(await ended).toBe(0)
+    expect(said).toBe('')
+  },
+)
+
+it.skipIf(!existsSync('/dev/full') && !process.env.CI)(
+  'a command whose answer can not be written fails in one line',
+  async () => {
+    const stage = await setStage()
+    const { code, err } = await stage.shell(`status --config '${stage.config}' > /dev/full`)
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'albumd: what this command tells could not be written (ENOSPC); make room\n',
+    })
+  },
+)
+
+it('status --watch ends once nobody reads along', async () => {
+  const stage = await setStage()
+  const { code, out } = await stage.shell(`status --watch --config '${stage.config}' | head -n 1`)
+  expect({ code, out }).toEqual({ code: 0, out: 'albumd is not running\n' })
 })
