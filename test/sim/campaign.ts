@@ -6,7 +6,7 @@ import { historyOf } from './histories/kept-histories.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
 import type { Violation } from './judges/oracle.ts'
-import { drawMachines, MACHINES } from './machines/machines-history.ts'
+import { drawMachines, isOfMachines } from './machines/machines-history.ts'
 import { playMachines } from './machines/play-machines.ts'
 
 export interface Failure extends Violation {
@@ -66,7 +66,7 @@ export interface Played {
 
 /** Plays the history of a seed, of one machine or of two. */
 export function playHistory(seed: number, kits: Kits, log: string[] | null = null): Promise<Played> {
-  return seed < MACHINES ? play(historyOf(seed), kits, log) : playMachines(drawMachines(seed), kits, log)
+  return isOfMachines(seed) ? playMachines(drawMachines(seed), kits, log) : play(historyOf(seed), kits, log)
 }
 
 /** Plays one history to its end. `log` takes what happens, for people. */

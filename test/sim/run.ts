@@ -4,7 +4,7 @@ import { type Failure, openKits, play, playHistory, type Tally } from './campaig
 import type { Kits } from './engine/world.ts'
 import { historyOf } from './histories/kept-histories.ts'
 import type { Violation } from './judges/oracle.ts'
-import { MACHINES } from './machines/machines-history.ts'
+import { isOfMachines, MACHINES, MACHINES_SEEDS } from './machines/machines-history.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { printed, shrink } from './print.ts'
 
@@ -22,7 +22,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function playOne(seed: number): Promise<boolean> {
   const kits = openKits()
-  if (seed >= MACHINES) return (await printMachines(seed, kits)) === null
+  if (isOfMachines(seed)) return (await printMachines(seed, kits)) === null
   const history = historyOf(seed)
   const { violation } = await play(history, kits)
   const shown = violation ? (await shrink(history, violation.invariant, kits)).history : history
@@ -46,10 +46,10 @@ const MACHINES_EVERY = 20
 
 /** The histories of two machines have seeds of their own, from MACHINES on. */
 function* batchesOf(from: number, seeds: number): Generator<{ from: number; count: number }, undefined> {
-  const two = from < MACHINES ? Math.floor(seeds / MACHINES_EVERY) : 0
+  const two = isOfMachines(from) ? 0 : Math.floor(seeds / MACHINES_EVERY)
   for (const [first, all] of [
     [from, seeds - two],
-    [MACHINES + from, two],
+    [MACHINES + (from % MACHINES_SEEDS), two],
   ] as const)
     for (let done = 0; done < all; done += BATCH)
       yield { from: first + done, count: Math.min(BATCH, all - done) }
@@ -97,8 +97,8 @@ async function printShortest(failures: readonly Failure[]): Promise<void> {
   const kits = openKits()
   const first = [...Map.groupBy(failures, ({ invariant }) => invariant).values()].map(([failure]) => failure!)
   for (const { seed, invariant } of first.slice(0, SHRUNK_MOST)) {
-    print(`\nseed ${seed}${seed < MACHINES ? ', shortened' : ''}:`)
-    if (seed >= MACHINES) {
+    print(`\nseed ${seed}${isOfMachines(seed) ? '' : ', shortened'}:`)
+    if (isOfMachines(seed)) {
       await printMachines(seed, kits)
       continue
     }

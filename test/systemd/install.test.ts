@@ -39,6 +39,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       .poll(async () => (await booted.show('StatusText')).StatusText, within)
       .toBe('1 of 1 picture on the host')
     expect(JSON.parse((await booted.service('status', '--json')).out)).toEqual({
+      schema: 1,
       unit: 'albumd.service',
       file: '/etc/systemd/system/albumd.service',
       installed: true,
