@@ -97,11 +97,6 @@ const SHAPES: readonly Shape[] = [
       '`RestoreReport`.',
     types: [['src/daemon/restore/restore.ts', 'RestoreReport', 'Note']],
   },
-  {
-    commands: 'put',
-    words:
-      'One object with `schema` (1) and `pictures`: for each argument `path`, `cdn_url` (null: not on the host) and `reason`.',
-  },
   { commands: 'backup', words: 'One object with `file` and its size in `bytes`.' },
   {
     commands: 'doctor',
@@ -126,7 +121,7 @@ export function jsonPage(): string {
   return page(
     'JSON',
     '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
-      'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code. The types ' +
+      'are here keep their names. Every object but the line of `host` begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code. The types ' +
       'are the ones in the code.',
     ...SHAPES.flatMap(({ commands, words, types = [] }) => [
       `## ${commands}`,

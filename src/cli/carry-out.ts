@@ -11,6 +11,7 @@ const PATIENCE_MS = 3000
 /**
  * Carries out a command. When a daemon uses this state, the daemon carries out the command, else this process. Answers the
  * result, and whether a daemon did the work. Throws what the command throws. `shown`: how a person sees the work go on.
+ * `leave`: when it is aborted, nobody waits for the daemon any more, which then goes on alone.
  */
 export async function carryOut<N extends CommandName>(
   config: Config,
@@ -18,6 +19,7 @@ export async function carryOut<N extends CommandName>(
   request: RequestOf<N>,
   interruption: Interruption,
   shown: Partial<CommandOutput> = {},
+  leave = interruption.stop,
 ): Promise<{ result: ResultOf<N>; byDaemon: boolean }> {
   const { stateFiles } = await import('../daemon/state/claim.ts')
   const { refuseClosed } = await import('../daemon/state/state-problem.ts')
@@ -30,7 +32,7 @@ export async function carryOut<N extends CommandName>(
     const waiting = setTimeout(() => output.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
     const asking = { ...output, begun: () => clearTimeout(waiting) }
     try {
-      const answer = await askDaemon(control, config, name, request, asking, interruption.stop)
+      const answer = await askDaemon(control, config, name, request, asking, leave)
       if (answer) return { result: answer.done, byDaemon: true }
     } finally {
       clearTimeout(waiting)

@@ -78,11 +78,12 @@ export async function locationsToActOn(config: Config, paths: readonly string[])
   // Without a path, a damaged state must not be read: sync sets it aside.
   if (paths.length === 0) return []
   const { readState } = await import('../../daemon/state/state.ts')
-  const { locationsOf } = await import('../../daemon/report/mirrored-pictures.ts')
+  const { locationsOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   return readState(config, synced =>
     paths.flatMap(path => {
       const places = locationsOf(config, synced, pathArgument(path))
       if (places.length === 0) throw inNoMirror(path, config)
+      if (places.every(place => recordedAt(synced, place).kind === 'nothing')) throw nothingKnown(path)
       return places
     }),
   )

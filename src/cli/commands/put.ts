@@ -21,7 +21,8 @@ export const putCommand = configCommand(
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .epilogue(
         'It waits until each picture is on the host, and prints one address a line, in the order of the arguments. While run ' +
-          'runs, run sends them, before what waits already. A picture that could not be sent is named on standard error, and ' +
+          'runs, run sends them, before what waits already. Without run it makes a pass of its own, which also sends what else is ' +
+          'new in the folders of these pictures, and what waited before. A picture that could not be sent is named on standard error, and ' +
           'the command ends with 3. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, json }, onInterrupts) => {
@@ -71,7 +72,7 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
-/** Has the pictures sent, and returns when the last of them is done, although the pass may go on with other pictures. */
+/** Has the pictures sent. Returns when the last of them is done, although a daemon may go on with other pictures. */
 async function send(
   config: Config,
   paths: string[],
@@ -84,9 +85,9 @@ async function send(
     waiting.delete(`${told.mirror}/${told.path}`)
     if (waiting.size === 0) done.abort()
   }
-  const interruption = { stop: AbortSignal.any([stop, done.signal]), cut }
+  const leave = AbortSignal.any([stop, done.signal])
   try {
-    await carryOut(config, 'sync', { pruneIgnored: false, paths }, interruption, { tell })
+    await carryOut(config, 'sync', { pruneIgnored: false, paths }, { stop, cut }, { tell }, leave)
   } catch (error) {
     if (!done.signal.aborted || (error as { code?: string }).code !== 'LEFT') throw error
   }

@@ -18,7 +18,7 @@ export const syncCommand = configCommand(
         type: 'string',
         array: true,
         default: [] as string[],
-        describe: 'Look at these pictures or folders alone',
+        describe: 'Scan only these folders, or the folders of these pictures',
       })
       .options({
         'dry-run': flag('Print the plan with reasons; change nothing anywhere, and do not ask the host'),
@@ -26,7 +26,7 @@ export const syncCommand = configCommand(
         ...jsonOption,
       })
       .example('$0 sync -c albumd.yaml', 'Mirror now')
-      .example('$0 sync ~/Pictures/2026', 'Look at one folder alone')
+      .example('$0 sync ~/Pictures/Holiday', 'Scan one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
         'At the end of the pass sync deletes the images of pictures that its scan found gone, after it has ' +

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { startDaemon } from '../stage/process.ts'
@@ -28,6 +28,19 @@ describe('put', () => {
     expect(await daemon.stop()).toBe(0)
   })
 
+  it('runs notify.on_upload for each picture, without a daemon too', async () => {
+    const stage = await setStage()
+    const log = join(stage.home, 'uploaded')
+    stage.configure({ notify: { on_upload: `echo "$ALBUMD_PATH" >> '${log}'` } })
+    for (const [n, path] of ['a.png', 'b.png', 'c.png'].entries()) stage.write(path, png(3 + n, 2).bytes)
+    expect(await stage.albumd('put', 'a.png', 'b.png')).toMatchObject({ code: 0, err: '' })
+    const ran = readFileSync(log, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(path => basename(path))
+    expect(ran.sort()).toEqual(['a.png', 'b.png', 'c.png'])
+  })
+
   it('names what could not be sent, and refuses what is no picture of a mirror', async () => {
     const stage = await setStage()
     stage.write('good.png', png(3, 2).bytes)
@@ -47,7 +60,7 @@ describe('put', () => {
     for (const [path, words] of [
       [outside, 'lies in no mirror'],
       ['note.txt', 'TXT is none of the formats'],
-      ['nowhere.png', 'no such file'],
+      ['nowhere.png', 'nothing is known of it'],
     ] as const)
       expect(await stage.albumd('put', path)).toMatchObject({
         code: 2,
@@ -69,6 +82,7 @@ it('sync PATH looks at these paths alone', async () => {
   const paths = (await stage.listing()).map(line => line.split(' ')[0])
   expect(paths).toContain('Photos/a/new/2.png')
   expect(paths).not.toContain('Photos/b/2.png')
+  expect(await stage.albumd('sync', 'nowhere.png')).toMatchObject({ code: 2 })
   expect(await stage.albumd('sync', '/etc')).toMatchObject({
     code: 2,
     err: expect.stringContaining('no mirror'),
