@@ -118,7 +118,7 @@ const LEFT_OUT = {
   ignored: 'by your rules',
   hidden: 'hidden',
   empty: 'empty',
-  links: 'symbolic links',
+  links: 'links and special files',
 } as const satisfies Record<keyof MirrorStatus['left_out'], string>
 
 /** The state of each mirror. */
