@@ -105,10 +105,11 @@ export class FakeRedis {
       this.#put(key, hash)
       return gone
     },
-    ZADD: (key, score, member) => {
+    ZADD: (key, ...options) => {
+      const [score, member] = options.slice(-2)
       const set = this.#hash(key)
       const isNew = !set.has(member!)
-      set.set(member!, score!)
+      if (isNew || options.length === 2) set.set(member!, score!)
       this.#put(key, set)
       return isNew ? 1 : 0
     },
@@ -123,8 +124,8 @@ export class FakeRedis {
     },
     ZRANGE: (key, from, to, ...options) => {
       const all = this.#members(key)
-      const end = Number(to) < 0 ? all.length + Number(to) : Number(to)
-      const shown = all.slice(Number(from), end + 1)
+      const [start, end] = [from, to].map(at => Number(at) + (Number(at) < 0 ? all.length : 0))
+      const shown = all.slice(Math.max(0, start!), end! + 1)
       const scores = options.some(option => option.toUpperCase() === 'WITHSCORES')
       return shown.flatMap(([member, score]) => (scores ? [member, String(score)] : [member]))
     },

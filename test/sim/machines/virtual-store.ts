@@ -104,7 +104,8 @@ export class VirtualStore {
         leaves.some(theirs => theirs.until > now && meet({ ...leave, albums: fresh }, theirs))
       )
         this.onDouble(`${me} is given an album that ${other} has had a moment ago`)
-    this.#leaves.set(String(me), [...(this.#leaves.get(String(me)) ?? []), leave])
+    const mine = (this.#leaves.get(String(me)) ?? []).filter(({ until }) => until > now)
+    this.#leaves.set(String(me), [...mine, leave])
   }
 
   /** Why a machine may not delete now, for people; or null. `id`: the machine's id in the store. */

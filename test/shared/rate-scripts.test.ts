@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { beat } from '../../src/shared/machines.ts'
+import { forgetRefusal, lastRefusal, tellRefusal } from '../../src/shared/quota.ts'
+import { RATE } from '../../src/shared/rate-script.ts'
+import { type Script, type Store, script, type Value } from '../../src/shared/store.ts'
+import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
+import { Random } from '../sim/histories/random.ts'
+import { FakeRedis } from '../sim/machines/fake-redis.ts'
+
+const NAMES = [
+  ...['places', 'pending', 'line', 'polls', 'facts'].map(name => `${name}:list`),
+  'rate',
+  'machines',
+]
+
+/** The same script at a time that both stores agree on. */
+function at(now: number, { lua }: Script): Script {
+  const time = `{ '${Math.floor(now / 1000)}', '${(now % 1000) * 1000}' }`
+  return script(lua.replaceAll("redis.call('TIME')", time))
+}
+
+/** What a machine does with the rate and the quota. `given`: places that were asked for. */
+function drawAct(random: Random, now: number, given: string[]): (store: Store) => Promise<unknown> {
+  const me = random.pick(['one', 'two', 'three'])
+  const facts = { share: random.pick([1 / 8, 0.5, null]), rate: 3, usedToday: 7, albums: ['A'] }
+  if (random.chance(0.3)) return store => beat(store, me, facts)
+  if (random.chance(0.1)) return store => tellRefusal(store, 5000)
+  if (random.chance(0.1)) return lastRefusal
+  if (random.chance(0.05)) return forgetRefusal
+  const reports = given
+    .splice(0, random.below(3))
+    .flatMap(id => [id, random.pick(['', String(now + random.below(30))])])
+  const id = random.chance(0.8) ? `${me} ${now}` : ''
+  if (id) given.push(id)
+  const told = [random.pick(['', '', '', '2']), random.below(2), random.pick(['', '', '', '', '', '700'])]
+  return store => store.run(RATE, NAMES, [me, id, 4, ...told, ...reports])
+}
+
+describe('the Lua of the simulation', () => {
+  it.skipIf(!hasRedis && !process.env.CI)('keeps the rate as a real store does', async () => {
+    const redis = await startRedis()
+    for (let seed = 1; seed <= 30; seed++) {
+      const random = new Random(seed)
+      const store = storeOf(redis.url, { baseUrl: `https://host-${seed}.example`, key: 'key' })
+      let now = 1_795_262_400_000
+      const redisOf = new FakeRedis(() => now)
+      const storeThat = (run: (...what: Parameters<Store['run']>) => unknown): Store => ({
+        ...store,
+        run: async (script, names, args) => ({
+          ok: true,
+          value: (await run(at(now, script), names, args)) as Value,
+        }),
+      })
+      const real = storeThat((...what) => runAtLast(store, ...what))
+      const fake = storeThat((...what) => redisOf.run(...what))
+      const given: string[] = []
+      for (let calls = 0; calls < 60; calls++) {
+        now += random.pick([1, 20, 100, 300, 1000, 4000])
+        const act = drawAct(random, now, given)
+        expect(await act(fake), `seed ${seed}, call ${calls}`).toEqual(await act(real))
+      }
+      await store.close()
+    }
+  })
+})
