@@ -50,6 +50,8 @@ const REPORT_MS = 15
 /** How long a request waits at most before it looks again: whether the store has answered, and whether it is back. */
 const LOOK_MS = 2
 const LOOK_AWAY_MS = 25
+/** The store forgets by itself a place of which it hears nothing for so long. */
+const OPEN_MS = 10_000
 
 interface Place {
   id: string
@@ -76,6 +78,11 @@ export class SharedWindow {
   #reports = new Map<string, number | ''>()
   #taught: number | '' = ''
   #refused: number | '' = ''
+  /**
+   * Places that the store may count for nothing, because it was away when it had to be told, and since when. An example is a
+   * place whose question was not answered in time.
+   */
+  #unsure = new Map<string, number>()
   #asking = false
   #askAgainAt = 0
   /** This machine has to tell the store what it has sent in the last second. */
@@ -171,12 +178,7 @@ export class SharedWindow {
   /** The part of the rate, while the store is away. What was sent just before, with the store, still counts. */
   #waitAloneMs(now: number): number {
     const part = this.#limit * this.#options.share
-    if (!this.#wasAway) {
-      this.#wasAway = true
-      this.#places = []
-      this.#reports.clear()
-      this.#refused = ''
-    }
+    this.#goAway()
     this.#own.adopt(Math.max(1, Math.floor(part)))
     const silent = this.#options.lastAnswer() + SILENT_MS - now
     const wait = Math.max(silent, this.#nextAt - now, this.#own.waitMs(now))
@@ -186,18 +188,32 @@ export class SharedWindow {
     return 0
   }
 
-  /** The store is back: it is told what this machine has sent in the last second. */
+  /** `untold`: more places that the store could not be told of. */
+  #goAway(untold: readonly string[] = []): void {
+    const now = this.#options.clock.monotonic()
+    const unused = this.#places.splice(0).map(({ id }) => id)
+    for (const id of [...untold, ...unused, ...this.#reports.keys()]) this.#unsure.set(id, now)
+    this.#reports.clear()
+    this.#refused = ''
+    this.#wasAway = true
+  }
+
+  /** The store is back: it is told what this machine has sent in the last second, and gets back what it counts besides. */
   #comeBack(): void {
     if (!this.#wasAway || this.#asking) return
     const { clock, storeClock, newId } = this.#options
-    for (const arrival of this.#own.recent(clock.monotonic()))
-      this.#reports.set(newId(), storeClock.toStore(arrival))
+    const now = clock.monotonic()
+    for (const [id, since] of this.#unsure) if (since > now - OPEN_MS) this.#reports.set(id, '')
+    this.#unsure.clear()
+    for (const arrival of this.#own.recent(now)) this.#reports.set(newId(), storeClock.toStore(arrival))
   }
 
   #report(id: string, latest: number | ''): void {
-    if (this.#options.store.away()) return
-    this.#reports.set(id, latest)
-    void this.#flushSoon()
+    if (this.#options.store.away()) this.#goAway([id])
+    else {
+      this.#reports.set(id, latest)
+      void this.#flushSoon()
+    }
   }
 
   #flushing = false
@@ -251,6 +267,7 @@ export class SharedWindow {
     const now = clock.monotonic()
     if (!answer.ok) {
       this.#taught = taught
+      this.#goAway([id, ...reports.map(([of]) => of)])
       return null
     }
     const [at, isPlace, told, limit, guard, refusals] = answer.value as [
