@@ -65,8 +65,9 @@ export function judge(
   witness: Witness | null,
 ): Verdict {
   if (database === null) return witness ? 'lost' : 'new'
-  // A database that no process has opened for work yet has no witness. When it was opened before, its witness was lost.
-  if (!witness) return generation === null ? 'cut_off' : 'restored'
+  // The database remembers a witness only once the witness is on the disk, and before that nobody works with the database.
+  // So when the database remembers none, its first opening was cut off. Otherwise its witness was lost.
+  if (!witness) return seen === null ? 'cut_off' : 'restored'
   const opened = generation ?? 0
   if (opened < witness.generation) return 'restored'
   // The power was cut after the database was written and before the witness was.

@@ -28,6 +28,13 @@ describe('what a database and its witness say together', () => {
       open,
     ],
     ['restored', 'the witness is missing', remembers(5), mark(1), null],
+    [
+      'cut_off',
+      'the power went in its first opening, before the witness was written',
+      { generation: 1, witness: null },
+      mark(1),
+      null,
+    ],
     ['restored', 'it saw another witness', remembers(5), mark(1), { ...open, mark: mark(9) }],
     ['cut_off', 'the process was killed', remembers(5), mark(1), open],
     ['cut_off', 'the power went before the witness was written', remembers(6), mark(1), closed],
