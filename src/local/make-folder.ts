@@ -1,10 +1,11 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { toDisk } from './to-disk.ts'
 
 /**
- * Makes a folder, and the missing folders above it. `mode`: the permission bits of all these folders. Throws Node's error.
- * Node's own recursive mkdir never returns when a file system answers ENOENT for a folder whose parent exists, as /proc
- * does (Node 24).
+ * Makes a folder, and the missing folders above it, so that a power cut does not take them. `mode`: the permission bits of
+ * all these folders. Throws Node's error. Node's own recursive mkdir never returns when a file system answers ENOENT for a
+ * folder whose parent exists, as /proc does (Node 24).
  */
 export function makeFolder(folder: string, mode: number): void {
   try {
@@ -23,5 +24,11 @@ function makeOne(folder: string, mode: number): void {
     mkdirSync(folder, { mode })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(folder).isDirectory()) throw error
+    return
+  }
+  try {
+    toDisk(dirname(folder))
+  } catch {
+    // A folder that this user may not read, for example, can't be synced. The folder in it was made all the same.
   }
 }

@@ -30,8 +30,9 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
     // After a large commit or a long reader has made the log longer, SQLite shortens it to so many bytes.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
     // With WAL, openSynced itself syncs the log after each commit, so SQLite need not. Some file systems do not allow WAL;
-    // then SQLite syncs each commit.
-    db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'FULL'}`)
+    // then SQLite syncs each commit. With FULL it would not sync the end of its journal, and after a power cut the journal
+    // would undo the last commit.
+    db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'EXTRA'}`)
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
     // The savepoints of a group commit take more than the default of 64 KiB of memory. Without this, SQLite would write

@@ -1,4 +1,6 @@
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { toDisk } from '../local/to-disk.ts'
 import { shellWord } from '../words/text.ts'
 import { StateError } from './state-error.ts'
 
@@ -34,4 +36,22 @@ export function makePrivate(file: string): void {
 function isOpenToOthers(file: string): boolean {
   // Windows has no such permissions, so the mode there is made up.
   return process.platform !== 'win32' && (statSync(file).mode & OTHERS) !== 0
+}
+
+/**
+ * Replaces a file atomically by one that only its owner can read. When this returns, a power cut loses nothing of the file,
+ * neither its name nor its times. After a failure the file is as it was. Throws Node's errors.
+ */
+export function replaceFile(file: string, text: string): void {
+  const unfinished = `${file}.tmp`
+  try {
+    writeFileSync(unfinished, text, { mode: 0o600, flush: true })
+    renameSync(unfinished, file)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw error
+  }
+  // The new name has changed the ctime of the file, which its folder does not hold.
+  toDisk(file)
+  toDisk(dirname(file))
 }

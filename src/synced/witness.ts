@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { toDisk } from '../local/to-disk.ts'
+import { replaceFile } from './private-file.ts'
 
 /**
  * The witness is a small file beside the database. It shows when an older copy of the database was put back. It counts how
@@ -105,17 +97,9 @@ export function readWitness(file: string): Witness | null {
   }
 }
 
-/** Replaces the witness atomically, and syncs it to the disk. Answers inode, size and ctime of the new file. */
+/** Replaces the witness, so that it lasts. Answers inode, size and ctime of the new file. */
 export function writeWitness(file: string, witness: Omit<Witness, 'mark'>): FileMark {
-  const unfinished = `${file}.tmp`
-  try {
-    writeFileSync(unfinished, `${JSON.stringify(witness)}\n`, { mode: 0o600, flush: true })
-    renameSync(unfinished, file)
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw error
-  }
-  sync(dirname(file))
+  replaceFile(file, `${JSON.stringify(witness)}\n`)
   return markOf(file)!
 }
 
@@ -128,21 +112,8 @@ export function markOf(file: string): FileMark | null {
 
 /** Like `markOf`, but syncs the file's times to the disk before. So after a power cut the file still has the same ctime. */
 export function lastingMarkOf(file: string): FileMark | null {
-  sync(file)
+  toDisk(file)
   return markOf(file)
-}
-
-function sync(path: string): void {
-  const open = openSync(path, 'r')
-  try {
-    fsyncSync(open)
-  } catch (error) {
-    // The error is ignored on systems that can't sync a folder, or a file that is open only for reading.
-    if (!['EISDIR', 'EINVAL', 'EPERM', 'EBADF'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      throw error
-  } finally {
-    closeSync(open)
-  }
 }
 
 function sameFile(a: FileMark, b: FileMark): boolean {

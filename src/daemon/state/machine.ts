@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { isAtOrBelow, type Machine } from '../../shared/claims.ts'
 import { albumPathOf } from '../../sync/album.ts'
-import { makePrivate } from '../../synced/private-file.ts'
+import { replaceFile } from '../../synced/private-file.ts'
 import { explained } from '../../synced/state-error.ts'
 import { orNull } from '../or-null.ts'
 
@@ -25,11 +25,7 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
   const file = join(state_dir, 'albumd.machine')
   const known = orNull(() => JSON.parse(readFileSync(file, 'utf8')) as Kept)
   let kept: Kept = known ?? { id: randomBytes(16).toString('hex'), heldBy: '', held: [] }
-  const write = () => {
-    makePrivate(`${file}.new`)
-    writeFileSync(`${file}.new`, JSON.stringify(kept), { flush: true })
-    renameSync(`${file}.new`, file)
-  }
+  const write = () => replaceFile(file, JSON.stringify(kept))
   if (known === null)
     try {
       write()

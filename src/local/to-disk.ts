@@ -1,0 +1,18 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+
+/**
+ * Syncs a file with its times, or a folder with the names in it, to the disk. After a power cut a file may be there without
+ * its name until its folder is synced.
+ */
+export function toDisk(path: string): void {
+  const open = openSync(path, 'r')
+  try {
+    fsyncSync(open)
+  } catch (error) {
+    // The error is ignored on systems that can't sync a folder, or a file that is open only for reading.
+    if (!['EISDIR', 'EINVAL', 'EPERM', 'EBADF'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error
+  } finally {
+    closeSync(open)
+  }
+}
