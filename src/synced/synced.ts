@@ -67,10 +67,16 @@ export interface Synced extends Records {
   close(): void
 }
 
-/** Opens the records. `check` is called before each transaction, and throws when nothing may be written. */
-export function openSynced(db: Db, check: () => void = () => {}): Synced {
-  const log = openLog(db)
-  const commit = groupCommits(db, { check, sync: log.sync })
+export interface SyncedOptions extends Pick<GroupOptions, 'check' | 'schedule'> {
+  /** Syncs the database's log to the disk. */
+  syncLog?: (descriptor: number) => Promise<void>
+}
+
+/** Opens the records. */
+export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
+  const { check = () => {}, syncLog = promisify(fdatasync), ...schedule } = options
+  const log = openLog(db, syncLog)
+  const commit = groupCommits(db, { check, sync: log.sync, ...schedule })
   const tables = Object.entries(openTables(db))
   const records = Object.fromEntries(tables.map(([name, { reads }]) => [name, reads])) as unknown as Records
   const tx = Object.fromEntries(
@@ -94,8 +100,6 @@ export function openSynced(db: Db, check: () => void = () => {}): Synced {
   }
 }
 
-const toDisk = promisify(fdatasync)
-
 /**
  * The database's write-ahead log. SQLite writes each commit to the log, and albumd syncs the log to the disk. If SQLite
  * synced it, the whole process would wait: a tenth of a millisecond on a quick disk, and many milliseconds on a memory
@@ -104,7 +108,7 @@ const toDisk = promisify(fdatasync)
  * When a process closes any descriptor of a file, it loses all its locks on this file. The log may be opened and closed
  * here, because SQLite has no locks on it.
  */
-function openLog(db: Db) {
+function openLog(db: Db, syncLog: (descriptor: number) => Promise<void>) {
   let opened: number | null = null
   const isLogged = db.pragma('journal_mode', { simple: true }) === 'wal'
   // The log is opened late, because the file exists only from the first commit on.
@@ -113,7 +117,7 @@ function openLog(db: Db) {
     return opened
   }
   return {
-    sync: () => (isLogged ? toDisk(log()) : null),
+    sync: () => (isLogged ? syncLog(log()) : null),
     syncNow: () => isLogged && fdatasyncSync(log()),
     close: () => opened !== null && closeSync(opened),
   }

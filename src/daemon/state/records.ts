@@ -39,18 +39,22 @@ export interface Records {
 
 /**
  * Opens the records, or makes new ones. Sets damaged records aside. Finds out whether the records are lost or an older
- * copy. `say` tells a person what was wrong, in one line. Throws StateError.
+ * copy. `say` tells a person what was wrong, in one line. Tests replace `open`. Throws StateError.
  */
-export function openRecords(files: RecordFiles, say: (line: string) => void): Records {
+export function openRecords(
+  files: RecordFiles,
+  say: (line: string) => void,
+  open: typeof openSynced = openSynced,
+): Records {
   try {
-    return openJudged(files, say)
+    return openJudged(files, say, open)
   } catch (error) {
     if (!(error instanceof StateError && error.code === 'STATE_DAMAGED')) throw error
     const aside = inWords(files.database, () => setAside(files.database, Date.now()))
     say(
       `${files.database}: the state is damaged; it was set aside as ${basename(aside)}. ${MADE_ANEW} Deletions that waited are forgotten, held or not`,
     )
-    return openJudged(files, () => {})
+    return openJudged(files, () => {}, open)
   }
 }
 
@@ -62,7 +66,7 @@ const SAID: Partial<Record<Verdict, string>> = {
     'the state was restored or changed by others; each album is compared with the host before anything is sent there; "albumd audit" finds images that were deleted since',
 }
 
-function openJudged(files: RecordFiles, say: (line: string) => void): Records {
+function openJudged(files: RecordFiles, say: (line: string) => void, open: typeof openSynced): Records {
   const { database } = files
   const witness = inWords(files.witness, () => readWitness(files.witness))
   // Size, inode and time of the database are read before it is opened, because opening may change the file.
@@ -72,13 +76,14 @@ function openJudged(files: RecordFiles, say: (line: string) => void): Records {
   try {
     return inWords(database, () => {
       let opened: string | null = null
-      const synced = openSynced(db, () => {
+      const check = () => {
         if (opened !== null && identityOf(files) !== opened)
           throw new StateError(
             'STATE_REPLACED',
             `${database}: the state was replaced or removed while albumd worked with it`,
           )
-      })
+      }
+      const synced = open(db, { check })
       const { meta } = synced
       const known = { generation: meta.get('generation'), witness: meta.get('witness') }
       const verdict = judge(known, found, witness)

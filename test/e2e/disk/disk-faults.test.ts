@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
+import { canPreload } from '../../preload.ts'
 import {
   ended,
   expectInSync,
@@ -13,7 +14,7 @@ import {
 } from '../stage/fault-stage.ts'
 import { stageThrough, startAlbumd } from '../stage/process.ts'
 import type { Stage } from '../stage/stage.ts'
-import { canFail, makeFailingDisk } from './failing-disk.ts'
+import { makeFailingDisk } from './failing-disk.ts'
 
 async function onFailingDisk() {
   const plain = await setFaultStage()
@@ -26,7 +27,7 @@ function write(stage: Stage, path: string): void {
   stage.write(path, png(10 + Number(/\d+/.exec(path)![0]), 7).bytes)
 }
 
-describe.skipIf(!canFail() && !process.env.CI)('a disk that fails', () => {
+describe.skipIf(!canPreload() && !process.env.CI)('a disk that fails', () => {
   it('at a picture leaves it as a failure, sends the others, and heals', async () => {
     const { disk, stage } = await onFailingDisk()
     disk.fail({ operation: 'read', path: join(stage.pictures, 'a/1.png') })

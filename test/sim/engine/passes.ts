@@ -122,6 +122,7 @@ export class Passes {
 
   step(what: string): void {
     this.steps++
+    if (this.#world.state.isDue()) this.#world.cutPower()
     this.#stepOfPass++
     if (this.#world.log && REQUEST.test(what)) this.#world.log.push(`      ${what}`)
     if (this.#stepOfPass > STEPS_MAX) this.#world.oracle.report('converges', `a pass did not end (${what})`)

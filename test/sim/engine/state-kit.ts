@@ -23,6 +23,13 @@ export interface StateKit {
   restore(saved: Saved): void
   /** The tables as one process has them: what it had not committed when it ended is lost. */
   of(life: Life, random: Random): Synced
+  /** The process has ended by itself, or was killed. */
+  end(how: 'closed' | 'killed'): void
+  /** Whether the power is to be cut now. Memory has no power cuts: see `test/sim/power`. */
+  isDue(): boolean
+  cut(): void
+  /** The power stays. */
+  calm(): void
 }
 
 /** The tables that foreign keys lead to, each before those that it refers to itself. */
@@ -46,6 +53,10 @@ export function openStateKit(): StateKit {
   }
 
   return {
+    end() {},
+    isDue: () => false,
+    cut() {},
+    calm() {},
     get synced() {
       return synced
     },

@@ -133,7 +133,16 @@ export class World {
 
   kill(downMs: number): void {
     this.#extraPause += downMs
-    this.endProcess()
+    this.endProcess('killed')
+  }
+
+  /** The machine ends with all that its disk had not synced, and boots again. */
+  cutPower(): void {
+    this.log?.push('  the power is cut')
+    this.#extraPause += 20_000
+    this.endProcess('cut')
+    this.machine.reboot()
+    this.state.cut()
   }
 
   /** Whether time is to pass before anything else happens. */
@@ -147,6 +156,7 @@ export class World {
 
   /** Whatever kept albumd from its work is over. */
   calm(): void {
+    this.state.calm()
     this.pausing.resume()
     this.auditing.forget()
     this.resending.forget()
@@ -182,7 +192,7 @@ export class World {
     return true
   }
 
-  endProcess(): void {
+  endProcess(how: 'closed' | 'killed' | 'cut' = 'closed'): void {
     if (!this.life || this.life.dead) return
     this.life.dead = true
     this.oracle.secrecy.records()
@@ -191,6 +201,7 @@ export class World {
     this.auditing.processEnded()
     this.#ranBefore += this.time.now - this.#bornAt
     this.life = null
+    if (how !== 'cut') this.state.end(how)
   }
 
   /** What the engine tells, for people. */
