@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chownSync, cpSync, existsSync, readdirSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -79,6 +79,39 @@ it.runIf(process.getuid?.() === 0)(
     expect(existsSync(await cacheAfterRun(65534))).toBe(false)
   },
 )
+
+/** Runs the built program with a folder of its own for compiled code; answers the files there with the code of a command. */
+async function codeAfterRun(home: string, ...args: string[]): Promise<string[]> {
+  await runFile(process.execPath, [BUILT, ...args], home, { NODE_COMPILE_CACHE: join(home, 'cache') })
+  const files = readdirSync(join(home, 'cache'), { recursive: true, encoding: 'utf8' })
+  return files.filter(name => /\/code-/.test(name)).map(name => join(home, 'cache', name))
+}
+
+it('the code of a command is kept for its owner alone, used again, and made anew where it is damaged', async () => {
+  const home = tempFolder()
+  const [file, ...others] = await codeAfterRun(home, 'completion', 'bash')
+  expect(file).toMatch(/code-completion$/)
+  expect(others).toEqual([])
+  expect(statSync(file!).mode & 0o777).toBe(0o600)
+  const { ino } = statSync(file!)
+  await codeAfterRun(home, 'completion', 'zsh')
+  expect(statSync(file!).ino).toBe(ino)
+  const list = readFileSync(file!, 'latin1').split('\n')[0]!
+  for (const damaged of [
+    '',
+    `${list}\n`,
+    list.replace(/\d+\]/, '9999999999999]'),
+    `${list}\n${'x'.repeat(9_999_999)}`,
+  ]) {
+    writeFileSync(file!, damaged)
+    await codeAfterRun(home, 'completion', 'bash')
+    expect(readFileSync(file!, 'latin1').split('\n')[0]).toBe(list)
+  }
+})
+
+it('no code is kept of a command that is not understood', async () => {
+  expect(await codeAfterRun(tempFolder(), 'synk')).toEqual([])
+})
 
 it('help and version may be typed as words', async () => {
   const said = async (...args: string[]) =>

@@ -1,0 +1,100 @@
+import { closeSync, fsyncSync, openSync, readFileSync, readSync, renameSync, writevSync } from 'node:fs'
+import { createRequire, getCompileCacheDir } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { Script } from 'node:vm'
+import { orNull } from '../daemon/or-null.ts'
+
+/** A file of the program as a function, the way Node itself wraps it. */
+const HEAD = '(function (exports, require, module, __filename, __dirname) { '
+const TAIL = '\n})'
+
+/** Where the code of each file begins and ends, counted from the end of this list. */
+type Index = Record<string, [from: number, to: number]>
+
+/** The list is the first line of the file, and shorter than so many bytes. */
+const INDEX_MAX = 65_536
+
+/**
+ * Has the program's files loaded with the code into which V8 compiled them in an earlier run of this command. Node keeps
+ * compiled code too, but only from before a file runs. Then most functions are not compiled yet, so each run compiles
+ * them again, and that takes a sixth of its time.
+ *
+ * Answers a function for the end of the command. The function keeps the code if this run had to compile a file. The
+ * files' names change with their content, so a name says which code belongs to a file. Nothing is kept where Node keeps
+ * no compiled code, or where the program runs from its sources.
+ */
+export function useKeptCode(command: string): () => void {
+  const here = import.meta.dirname
+  const folder = import.meta.filename.endsWith('.js') ? getCompileCacheDir() : undefined
+  if (folder === undefined || !/^[a-z-]*$/.test(command)) return () => {}
+  const place = join(folder, `code-${command}`)
+  const kept = orNull(() => openKept(place))
+  const scripts = new Map<string, Script>()
+  const modules = new Map<string, { exports: unknown }>()
+  const requireOther = createRequire(import.meta.filename)
+  let isComplete = true
+
+  function load(name: string): unknown {
+    const loaded = modules.get(name)
+    if (loaded) return loaded.exports
+    const module = { exports: {} }
+    modules.set(name, module)
+    const filename = join(here, name)
+    const source = `${HEAD}${readFileSync(filename, 'utf8')}${TAIL}`
+    const cachedData = orNull(() => kept?.(name)) ?? undefined
+    const script = new Script(source, { filename, columnOffset: -HEAD.length, cachedData })
+    if (!cachedData || script.cachedDataRejected) isComplete = false
+    scripts.set(name, script)
+    script.runInThisContext().call(module.exports, module.exports, requireHere, module, filename, here)
+    return module.exports
+  }
+  const requireHere = (id: string) => (id.startsWith('./') ? load(id.slice(2)) : requireOther(id))
+
+  // Node loads the first file, and this the files that it needs.
+  const { extensions } = requireOther
+  const byNode = extensions['.js']!
+  extensions['.js'] = (module, filename) => {
+    if (dirname(filename) === here) module.exports = load(basename(filename))
+    else byNode(module, filename)
+  }
+  return () => {
+    if (!isComplete) orNull(() => keep(place, scripts))
+  }
+}
+
+/** Answers a function that reads the code of a file; undefined when none is kept. */
+function openKept(place: string): (name: string) => Buffer | undefined {
+  const file = openSync(place, 'r')
+  const read = (from: number, length: number) => {
+    const bytes = Buffer.allocUnsafe(length)
+    return bytes.subarray(0, readSync(file, bytes, 0, length, from))
+  }
+  const start = read(0, INDEX_MAX)
+  const end = start.indexOf('\n')
+  const index: Index = JSON.parse(start.toString('latin1', 0, end))
+  return name => {
+    const code = index[name]
+    return code && read(end + 1 + code[0], code[1] - code[0])
+  }
+}
+
+/** After a power cut, the file is the old one or the whole new one. */
+function keep(place: string, scripts: ReadonlyMap<string, Script>): void {
+  const index: Index = {}
+  const codes: Buffer[] = []
+  let at = 0
+  for (const [name, script] of scripts) {
+    const code = script.createCachedData()
+    index[name] = [at, at + code.length]
+    at += code.length
+    codes.push(code)
+  }
+  const file = openSync(`${place}.${process.pid}`, 'w', 0o600)
+  try {
+    writevSync(file, [Buffer.from(`${JSON.stringify(index)}\n`), ...codes])
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(`${place}.${process.pid}`, place)
+}
