@@ -1,19 +1,37 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+/** A folder in memory, and the room that it must have: each fsync of a test waits for a disk that others use too. */
+const MEMORY = { folder: '/dev/shm', bytes: 2 ** 30 }
+
+/** Where the tests keep their folders, where nothing else is said. */
+function inMemory(): { TMPDIR: string } | null {
+  if (process.env.TMPDIR || !existsSync(MEMORY.folder)) return null
+  const { bavail, bsize } = statfsSync(MEMORY.folder)
+  return bavail * bsize >= MEMORY.bytes ? { TMPDIR: MEMORY.folder } : null
+}
+
 export default defineConfig({
   test: {
+    // `npm test` leaves out *.whole.test.ts, `npm run test:whole` runs nothing else.
     include: ['test/**/*.test.ts'],
     // Real servers, processes and disks: an upper bound for what hangs, not a measure of speed.
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // So that none of them is the one second that vitest gives a poll.
     expect: { poll: { timeout: 30_000 } },
-    // The program is started hundreds of times: Node keeps it compiled.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/albumd-tests') },
+    env: {
+      // The program is started hundreds of times: Node keeps it compiled.
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/albumd-tests'),
+      ...inMemory(),
+    },
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
-    // Left to itself vitest leaves a core idle, which is half of a small machine.
-    maxWorkers: '100%',
+    // More than there are cores, because most tests wait for a process, an answer or a moment.
+    maxWorkers: availableParallelism() + 4,
+    // A process for each file would read all modules again.
+    isolate: false,
   },
 })

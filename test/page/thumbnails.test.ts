@@ -5,7 +5,6 @@ import { smallPicture, Thumbnails } from '../../src/page/thumbnails.ts'
 import { sourceOfBytes } from '../../src/protocol/picture/byte-reader.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { noBrowser, openBrowser } from './browser.ts'
 import { cameraPicture } from './camera-picture.ts'
 
 const SMALL = readFileSync(
@@ -53,17 +52,4 @@ it('takes no thumbnail from an EXIF that is cut off, or that points elsewhere', 
       odd[at] = value
       expect((await smallOf(odd))?.length ?? 0).toBeLessThan(whole.length + 100)
     }
-})
-
-it.skipIf(noBrowser)('turns it as the large picture is', async () => {
-  const page = await (await openBrowser()).newPage()
-  const sizeOf = async (orientation: number) => {
-    const jpeg = (await smallOf(cameraPicture(SMALL, orientation, 0)))!
-    const source = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`
-    return page.evaluate(
-      `(async () => { const img = new Image(); img.src = '${source}'; await img.decode(); return [img.naturalWidth, img.naturalHeight] })()`,
-    )
-  }
-  expect(await sizeOf(1)).toEqual([900, 260])
-  expect(await sizeOf(6)).toEqual([260, 900])
 })

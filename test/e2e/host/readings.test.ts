@@ -1,66 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Readings } from '../../../src/host/readings.ts'
-import { CHOICES } from '../../../src/protocol/decisions.ts'
-import { cameraPicture } from '../../page/camera-picture.ts'
 import { png } from '../../pictures.ts'
 import { startEditProxy } from '../stage/edit-proxy.ts'
-import { inParallel } from '../stage/in-parallel.ts'
-import { call, type Run, type Stage, setStage, sha256 } from '../stage/stage.ts'
-
-const sample = (path: string) =>
-  readFileSync(join(import.meta.dirname, '../../../src/cli/try/pictures', path))
-
-/** Each choice taken as everything that it is not by itself. */
-const CHOSEN = Object.entries(CHOICES).flatMap(([name, [, , values]]) =>
-  values.slice(1).map((value): Partial<Readings> => ({ [name]: value })),
-)
-
-/** Amounts and codes that albumd's requests meet. */
-const MET: readonly Partial<Readings>[] = [
-  { fileNameMax: 12 },
-  { openUploadsInAllMax: 1 },
-  { credentialRemembered: 0 },
-  { unknownDimension: 0 },
-  { depthMax: 1 },
-  { depthMax: 1, tooDeep: 'VALIDATION_ERROR' },
-  { depthMax: 1, tooDeep: 'FORBIDDEN' },
-]
-
-it('albumd mirrors, changes, deletes, audits and adopts on a host of each single reading', async () => {
-  await inParallel(4, [...CHOSEN, ...MET], mirrorsOn)
-}, 300_000)
-
-/** Six kinds of pictures: one that EXIF turns, two whose types need no dimensions, one whose name stands for another type. */
-async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
-  const stage = await setStage({ host: { readings }, config: { deletions: { grace: '0', hold_min: 20 } } })
-  const files = new Map<string, Buffer>([
-    ['red.png', png(3, 2, 1).bytes],
-    ['turned.jpg', cameraPicture(sample('Holiday/Coast/Sunset on the beach.jpg'), 6, 0)],
-    ['scan.tif', sample('Scans/Letter, page 2.tif')],
-    ['drawing.svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>')],
-    ['tief ü /blue.png', png(3, 2, 2).bytes],
-    ['a png.jpg', png(7, 2, 5).bytes],
-  ])
-  for (const [path, bytes] of files) stage.write(path, bytes)
-  ok(await stage.sync())
-  await holds(stage, files)
-
-  files.set('red.png', png(30, 20, 3).bytes)
-  files.set('new.png', png(5, 5, 4).bytes)
-  for (const path of ['red.png', 'new.png']) stage.write(path, files.get(path)!)
-  files.delete('tief ü /blue.png')
-  rmSync(join(stage.pictures, 'tief ü /blue.png'))
-  ok(await stage.sync())
-  await holds(stage, files)
-
-  ok(await stage.albumd('audit', '--config', stage.config))
-  const before = await stage.listing()
-  rmSync(join(stage.home, 'state'), { recursive: true })
-  ok(await stage.albumd('adopt', '--config', stage.config))
-  expect(await stage.listing()).toEqual(before)
-}
+import { holds, ok } from '../stage/holds.ts'
+import { call, setStage } from '../stage/stage.ts'
 
 it('a host that takes no name of another type refuses one picture, and doctor says what was learned', async () => {
   const stage = await setStage({ host: { readings: { fileName: 'matching' } } })
@@ -122,13 +66,3 @@ it('ls and url tell the addresses that the listing gives, where no upload told o
   const { out } = await stage.albumd('ls', '--format', 'json', '--config', stage.config)
   expect(JSON.parse(out)).toMatchObject([{ image_id: id, cdn_url: url.out.trim(), proof: 'compared' }])
 })
-
-function ok({ code, out, err }: Run): void {
-  expect(code, `${out}${err}`).toBe(0)
-}
-
-/** Whether the host delivers the bytes of these files, and of no others. */
-async function holds(stage: Stage, files: ReadonlyMap<string, Buffer>): Promise<void> {
-  const hashes = [...files.values()].map(sha256)
-  expect(Object.values(await stage.delivered()).sort()).toEqual(hashes.sort())
-}

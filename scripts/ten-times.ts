@@ -1,0 +1,53 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+
+/*
+ * Runs `npm test` ten times in a row beside other work, and prints how long each run took and what failed:
+ * `npm run test:ten [-- --times N --busy N --limit SECONDS]`. A run that fails or takes longer than the limit is a failure.
+ */
+
+const { values } = parseArgs({
+  options: {
+    times: { type: 'string', default: '10' },
+    busy: { type: 'string', default: '5' },
+    limit: { type: 'string', default: '300' },
+  },
+})
+const times = Number(values.times)
+const limit = Number(values.limit)
+
+/** The other work: processes that never wait, so each is one more of the load. */
+const busy = Array.from({ length: Number(values.busy) }, () =>
+  spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+)
+process.on('exit', () => {
+  for (const child of busy) child.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+
+let bad = 0
+for (let run = 1; run <= times; run++) {
+  const began = performance.now()
+  const { status, stdout, stderr } = spawnSync('npm', ['test', '--silent', '--', '--reporter=dot'], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  const seconds = Math.round((performance.now() - began) / 1000)
+  const isGood = status === 0 && seconds <= limit
+  if (!isGood) bad++
+  const load = loadavg()[0]!.toFixed(1)
+  say(`${isGood ? 'good' : 'bad '} ${run} of ${times}: ${seconds} s, load ${load}, exit code ${status}`)
+  if (status !== 0) say(failures(stdout + stderr))
+}
+say(`${times - bad} of ${times} good`)
+process.exit(bad === 0 ? 0 : 1)
+
+/** What failed, and why, as vitest tells it. */
+function failures(said: string): string {
+  const from = said.search(/^.*Failed (Suites|Tests)/m)
+  return from < 0 ? said.slice(-5000) : said.slice(from)
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { environmentIn, execute, PROGRAM, type Stage, setStage } from '../e2e/stage/stage.ts'
+import { png } from '../pictures.ts'
+import { pagesWithCommands } from './typed-commands.ts'
+
+/*
+ * The commands of albumd that the pages tell people to use. Those of a page are run in their order on one stage, by a shell,
+ * with the folders and addresses of that stage in place of the page's.
+ */
+
+/** Commands that are run by other tests. */
+const ELSEWHERE: readonly RegExp[] = [
+  // test/systemd and test/cli/service.test.ts
+  /^albumd service /,
+  // test/shared: an account of several machines
+  /^albumd trust --take-album/,
+  // test/e2e/commands/move-mirror.test.ts
+  /^albumd move-mirror /,
+  // A name in a sentence, without the operand that the command needs.
+  /^albumd (trust|restore|backup|why|url|retry --resend|deletions|host)$/,
+]
+
+/** Commands that stay until they are stopped. */
+const STAYS = /^albumd (run|try|host)(?! --readings)\b/
+
+/** Commands that say on this stage that there is nothing to do, because nothing has failed and nothing is in doubt. */
+const IN_VAIN = /^albumd (retry .*\S|accept .*[A-Z])/
+
+/** Each command is run once, on the first page that names it. */
+const ran = new Set<string>()
+const toRun = pagesWithCommands()
+  .map(({ path, commands }) => ({
+    path,
+    commands: commands.filter(command => {
+      const isNew = !ran.has(command) && !ELSEWHERE.some(pattern => pattern.test(command))
+      ran.add(command)
+      return isNew
+    }),
+  }))
+  .filter(({ commands }) => commands.length > 0)
+
+it.each(toRun)('the commands of $path do what they say', { timeout: 300_000 }, async ({ commands }) => {
+  const stage = await setStage({
+    pictures: { 'Holiday/Beach.jpg': png().bytes, 'Holiday/a.jpg': png().bytes },
+  })
+  const shell = shellOn(stage)
+  const amiss: string[] = []
+  for (const command of commands) {
+    const line = onStage(command, stage)
+    const { code, said } = STAYS.test(command) ? await shell.start(line) : await shell.run(line)
+    if (code !== (IN_VAIN.test(command) ? 2 : 0)) amiss.push(`${command}: ${code}\n${said}`)
+  }
+  expect(amiss.join('\n')).toBe('')
+})
+
+/** How many configs were written. As root, init writes below /etc. */
+let configs = 0
+
+/** The command with the folders, files and addresses of the stage. */
+function onStage(command: string, { pictures, home, config, baseUrl }: Stage): string {
+  const line = command
+    .replaceAll(/\/srv\/photos|~\/Pictures(?:\/Screenshots)?/g, pictures)
+    .replaceAll(/\b(?:PATH|FILE(?:\.png)?)(?= |$)/g, 'Holiday/Beach.jpg')
+    .replaceAll(/\/etc\/albumd\/config.yaml|(?<= )albumd.yaml/g, config)
+    .replaceAll(/\/mnt\/usb|\/mnt(?=\/new)|\/tmp(?=\/back)/g, home)
+    .replaceAll('https://images.example.com/api/v1', baseUrl)
+  if (line.startsWith('albumd host --data')) return `${line} --listen 127.0.0.1:0`
+  if (!line.startsWith('albumd init')) return line
+  const written = `--config ${home}/written-${++configs}.yaml`
+  const missing = [`--base-url ${baseUrl}`, `--folder ${pictures}`].filter(option => !line.includes(option))
+  return [line, written, ...missing].join(' ')
+}
+
+function shellOn(stage: Stage) {
+  const [bin, cwd] = ['bin', 'desk'].map(name => join(stage.home, name)) as [string, string]
+  for (const folder of [bin, cwd]) mkdirSync(folder)
+  const script = (name: string, line: string) => {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${line}\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  script('albumd', `exec '${process.execPath}' '${PROGRAM}' "$@"`)
+  script('wl-copy', 'cat > /dev/null')
+  const env = {
+    ...environmentIn(stage.home),
+    PATH: `${bin}:${process.env.PATH}`,
+    WAYLAND_DISPLAY: 'wayland-0',
+    ALBUMD_CONFIG: stage.config,
+    ALBUMD_API_KEY: stage.key,
+  }
+  const options = { cwd, env }
+  return {
+    async run(line: string): Promise<{ code: number; said: string }> {
+      const { code, out, err } = await execute('bash', ['-c', line], options)
+      return { code, said: out + err }
+    },
+    /** Starts what stays, waits until it says something, and stops it. */
+    async start(line: string): Promise<{ code: number; said: string }> {
+      const child: ChildProcess = spawn('bash', ['-c', `exec ${line}`], options)
+      onTestFinished(() => void child.kill('SIGKILL'))
+      const ended = once(child, 'exit')
+      let said = ''
+      for (const stream of [child.stdout!, child.stderr!])
+        stream.on('data', chunk => {
+          said += chunk
+        })
+      await Promise.race([once(child.stdout!, 'data'), ended])
+      child.kill('SIGTERM')
+      const [code] = await ended
+      return { code, said }
+    },
+  }
+}
