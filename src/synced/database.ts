@@ -24,9 +24,9 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
     // before WAL.
     if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
     const mode = db.pragma('journal_mode = WAL', { simple: true })
-    // The log is copied into the database when it has so many pages, and the whole process waits for that. A page that was
-    // written many times is copied once.
-    db.pragma('wal_autocheckpoint = 4000')
+    // A migration writes into the log alone. The witness still tells how the database looked at its last end, so a process
+    // that is killed here must not have changed the database: it would seem restored.
+    db.pragma('wal_autocheckpoint = 0')
     // After a large commit or a long reader has made the log longer, SQLite shortens it to so many bytes.
     db.pragma(`journal_size_limit = ${16 * 2 ** 20}`)
     // With WAL, openSynced itself syncs the log after each commit, so SQLite need not. Some file systems do not allow WAL;
@@ -35,6 +35,9 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
     db.pragma(`synchronous = ${mode === 'wal' ? 'NORMAL' : 'EXTRA'}`)
     db.pragma('foreign_keys = ON')
     migrate(db, file, steps)
+    // The log is copied into the database when it has so many pages, and the whole process waits for that. A page that was
+    // written many times is copied once.
+    db.pragma('wal_autocheckpoint = 4000')
     // The savepoints of a group commit take more than the default of 64 KiB of memory. Without this, SQLite would write
     // them to a temporary file.
     db.pragma('temp_store = MEMORY')

@@ -45,6 +45,15 @@ const tables = (db: Db) =>
   db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`).pluck().all() as string[]
 
 describe('a database of an earlier albumd', () => {
+  it('is written into the log alone, however much changes: its witness still tells of the file as it was', () => {
+    const file = version1()
+    const before = digest(file)
+    const large = `CREATE TABLE large (bytes BLOB) STRICT; INSERT INTO large VALUES (zeroblob(${20 * 2 ** 20}))`
+    const db = openDatabase(file, [...VERSIONS.slice(0, 1), large])
+    onTestFinished(() => void db.close())
+    expect(digest(file)).toBe(before)
+  })
+
   it('is brought up to date with every row that it had', () => {
     const file = version1()
     const before = connect(file)
