@@ -241,7 +241,8 @@ export class DiskKit implements StateKit {
         life?.step('after a sync')
         if (!life?.dead) resolve()
       }
-      if (life) life.time.after(this.#random.below(8), sync)
+      // A memory card takes long at times.
+      if (life) life.time.after(this.#random.below(this.#random.pick([8, 8, 400])), sync)
       else sync()
     })
   }
