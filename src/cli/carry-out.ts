@@ -39,8 +39,8 @@ export async function carryOut<N extends CommandName>(
     }
   }
   if (name === 'sync' && isLarge(database)) {
-    const { startThreads } = await import('../local/scan-pool.ts')
-    startThreads(config.mirrors[0]!.folder)
+    const { startThread } = await import('../local/scan-pool.ts')
+    startThread(config.mirrors[0]!.folder)
   }
   const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
   const { readAccess } = await import('./read-config.ts')

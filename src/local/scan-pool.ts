@@ -20,8 +20,8 @@ export interface ScanPoolOptions {
   /** The number of threads. 0: the calling thread looks at all folders. */
   workers?: number
   /**
-   * Whether the calling thread looks at folders until a worker has started. This is quicker, but a huge folder or a slow disk
-   * then blocks the calling thread.
+   * Whether the calling thread looks at folders until a worker has started, and in place of the last worker as long as it has
+   * nothing else to do. This is quicker, but a huge folder or a slow disk then blocks the calling thread, once.
    */
   mayBlock?: boolean
 }
@@ -31,27 +31,32 @@ const FEW_FOLDERS = 64
 
 const WORKERS = Math.min(2, availableParallelism())
 
-/** Threads that were started before their pool was opened. */
-const early = new Map<string, ScanLane[]>()
+/** A worker with so many open batches is busy. */
+const BUSY = 2
+
+/** A look that takes so many milliseconds shows that the disk is slow, or the folder huge. */
+const LONG_MS = 100
+
+/** The threads that were started before their pool was opened, by root. */
+const early = new Map<string, ScanLane>()
 
 /**
- * Starts the threads for a root whose pool is opened later. The threads start on another core while this thread loads the
- * rest of the program. Until the pool uses them, the threads do not keep the process running.
+ * Starts a thread for a root whose pool is opened later. The thread starts on another core while this thread loads the rest
+ * of the program. Until the pool uses the thread, it does not keep the process running.
  */
-export function startThreads(root: string): void {
-  early.set(
-    root,
-    Array.from({ length: WORKERS }, () => new ScanLane(root)),
-  )
+export function startThread(root: string): void {
+  early.set(root, new ScanLane(root))
 }
 
 /** Opens the pool of a root. When `ended` is aborted, the threads end at once, and the promises of open batches reject. */
 export function openScanPool(root: string, ended: AbortSignal, options: ScanPoolOptions = {}): ScanPool {
   const { workers = WORKERS, mayBlock = true } = options
   const lanes = new Set<ScanLane>()
-  for (const lane of early.get(root) ?? []) use(lane)
+  const first = early.get(root)
+  if (first) use(first)
   early.delete(root)
   let asked = 0
+  let isSlow = false
   ended.addEventListener('abort', () => {
     for (const lane of lanes) lane.stop()
   })
@@ -61,9 +66,19 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
     lane.use(() => lanes.delete(lane))
   }
 
-  function freestLane(): ScanLane | undefined {
+  /** The lane that is to look at the batch next. Undefined: the calling thread is. */
+  function laneFor(batch: readonly FolderToLookAt[]): ScanLane | undefined {
     const usable = [...lanes].filter(({ isReady }) => isReady || !mayBlock)
-    return usable.sort((one, other) => one.open.length - other.open.length)[0]
+    const freest = usable.sort((one, other) => one.open.length - other.open.length)[0]
+    return freest && freest.open.length >= BUSY && helps(batch) ? undefined : freest
+  }
+
+  /**
+   * Whether the calling thread looks in place of the last worker, whose start takes as long as looking at 10,000 files. While
+   * folders are new or have changed, the calling thread is busy with recording them.
+   */
+  function helps(batch: readonly FolderToLookAt[]): boolean {
+    return mayBlock && !isSlow && batch.every(({ digest }) => digest !== null)
   }
 
   async function lookHere(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
@@ -72,9 +87,11 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
       // The event loop turns between two folders, so that signals, timers and the start of a worker are handled.
       await setImmediate()
       if (ended.aborted) throw scanClosed()
-      const lane = freestLane()
+      const lane = laneFor(batch)
       if (lane) return [...results, ...(await lane.look(batch.slice(at)))]
+      const began = performance.now()
       results.push(lookAtFolder(realDisk, root, folder))
+      isSlow ||= performance.now() - began > LONG_MS
     }
     return results
   }
@@ -83,8 +100,9 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
     async look(batch) {
       if (ended.aborted) throw scanClosed()
       asked += batch.length
-      if (asked > FEW_FOLDERS || !mayBlock) while (lanes.size < workers) use(new ScanLane(root))
-      return freestLane()?.look(batch) ?? lookHere(batch)
+      const needed = helps(batch) ? Math.min(workers, Math.max(1, workers - 1)) : workers
+      if (asked > FEW_FOLDERS || !mayBlock) while (lanes.size < needed) use(new ScanLane(root))
+      return laneFor(batch)?.look(batch) ?? lookHere(batch)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type FolderLook, type FolderResult, lookAtFolder, rulesWithin } from '../../src/local/look.ts'
-import { openScanPool, type ScanPoolOptions, startThreads } from '../../src/local/scan-pool.ts'
+import { openScanPool, type ScanPoolOptions, startThread } from '../../src/local/scan-pool.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 import { childPath, expectLook, folderAt, laterDisk, walk } from './walk.ts'
 
@@ -53,7 +53,7 @@ describe('openScanPool', () => {
   it('uses threads that were started before it was opened', async () => {
     const root = tempFolder()
     plant(root, { 'a/a.png': 'a' })
-    startThreads(root)
+    startThread(root)
     const pool = openPool(root, { workers: 0, mayBlock: false })
     const [result] = await pool.look([folderAt('a')])
     expect(expectLook(result!).files.map(({ name }) => name)).toEqual(['a.png'])
