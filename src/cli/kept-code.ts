@@ -20,8 +20,8 @@ const INDEX_MAX = 65_536
  * them again, and that takes a sixth of its time.
  *
  * Answers a function for the end of the command. The function keeps the code if this run had to compile a file. The
- * files' names change with their content, so a name says which code belongs to a file. Nothing is kept where Node keeps
- * no compiled code, or where the program runs from its sources.
+ * files' names change with their content, so a name says which code belongs to a file. The files are ASCII, as the build
+ * makes them. Nothing is kept where Node keeps no compiled code, or where the program runs from its sources.
  */
 export function useKeptCode(command: string): () => void {
   const here = import.meta.dirname
@@ -40,7 +40,7 @@ export function useKeptCode(command: string): () => void {
     const module = { exports: {} }
     modules.set(name, module)
     const filename = join(here, name)
-    const source = `${HEAD}${readFileSync(filename, 'utf8')}${TAIL}`
+    const source = `${HEAD}${readFileSync(filename, 'latin1')}${TAIL}`
     const cachedData = orNull(() => kept?.(name)) ?? undefined
     const script = new Script(source, { filename, columnOffset: -HEAD.length, cachedData })
     if (!cachedData || script.cachedDataRejected) isComplete = false

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { execFile } from 'node:child_process'
 import { chownSync, cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -107,6 +108,12 @@ it('the code of a command is kept for its owner alone, used again, and made anew
     await codeAfterRun(home, 'completion', 'bash')
     expect(readFileSync(file!, 'latin1').split('\n')[0]).toBe(list)
   }
+})
+
+it('the built files are ASCII, as they are read', () => {
+  const folder = join(BUILT, '..')
+  const files = readdirSync(folder).filter(name => name.endsWith('.js'))
+  expect(files.filter(name => !isAscii(readFileSync(join(folder, name))))).toEqual([])
 })
 
 it('no code is kept of a command that is not understood', async () => {
