@@ -13,9 +13,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openPicture } from '../../src/local/picture-file.ts'
+import { newerTime } from '../newer-time.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -60,13 +60,13 @@ describe('a picture file', () => {
     writeFileSync(path, bytes)
     const made = await look('a.png')
     expect(made.bornAt).toBe(Math.round(lstatSync(path).birthtimeMs * 1000))
-    await sleep(20)
+    await newerTime()
     writeFileSync(path, bytes, { flag: 'r+' })
     const written = await look('a.png')
     expect(written.bornAt).toBe(made.bornAt)
     expect(written.ctime).toBeGreaterThan(made.ctime)
     expect(written.mtime).toBe(written.ctime)
-    await sleep(20)
+    await newerTime()
     renameSync(path, join(root, 'b.png'))
     const renamed = await look('b.png')
     expect(renamed.bornAt).toBe(made.bornAt)
