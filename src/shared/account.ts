@@ -54,17 +54,28 @@ export interface SharedOptions extends AccountOptions {
 export function openShared({ url, password, ca, baseUrl, apiKey, ...options }: SharedOptions): SharedAccount {
   const prefix = keyPrefix(baseUrl, apiKey)
   const now = options.clock.monotonic
-  return openAccount(openRedis({ url, password, ca, prefix, name: 'albumd', now }), options)
+  const store = openRedis({
+    url,
+    password,
+    ca,
+    prefix,
+    name: 'albumd',
+    now,
+    presence: `machines:${options.machine}`,
+  })
+  return openAccount(store, options)
 }
 
 /** How often a machine tells that it is there. */
 const BEAT_MS = 1000
+/** A store that has not answered for so long may have missed a beat. */
+const MISSED_MS = 1500
 
 /** What the machines share through this store. */
 export function openAccount(store: Store, { machine, share, albums, clock }: AccountOptions): SharedAccount {
   const ended = new AbortController()
   const storeClock = new StoreClock()
-  const facts: MachineFacts = { share, rate: 0, usedToday: 0, albums }
+  const facts: MachineFacts = { share, alone: false, rate: 0, usedToday: 0, albums }
   const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
@@ -90,6 +101,7 @@ export function openAccount(store: Store, { machine, share, albums, clock }: Acc
   const tell = async () => {
     const sent = clock.monotonic()
     facts.rate = windows.reduce((sum, window) => sum + window.recent(sent).length, 0)
+    facts.alone = sent - lastAnswer > MISSED_MS || windows.some(window => window.wasAlone(sent))
     const answer = await beat(store, machine, facts)
     if (answer === null) return
     lastAnswer = clock.monotonic()
@@ -149,9 +161,12 @@ export function openAccount(store: Store, { machine, share, albums, clock }: Acc
     async close() {
       ended.abort()
       await beats
-      facts.share = null
-      facts.rate = 0
-      await beat(store, machine, facts)
+      // What was sent a moment ago without the store still counts: then the store finds out that the machine is gone.
+      if (!windows.some(window => window.wasAlone(clock.monotonic()))) {
+        facts.share = null
+        facts.rate = 0
+        await beat(store, machine, facts)
+      }
       await store.close()
     },
   }

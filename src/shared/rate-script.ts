@@ -5,7 +5,7 @@ import { type Script, script } from './store.ts'
  *
  * `places` holds the latest time at which each request can have arrived. `pending` holds places that were handed out and
  * whose request has not left yet; such a request can arrive at any time, so its place counts until it is reported, or
- * until its machine has said nothing of it for ten seconds. `line` holds the machines that wait for a place, in the order
+ * until its machine has said nothing of it for nine seconds. `line` holds the machines that wait for a place, in the order
  * in which they asked, and `polls` when each of them asked last. A machine has one place in the line, so machines that
  * wait get the same number of places.
  *
@@ -17,8 +17,8 @@ import { type Script, script } from './store.ts'
  * often the host has refused a machine for the quota.
  */
 export const RATE: Script = script(`
-local SECOND, HORIZON, OPEN, PAUSE, FIRST_GUARD, MOST_GUARD = 1002, 300, 10000, 2100, 22, 224
-local SILENT, GONE, CALM, STALE, KEPT = 2500, 10000, 100000, 1000, 3600000
+local SECOND, HORIZON, OPEN, PAUSE, FIRST_GUARD, MOST_GUARD = 1002, 300, 9000, 2100, 22, 224
+local SILENT, GONE, CALM, STALE, KEPT, DAY = 2500, 8000, 100000, 1000, 3600000, 86400000
 local places, pending, line, polls, facts, rate, machines = unpack(KEYS)
 local machine, id, limit, taught, back, refused = unpack(ARGV)
 limit = tonumber(limit)
@@ -63,16 +63,24 @@ if refused ~= '' then
   redis.call('HSET', facts, 'floor', now + refused)
 end
 
--- A machine that has become silent may use its part of the rate without the store. When it goes on to be silent, it is
--- taken for dead, until the host refuses requests although all others keep to the rate.
+-- A machine that can't reach the store uses its part of the rate without the store, and the others leave this part to the
+-- machine. Whether a silent machine works is told by its connection, which ends with the process. A machine whose connection
+-- is open is cut off. A machine without a connection is dead. When the host refuses requests although all others keep to
+-- the rate, machines that were seen within a day count as cut off.
 local held, all = 0, redis.call('HGETALL', machines)
 local since = now - GONE
-if refused ~= '' or (calm >= 0 and calm < CALM) then since = now - KEPT end
+if refused ~= '' or (calm >= 0 and calm < KEPT) then since = now - DAY end
 for at = 1, #all, 2 do
   local seen, share = string.match(all[at + 1], '^(%d+) .*"share":([%d.]+)')
-  seen = tonumber(seen or 0)
-  if all[at] ~= machine and seen > since and seen < now - SILENT then
-    held = held + math.max(1, math.floor(limit * share))
+  if seen and all[at] ~= machine then
+    local works
+    if tonumber(seen) < now - SILENT then
+      local connections = redis.pcall('PUBSUB', 'NUMSUB', machines .. ':' .. all[at])
+      works = tonumber(seen) > since or (connections[2] or 0) > 0
+    else
+      works = string.match(all[at + 1], '"alone":true')
+    end
+    if works then held = held + math.max(1, math.floor(limit * share)) end
   end
 end
 local free = math.max(1, limit - held)

@@ -14,6 +14,8 @@ export interface RedisOptions {
   name: string
   /** Milliseconds of a monotonic clock. */
   now(): number
+  /** A channel, on which nothing is said: as long as this process lives, the store counts a connection that hears it. */
+  presence?: string
 }
 
 /** A store that takes longer is away. The rate can't wait: a request leaves within the second for which it has a place. */
@@ -21,10 +23,12 @@ const ANSWER_MS = 500
 const CONNECT_MS = 2000
 /** How often a store that is away is tried again, at most. All machines are back within this time after it works again. */
 export const RETRY_MS = 1000
+/** How long the connection that shows the presence of this process is silent before both ends look whether it is open. */
+const PRESENT_MS = 10_000
 
 /** Opens the connection to a Redis or Valkey, and keeps trying. Sends nothing but scripts. */
 export function openRedis(options: RedisOptions): Store {
-  const { url, password, ca, prefix, name, now } = options
+  const { url, password, ca, prefix, name, now, presence } = options
   const { hostname, port, username, password: inUrl, pathname, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const where = `${hostname}:${port || 6379}`
@@ -61,6 +65,11 @@ export function openRedis(options: RedisOptions): Store {
   redis.on('error', error => set(whyAway(error, where)))
   redis.on('close', () => away ?? set(because('store_lost', { where })))
   redis.connect().catch(() => {})
+  // A connection that hears a channel can't do anything else.
+  const present = presence ? redis.duplicate({ keepAlive: PRESENT_MS, autoResubscribe: false }) : null
+  present?.on('error', () => {})
+  present?.on('ready', () => present.subscribe(prefix + presence).catch(() => {}))
+  present?.connect().catch(() => {})
 
   async function call(script: Script, keys: string[], args: readonly (string | number)[]): Promise<Value> {
     const rest = [keys.length, ...keys, ...args]
@@ -90,6 +99,7 @@ export function openRedis(options: RedisOptions): Store {
     },
     async close() {
       redis.disconnect()
+      present?.disconnect()
     },
   }
 }

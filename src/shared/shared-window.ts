@@ -38,11 +38,13 @@ export interface WindowOptions {
 }
 
 /**
- * When a machine has been silent for 2.5 seconds, the others leave its part of the rate to it. Places that were handed out
- * before may be used 300 ms later, and count for a second. So a machine whose store is away begins to use its part so long
- * after the last answer.
+ * When a machine has been silent for 2.5 seconds, the others leave its part of the rate to it. A beat may have reached the
+ * store 1.5 seconds after the last answer. Places that were handed out before may be used half a second later, and count for
+ * a second. So a machine whose store is away begins to use its part so long after the last answer.
  */
-const SILENT_MS = 4000
+const SILENT_MS = 6000
+/** For so long after its last request without the store, a machine says that it was alone. Reports are there by then. */
+const ALONE_MS = 1500
 /** A place that no request takes is given back after this time. */
 const UNUSED_MS = 250
 /** Reports wait so long for others, and for the next question. */
@@ -89,6 +91,7 @@ export class SharedWindow {
   #wasAway = true
   /** This machine has used its part without the store. */
   #wasAlone = false
+  #lastAlone = Number.NEGATIVE_INFINITY
   /** Without the store: when the next request may leave, where the part is less than one a second. */
   #nextAt = 0
 
@@ -103,6 +106,11 @@ export class SharedWindow {
 
   recent(now: number): number[] {
     return this.#own.recent(now)
+  }
+
+  /** Whether requests left without the store, so lately that the store may not know of them. */
+  wasAlone(now: number): boolean {
+    return now - this.#lastAlone < ALONE_MS
   }
 
   /** A request waits for a place from now on. Answers the function that ends this. */
@@ -185,6 +193,7 @@ export class SharedWindow {
     if (wait > 0) return Math.min(wait, LOOK_AWAY_MS)
     if (part < 1) this.#nextAt = now + 1000 / part
     this.#wasAlone = true
+    this.#lastAlone = now
     return 0
   }
 
@@ -243,7 +252,9 @@ export class SharedWindow {
       const id = newId()
       const granted = await this.#exchange(id)
       if (granted === null) break
-      if (granted.isPlace) this.#places.push({ id, at: granted.at })
+      // A place that is given back may be handed out again, before places that are here already.
+      if (granted.isPlace)
+        this.#places = [...this.#places, { id, at: granted.at }].sort((a, b) => a.at - b.at)
       else {
         this.#askAgainAt = granted.at
         await clock.sleep(Math.max(1, granted.at - clock.monotonic()), ended)

@@ -22,7 +22,13 @@ function at(now: number, { lua }: Script): Script {
 /** What a machine does with the rate and the quota. `given`: places that were asked for. */
 function drawAct(random: Random, now: number, given: string[]): (store: Store) => Promise<unknown> {
   const me = random.pick(['one', 'two', 'three'])
-  const facts = { share: random.pick([1 / 8, 0.5, null]), rate: 3, usedToday: 7, albums: ['A'] }
+  const facts = {
+    share: random.pick([1 / 8, 0.5, null]),
+    alone: random.chance(0.2),
+    rate: 3,
+    usedToday: 7,
+    albums: ['A'],
+  }
   if (random.chance(0.3)) return store => beat(store, me, facts)
   if (random.chance(0.1)) return store => tellRefusal(store, 5000)
   if (random.chance(0.1)) return lastRefusal
@@ -33,7 +39,7 @@ function drawAct(random: Random, now: number, given: string[]): (store: Store) =
   const id = random.chance(0.8) ? `${me} ${now}` : ''
   if (id) given.push(id)
   const told = [random.pick(['', '', '', '2']), random.below(2), random.pick(['', '', '', '', '', '700'])]
-  return store => store.run(RATE, NAMES, [me, id, 4, ...told, ...reports])
+  return store => store.run(RATE, NAMES, [me, id, 8, ...told, ...reports])
 }
 
 describe('the Lua of the simulation', () => {

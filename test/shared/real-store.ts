@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
@@ -62,11 +62,16 @@ export async function startStore(...options: string[]): Promise<RealStore> {
   return store
 }
 
-/** A way to the store that can be cut: what is sent then is lost, and no connection is closed. */
-export async function openLine(port: number): Promise<{ url: string; cut(): void }> {
+/**
+ * A way to the store. `cut`: what is sent from then on is lost, and no connection is closed. `end`: its connections end, as
+ * those of a process that is killed.
+ */
+export async function openLine(port: number): Promise<{ url: string; cut(): void; end(): void }> {
   let isCut = false
+  const connections = new Set<Socket>()
   const server = createServer(near => {
     const far = connect(port, '127.0.0.1')
+    connections.add(far)
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -87,6 +92,10 @@ export async function openLine(port: number): Promise<{ url: string; cut(): void
     url: `redis://127.0.0.1:${at.port}`,
     cut() {
       isCut = true
+    },
+    end() {
+      isCut = true
+      for (const far of connections) far.destroy()
     },
   }
 }

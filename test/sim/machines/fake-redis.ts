@@ -10,9 +10,12 @@ export class FakeRedis {
   readonly #keys = new Map<string, Kept>()
   readonly #ends = new Map<string, number>()
 
-  /** `now`: milliseconds of the store's clock. */
-  constructor(now: () => number) {
+  readonly #listeners: (channel: string) => number
+
+  /** `now`: milliseconds of the store's clock. `listeners`: how many connections hear a channel. */
+  constructor(now: () => number, listeners: (channel: string) => number = () => 0) {
     this.#now = now
+    this.#listeners = listeners
   }
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Value {
@@ -62,6 +65,7 @@ export class FakeRedis {
 
   readonly #commands: Readonly<Record<string, (key: string, ...rest: string[]) => Reply>> = {
     TIME: () => [String(Math.floor(this.#now() / 1000)), String(Math.floor((this.#now() % 1000) * 1000))],
+    PUBSUB: (_numsub, channel) => [channel!, this.#listeners(channel!)],
     GET: key => this.#text(key) ?? false,
     EXISTS: key => (this.#keys.has(key) ? 1 : 0),
     SET: (key, value, ...options) => {
@@ -125,7 +129,7 @@ export class FakeRedis {
     ZRANGE: (key, from, to, ...options) => {
       const all = this.#members(key)
       const [start, end] = [from, to].map(at => Number(at) + (Number(at) < 0 ? all.length : 0))
-      const shown = all.slice(Math.max(0, start!), end! + 1)
+      const shown = all.slice(Math.max(0, start!), Math.max(0, end! + 1))
       const scores = options.some(option => option.toUpperCase() === 'WITHSCORES')
       return shown.flatMap(([member, score]) => (scores ? [member, String(score)] : [member]))
     },

@@ -136,8 +136,10 @@ const GLOBALS = {
     ],
     [
       'match',
-      (text: string, pattern: string) =>
-        (expressionOf(pattern).exec(text) ?? [undefined, undefined]).slice(1),
+      (text: string, pattern: string) => {
+        const [whole, ...parts] = expressionOf(pattern).exec(text) ?? []
+        return parts.length > 0 ? parts : [whole]
+      },
     ],
   ]),
   $table: lists({

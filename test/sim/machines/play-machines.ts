@@ -5,10 +5,15 @@ import { Random } from '../histories/random.ts'
 import { VirtualHost } from '../host/virtual-host.ts'
 import { mustConverge } from '../judges/convergence.ts'
 import type { MachinesHistory } from './machines-history.ts'
+import { playRush } from './rush.ts'
+import { drawRush } from './rush-history.ts'
 import { type Common, Seat } from './seat.ts'
 import { VirtualStore } from './virtual-store.ts'
 
-/** Two machines with one account, one host and one store, from their beginning until both agree with the host. */
+/**
+ * Two machines with one account, one host and one store, from their beginning until both agree with the host; and then how
+ * such machines share the rate.
+ */
 export async function playMachines(
   history: MachinesHistory,
   kits: Kits,
@@ -64,5 +69,6 @@ export async function playMachines(
     time.leave()
   }
   await Promise.all(worlds.map(playOne))
-  return { violation: violationOf(), steps: worlds.reduce((sum, { passes }) => sum + passes.steps, 0) }
+  const violation = violationOf() ?? (await playRush(drawRush(seed), log))
+  return { violation, steps: worlds.reduce((sum, { passes }) => sum + passes.steps, 0) }
 }

@@ -1,21 +1,27 @@
 import { CLAIM } from '../../../src/shared/claim-scripts.ts'
-import type { Answer, Script, Store, Value } from '../../../src/shared/store.ts'
+import type { Answer, Away, Script, Store, Value } from '../../../src/shared/store.ts'
 import { because } from '../../../src/words/reasons.ts'
-import type { Life, Timeline } from '../engine/virtual-clock.ts'
+import type { Timeline } from '../engine/virtual-clock.ts'
 import type { Random } from '../histories/random.ts'
 import { FakeRedis } from './fake-redis.ts'
 
 /**
  * What goes wrong with the store. away: for both machines. one: for one of them. slow: it does what it is asked, and answers
- * too late. readOnly: it takes no writes. empty: it starts again and has lost everything.
+ * too late. deaf: slow for one of them. readOnly: it takes no writes. empty: it starts again and has lost everything.
  */
-export type StoreFault = 'away' | 'one' | 'slow' | 'readOnly' | 'empty'
+export type StoreFault = 'away' | 'one' | 'slow' | 'deaf' | 'readOnly' | 'empty'
 
+/** What goes wrong with claims. */
 export const STORE_FAULTS: readonly StoreFault[] = ['away', 'one', 'slow', 'readOnly', 'empty']
 
 /** As albumd's client: what takes longer is away. */
 const ANSWER_MS = 500
+/** A packet that got lost is sent again after so long at the earliest, because many before it got lost too. */
+const FIN_MS = 1200
 const AWAY = { ok: false, away: { reason: because('store_lost', { where: 'the store' }), since: 0 } } as const
+
+/** The channel by which the store knows whether a machine has a connection. */
+const PRESENCE = 'machines:'
 
 /** When a machine may delete, by the store's own answers. True time. */
 interface Leave {
@@ -24,13 +30,19 @@ interface Leave {
   albums: readonly string[]
 }
 
+/** A process: what it has asked for when it ends never comes back to it. */
+type Life = { readonly dead: boolean }
+
 /** The store that two machines share, with all that goes wrong on the way. */
 export class VirtualStore {
   readonly #time: Timeline
   readonly #random: Random
   readonly #redis: FakeRedis
   #fault: { kind: StoreFault; machine: string } | null = null
+  #endedAt = Number.NEGATIVE_INFINITY
   readonly #leaves = new Map<string, Leave[]>()
+  /** Processes that have a connection. */
+  #connected: { machine: string; life: Life }[] = []
 
   /** Hears that a machine was given an album that another machine has had a moment ago. */
   onDouble: (what: string) => void = () => {}
@@ -40,24 +52,44 @@ export class VirtualStore {
     this.#random = random
     // Its clock is another one than those of the machines.
     const offset = random.below(86_400_000)
-    this.#redis = new FakeRedis(() => time.now + offset)
+    const listeners = (channel: string) => this.#connections(channel.slice(PRESENCE.length))
+    this.#redis = new FakeRedis(() => time.now + offset, listeners)
   }
 
   /** `machine`: for whom alone it is away. */
   begin(kind: StoreFault, machine: string): void {
     if (kind === 'empty') this.#redis.clear()
     else this.#fault = { kind, machine }
+    if (kind === 'empty' || kind === 'away') this.#connected = []
+  }
+
+  /** The end of a process that is cut off reaches the store a while after the store can be reached again. */
+  #connections(machine: string): number {
+    const isCut = this.#hits('one', machine) || this.#time.now < this.#endedAt + FIN_MS
+    this.#connected = this.#connected.filter(each => !each.life.dead || (each.machine === machine && isCut))
+    return this.#connected.filter(each => each.machine === machine).length
+  }
+
+  #hits(kind: StoreFault, machine: string): boolean {
+    return this.#fault?.kind === kind && this.#fault.machine === machine
   }
 
   end(): void {
     this.#fault = null
+    this.#endedAt = this.#time.now
   }
 
   /** The store as one process of a machine sees it. */
   of(machine: string, life: Life): Store {
+    // As the client: away before the first answer, and as the last answer was.
+    let away: Away | null = AWAY.away
     return {
-      run: (script, names, args) => this.#run(machine, life, script, names, args),
-      away: () => null,
+      run: async (script, names, args) => {
+        const answer = await this.#run(machine, life, script, names, args)
+        away = answer.ok ? null : answer.away
+        return answer
+      },
+      away: () => away,
       onReady: () => {},
       close: async () => {},
     }
@@ -71,13 +103,14 @@ export class VirtualStore {
     args: readonly (string | number)[],
   ): Promise<Answer> {
     await this.#pass(life, 1 + this.#random.below(30))
-    const fault = this.#fault
-    const isAway = fault?.kind === 'away' || (fault?.kind === 'one' && fault.machine === machine)
-    if (isAway || fault?.kind === 'readOnly') return AWAY
+    if (this.#fault?.kind === 'away' || this.#hits('one', machine)) return AWAY
+    if (!this.#connected.some(each => each.life === life)) this.#connected.push({ machine, life })
+    if (this.#fault?.kind === 'readOnly') return AWAY
     const value = this.#redis.run(script, names, args)
     if (script === CLAIM) this.#note(args, value)
-    await this.#pass(life, fault?.kind === 'slow' ? ANSWER_MS : 1 + this.#random.below(30))
-    return fault?.kind === 'slow' ? AWAY : { ok: true, value }
+    const isSlow = this.#fault?.kind === 'slow' || this.#hits('deaf', machine)
+    await this.#pass(life, isSlow ? ANSWER_MS : 1 + this.#random.below(30))
+    return isSlow ? AWAY : { ok: true, value }
   }
 
   /** Whoever is dead hears nothing any more. */
