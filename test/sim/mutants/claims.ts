@@ -40,4 +40,20 @@ export const CLAIMS: readonly Mutant[] = [
     why: 'the host has the album twice',
     seed: 500_000_046,
   },
+  {
+    name: 'a lease does not end',
+    file: 'shared/claims.ts',
+    find: 'return passed > fromMs && passed < LEASE_MS - MARGIN_MS ? null : IN_DOUBT',
+    replace: 'return passed > fromMs ? null : IN_DOUBT',
+    why: "a machine that can't reach the store deletes in an album that another has by now",
+    seed: 500_000_138,
+  },
+  {
+    name: 'an emptied store gives albums at once',
+    file: 'shared/claim-scripts.ts',
+    find: "if wait > 0 then return {'new', wait} end",
+    replace: "if wait < 0 then return {'new', wait} end",
+    why: 'a machine is given an album before its owner has brought the claim back',
+    seed: 500_000_093,
+  },
 ]

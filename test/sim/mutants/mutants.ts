@@ -4,6 +4,7 @@ import { DELETIONS } from './deletions.ts'
 import { DOUBT } from './doubt.ts'
 import type { Mutant } from './mutant.ts'
 import { PACING } from './pacing.ts'
+import { RATES } from './rates.ts'
 import { REGROUPING } from './regrouping.ts'
 import { ROOTS } from './roots.ts'
 import { RULES } from './rules.ts'
@@ -21,4 +22,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RULES,
   ...SECRETS,
   ...CLAIMS,
+  ...RATES,
 ]
