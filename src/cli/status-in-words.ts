@@ -26,6 +26,10 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   const held = status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0)
   if (held > 0)
     lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
+  if (status.restorable_since)
+    lines.push(
+      `back    to any moment since ${localTime(status.restorable_since)}: albumd restore FOLDER --at TIME`,
+    )
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)

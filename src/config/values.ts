@@ -42,6 +42,13 @@ export function rate(most: number) {
   return z.union([z.int().min(1, { error }).max(most, { error }), unlimited], { error })
 }
 
+/** A number from 1; Infinity for "all". */
+export function countOrAll(most: number) {
+  const error = `must be a whole number from 1 to ${most}, or "all"`
+  const all = z.literal('all').transform(() => Number.POSITIVE_INFINITY)
+  return z.union([z.int().min(1, { error }).max(most, { error }), all], { error })
+}
+
 export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
 }

@@ -2,6 +2,7 @@ import type { Tx } from '../synced/synced.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
+import { bytesGivenUp, isAtPath, locationOf, versionEnded } from './versions.ts'
 
 /** albumd deleted the image, or asked for its deletion and the host answered that the image is gone. */
 export function deleted(tx: Tx, image: ImageRow, now: number): void {
@@ -18,7 +19,7 @@ export function lost(tx: Tx, image: ImageRow, now: number): void {
 /** The image has other bytes than the file that was linked to it, so it is not this file's image. */
 export function refuted(tx: Tx, image: ImageRow, now: number): void {
   tx.refuted.put(image.remote_id, image.hash)
-  unrecord(tx, image, now, because('image_refuted'))
+  unrecord(tx, image, now, because('image_refuted'), false)
 }
 
 /**
@@ -46,11 +47,13 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
 /**
  * Removes the image's record, and its entries in journal and escrow. A synced or linked file that used the image becomes
  * pending, so it is uploaded again. The record of a file that is gone or kept is removed. Any other file keeps its state
- * without an image: an upload of a hidden file, for example, may still be in doubt.
+ * without an image: an upload of a hidden file, for example, may still be in doubt. `wasVersion`: the image had the bytes of
+ * a version of its files.
  */
-function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason): void {
+function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersion = true): void {
   for (const file of tx.files.onImage(image.id)) {
     const { state } = file
+    if (wasVersion && isAtPath(state)) versionEnded(tx, locationOf(tx, file), image, now, file)
     if (state === 'gone' || state === 'kept') removeFile(tx, 'image gone', state, file)
     else if (state === 'synced' || state === 'linked') {
       tx.history.ofFile(file, { at: now, event: 'lost', detail })
@@ -61,6 +64,7 @@ function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason): void {
   tx.journal.forgetImage(image.id)
   tx.escrow.takeBack(image.id)
   tx.images.remove(image.id)
+  bytesGivenUp(tx, image.hash)
 }
 
 const WHY = { deleted: 'picture_gone', superseded: 'older_version', ignored: 'rule_hides' } as const

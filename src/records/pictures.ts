@@ -10,6 +10,7 @@ import type { OpenUpload } from '../synced/tables/journal.ts'
 import { because, codeOf, type Reason } from '../words/reasons.ts'
 import { type Deletions, enterEscrow, type Moment, superseded, takenBack } from './escrow.ts'
 import { removeFile, writeFile } from './file-states.ts'
+import { bytesHeld, isAtPath, locationOf, versionBegan, versionEnded } from './versions.ts'
 
 /**
  * What a look at a file means for its record.
@@ -50,6 +51,7 @@ export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, 
   // A file that had no record can't have failures.
   if (was !== null) tx.failures.clear(file.folder, file.name)
   if (leaves !== undefined) tx.images.keep(leaves)
+  noteVersion(tx, change, { mirror, path }, moment.now)
   if (kind === 'pending' || kind === 'aside') {
     writeFile(tx, 'changed', was ?? 'none', file)
     // The file needs its image, so the image must not stay in escrow.
@@ -83,7 +85,9 @@ export function stored(
     width,
     height,
     recorded_at: moment.now,
+    mtime: open.look.mtime,
   })
+  bytesHeld(tx, image.hash)
   // The id may be recorded already, for an image with other bytes. Then the file must not use this image.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
@@ -225,8 +229,19 @@ export function found(
   deletionsOf: (mirror: number) => Deletions,
   moment: Moment,
 ): void {
-  const { folder, name, hash, size, mime, width, height } = intent
-  const image = tx.images.put({ ...at, name, hash, size, mime, width, height, recorded_at: moment.now })
+  const { folder, name, hash, size, mime, width, height, mtime } = intent
+  const image = tx.images.put({
+    ...at,
+    name,
+    hash,
+    size,
+    mime,
+    width,
+    height,
+    recorded_at: moment.now,
+    mtime,
+  })
+  bytesHeld(tx, image.hash)
   tx.journal.close(intent.id)
   tx.history.ofFile(intent, { at: moment.now, event: 'arrived', detail: because(FOUND[at.proof]) })
   const file = tx.files.at({ folder, name })
@@ -242,11 +257,12 @@ export function found(
     const uses = { image: image.id, hash: image.hash, flat }
     settle(tx, 'found', file, { ...file, ctime, state, since, ...uses })
     tx.folders.lookAgain(folder)
-    supersede(tx, file.image, image.id, location, deletions, moment)
-  } else if (file && file.image === null && file.state !== 'gone')
+    supersede(tx, file.image, image, location, deletions, moment)
+  } else if (file && file.image === null && file.state !== 'gone') {
     // The file has a newer version by now. Until the newer version is uploaded, the file uses the image of the older one.
     writeFile(tx, 'found', file.state, { ...file, image: image.id, flat })
-  else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
+    supersede(tx, null, image, location, deletions, moment)
+  } else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
     const reason = file && file.state !== 'gone' ? 'superseded' : 'deleted'
     enterEscrow(tx, { image: image.id, ...location, reason }, moment)
   }
@@ -309,7 +325,7 @@ function usesImage(
     flat,
   } as const
   settle(tx, 'stored', file, row)
-  supersede(tx, file.image, image.id, { mirror, path }, deletions, moment)
+  supersede(tx, file.image, image, { mirror, path }, deletions, moment)
 }
 
 /**
@@ -324,20 +340,28 @@ function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: Fi
   tx.resend.remove(row)
 }
 
+/** The picture uses `image` now. `before`: the image that the picture used until now, if any. */
 function supersede(
   tx: Tx,
   before: number | null,
-  image: number,
+  image: ImageRow,
   location: Location,
   deletions: Deletions,
   moment: Moment,
 ): void {
-  if (before !== null && before !== image) superseded(tx, before, location, deletions, moment)
+  if (before === null) versionBegan(tx, location, image, moment.now)
+  else if (before !== image.id) {
+    versionEnded(tx, location, tx.images.byId(before)!, moment.now)
+    superseded(tx, before, location, deletions, moment)
+  }
 }
 
-function locationOf({ folders }: Tx, { folder, name }: Pick<FileRow, 'folder' | 'name'>): Location {
-  const { mirror, path } = folders.byId(folder)!
-  return { mirror, path: path === '' ? name : `${path}/${name}` }
+/** Notes that a picture with an image is gone, or is there again. */
+function noteVersion(tx: Tx, { file, was }: FileChange, location: Location, now: number): void {
+  if (file.image === null || isAtPath(was) === isAtPath(file.state)) return
+  const image = tx.images.byId(file.image)!
+  if (isAtPath(was)) versionEnded(tx, location, image, now, file)
+  else versionBegan(tx, location, image, now)
 }
 
 /**

@@ -9,8 +9,9 @@ export function momentOf({
   clock,
   running,
   graceMs,
-}: Pick<EngineContext, 'clock' | 'running' | 'graceMs'>): Moment {
-  return { now: clock.wall(), running: running(), graceMs }
+  versions,
+}: Pick<EngineContext, 'clock' | 'running' | 'graceMs' | 'versions'>): Moment {
+  return { now: clock.wall(), running: running(), graceMs, versions }
 }
 
 /**

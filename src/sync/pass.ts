@@ -1,4 +1,5 @@
 import { recordRunning } from '../records/escrow.ts'
+import { versionsForgotten } from '../records/versions.ts'
 import type { Block, HostFailure } from '../remote/host.ts'
 import type { Tx } from '../synced/synced.ts'
 import { clockOffset } from './clock.ts'
@@ -122,9 +123,10 @@ export async function prune(
   { synced, clock }: Pick<EngineContext, 'synced' | 'clock'>,
   stop: AbortSignal,
 ): Promise<void> {
-  const { history, deleted, space, commit } = synced
+  const { history, versions, deleted, space, commit } = synced
   const before = clock.wall() - KEPT_MS
   let excess = history.excess()
+  let tooMany = versions.excess()
   let old = (history.oldest() ?? before) < before
   let longGone = deleted.isFrom(before)
   for (let commits = 0; commits < COMMITS && !stop.aborted; commits++) {
@@ -132,6 +134,9 @@ export async function prune(
     else if (excess > 0) {
       await commit(tx => tx.history.dropOldest(Math.min(ROWS, excess)))
       excess -= ROWS
+    } else if (tooMany > 0) {
+      await commit(tx => versionsForgotten(tx, Math.min(ROWS, tooMany)))
+      tooMany -= ROWS
     } else if (longGone) longGone = (await commit(tx => tx.deleted.dropBefore(before, ROWS))) === ROWS
     else if (space.isTooMuch()) await commit(tx => tx.space.giveBack(PAGES))
     else return

@@ -288,5 +288,35 @@ CREATE TABLE accepted (
 ) STRICT, WITHOUT ROWID;
 `
 
+/**
+ * The past versions of pictures, for `albumd restore --at`. A database of an earlier albumd knows of the past only what
+ * waits for its deletion, so `versions_since` says that nothing else is known.
+ */
+const VERSIONS = `
+-- The modification time of the file that was sent. Null: not known.
+ALTER TABLE images ADD COLUMN mtime INTEGER;
+CREATE TABLE versions (
+  id       INTEGER PRIMARY KEY,
+  mirror   INTEGER NOT NULL REFERENCES mirrors,
+  path     TEXT NOT NULL,
+  since    INTEGER NOT NULL,
+  until    INTEGER NOT NULL,
+  hash     BLOB,
+  size     INTEGER,
+  mtime    INTEGER,
+  given_up INTEGER NOT NULL DEFAULT 0 CHECK (given_up IN (0,1))
+) STRICT;
+CREATE INDEX versions_by_path ON versions (mirror, path, until);
+CREATE INDEX versions_by_hash ON versions (hash) WHERE hash IS NOT NULL;
+CREATE INDEX versions_given_up ON versions (mirror, until) WHERE given_up = 1;
+INSERT INTO versions (mirror, path, since, until, hash, size, mtime)
+  SELECT escrow.mirror, escrow.path, images.recorded_at, escrow.since, images.hash, images.size, max(files.mtime)
+  FROM escrow JOIN images ON images.id = escrow.image
+    LEFT JOIN files ON files.image = escrow.image AND files.state = 'gone'
+  GROUP BY escrow.image ORDER BY escrow.since;
+INSERT INTO meta (key, value)
+  SELECT 'versions_since', CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE EXISTS (SELECT 1 FROM images);
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
-export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES]
+export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES, VERSIONS]

@@ -15,6 +15,7 @@ import { openDeleted, openImages, openRefuted } from './tables/images.ts'
 import { openJournal } from './tables/journal.ts'
 import { openMeta } from './tables/meta.ts'
 import { openMirrors } from './tables/mirrors.ts'
+import { openVersions } from './tables/versions.ts'
 
 function openTables(db: Db) {
   const sql = statements(db)
@@ -38,6 +39,7 @@ function openTables(db: Db) {
     resend: openResend(sql),
     space: openSpace(db),
     summaries: openSummaries(sql),
+    versions: openVersions(sql),
   }
 }
 

@@ -30,6 +30,7 @@ function picture(changes: Partial<MirroredPicture> = {}): MirroredPicture {
       recorded_at: 1_700_000_000_000,
       proof: 'uploaded',
       kept: 0,
+      mtime: null,
     },
     ...changes,
   }

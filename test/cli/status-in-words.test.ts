@@ -28,6 +28,7 @@ const STATUS: Status = {
   machines: [],
   watching: null,
   uploads_wait_until: null,
+  restorable_since: null,
   audit: { last: null, findings: 0, under_way: false, left_off: false },
   deleted_more: null,
   blocks: [],

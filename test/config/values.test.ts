@@ -18,7 +18,13 @@ describe('a config in the units of the program', () => {
         timeout: 60_000,
       },
       mirrors: [{ folder: '/srv/photos', album: 'Photos', deletions: 'propagate', ignore: [] }],
-      deletions: { grace: 600_000, hold_above: 0.25, hold_min: 20, albums: 'one_by_one' },
+      deletions: {
+        grace: 600_000,
+        hold_above: 0.25,
+        hold_min: 20,
+        versions: Number.POSITIVE_INFINITY,
+        albums: 'one_by_one',
+      },
       quota: { probe_every: 900_000, reserve: 0.1 },
       uploads: { concurrency: 8, order: 'newest' },
       watch: {

@@ -68,6 +68,8 @@ function onStage(command: string, { pictures, home, config, baseUrl }: Stage): s
     .replaceAll(/\/etc\/albumd\/config.yaml|(?<= )albumd.yaml/g, config)
     .replaceAll(/\/mnt\/usb|\/mnt(?=\/new)|\/tmp(?=\/back)/g, home)
     .replaceAll('https://images.example.com/api/v1', baseUrl)
+    // The stage was filled just now.
+    .replaceAll(/(?<= --at )(?:\w+|"[^"]+")/g, '0s')
   if (line.startsWith('albumd host --data')) return `${line} --listen 127.0.0.1:0`
   if (!line.startsWith('albumd init')) return line
   const written = `--config ${home}/written-${++configs}.yaml`

@@ -3,8 +3,9 @@ import { readApiKey, readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
+import { count, inDigits, localTime, printable, shellWord, sizeInWords } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { printLine, SCHEMA, sayAside } from '../terminal/output.ts'
@@ -17,13 +18,18 @@ export const restoreCommand = configCommand(
       .positional('folder', {
         type: 'string',
         demandOption: true,
-        describe: 'An empty folder, one that is not there yet, or one where a restore was begun',
+        describe:
+          'An empty folder, one that is not there yet, or one where a restore was begun; with --at also a mirror, or a folder in one',
       })
       .options({
         mirror: valued(
           'Only this mirror, named by its folder; without it each of several mirrors gets a folder of its name',
         ),
         deleted: flag('Also pictures that were deleted here and whose image is still on the host'),
+        at: valued(
+          'The pictures as they were then: so long ago (2d, 90m), or at a time (2026-11-20, "2026-11-20 18:00", ISO 8601)',
+        ),
+        yes: flag('Restore into a mirror without asking first'),
         'from-host': flag('All that the host lists, in a folder for each album; needs the key, and no state'),
         ...jsonOption,
       })
@@ -32,37 +38,30 @@ export const restoreCommand = configCommand(
         '$0 restore /tmp/back --mirror /srv/photos --deleted',
         'One mirror, with what waits to be deleted',
       )
+      .example('$0 restore /srv/photos --at "2026-11-20 18:00"', 'In the mirror itself, after an accident')
       .example('$0 restore /mnt/new/all --from-host', 'When pictures and state are lost')
       .epilogue(
         'Nothing is overwritten, and nothing is changed on the host. If it is interrupted, the same command ' +
           'goes on where it was. Without --from-host it needs the state (state_dir), no key, and works beside ' +
-          'a running albumd. It refuses to restore into a mirror: restore elsewhere, and move the pictures ' +
-          'when all are there. It names what it could not fetch, with the reason.',
+          'a running albumd. It restores into a mirror only with --at: pictures that came later stay, and a file ' +
+          'with other bytes is moved to .albumd-replaced in FOLDER. It names what it could not fetch, with the ' +
+          'reason. How far back --at reaches, "albumd status" says.',
       ),
-  async (config, { folder, mirror, deleted, 'from-host': fromHost, json }, onInterrupts) => {
-    if (folder === '') throw new Problem('the folder is empty; name one')
-    if (fromHost && (deleted || mirror !== undefined))
-      throw new Problem('--from-host fetches all that the host lists: leave out --mirror and --deleted')
-    const mirrors = mirrorsFor(config, mirror)
-    const ca = readAuthorities(config)
-    const apiKey = fromHost ? readApiKey(config, process.env).key : ''
-    if (!fromHost) await sayStateProblem(config)
-    const { restoreMirrors } = await import('../../daemon/restore/from-records.ts')
-    const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
+  async (config, args, onInterrupts) => {
+    const { folder, deleted, 'from-host': fromHost, at, json } = args
+    const restore = await restoreFor(config, args)
     const progress = json ? noProgress : await progressOn(process.stdout)
     const problems = json ? new ProblemsInJson() : null
     const interrupts = onInterrupts(() => progress.say('stopping'))
     const tell = (told: RestoreEvent) => (problems ? problems.tell(told) : tellRestore(progress, told))
     try {
-      const report = fromHost
-        ? await restoreFromHost(config, folder, { apiKey, ca }, tell, interrupts)
-        : await restoreMirrors(config, { folder, mirrors, deleted, ca }, tell, interrupts)
+      const report = await restore(tell, interrupts)
       progress.end()
       const { missing, older, stopped, interrupted } = report
       const isWhole = missing === 0 && older === 0 && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
-      else for (const line of inWords(report, printable(folder), { deleted, fromHost })) printLine(line)
+      else for (const line of inWords(report, printable(folder), { deleted, fromHost, at })) printLine(line)
       if (stopped !== null) sayAside(stopped)
       return exitCode
     } finally {
@@ -70,6 +69,71 @@ export const restoreCommand = configCommand(
     }
   },
 )
+
+interface Asked {
+  folder: string
+  mirror?: string | undefined
+  deleted: boolean
+  at?: string | undefined
+  yes: boolean
+  'from-host': boolean
+  json: boolean
+}
+
+type Restore = (tell: (told: RestoreEvent) => void, interruption: Interruption) => Promise<RestoreReport>
+
+/** The restore that the options ask for. Throws Problem. */
+async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
+  const { folder, mirror, deleted, at: given, 'from-host': fromHost } = asked
+  if (folder === '') throw new Problem('the folder is empty; name one')
+  if (fromHost && (deleted || mirror !== undefined))
+    throw new Problem('--from-host fetches all that the host lists: leave out --mirror and --deleted')
+  if (given !== undefined && (fromHost || deleted))
+    throw new Problem('--at brings back what was there then: leave out --from-host and --deleted')
+  const mirrors = mirrorsFor(config, mirror)
+  const ca = readAuthorities(config)
+  if (fromHost) {
+    const { key: apiKey } = readApiKey(config, process.env)
+    const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
+    return (tell, interruption) => restoreFromHost(config, folder, { apiKey, ca }, tell, interruption)
+  }
+  await sayStateProblem(config)
+  if (given !== undefined) return restoreAt(config, asked, { given, mirrors, ca })
+  const { restoreMirrors } = await import('../../daemon/restore/from-records.ts')
+  const request = { folder, mirrors, deleted, ca }
+  return (tell, interruption) => restoreMirrors(config, request, tell, interruption)
+}
+
+async function restoreAt(
+  config: Config,
+  { folder, mirror, yes, json }: Asked,
+  { given, mirrors, ca }: { given: string; mirrors: string[]; ca: string | null },
+): Promise<Restore> {
+  const { parseMoment } = await import('../moment.ts')
+  const { placeInMirror, restoreMoment } = await import('../../daemon/restore/from-moment.ts')
+  const at = { given, moment: parseMoment('--at', given, Date.now()) }
+  const place = placeInMirror(config, folder)
+  if (place && mirror !== undefined)
+    throw new Problem(`${printable(folder)} lies in a mirror already: leave out --mirror`)
+  if (place && !yes && !json) await askFirst(folder, at.moment)
+  return (tell, interruption) => restoreMoment(config, { folder, mirrors, at, ca }, tell, interruption)
+}
+
+/** Asks a person at a terminal whether to restore into a mirror. Throws Problem when the answer is no. */
+async function askFirst(folder: string, moment: number): Promise<void> {
+  const { Asker } = await import('../init/asker.ts')
+  const asker = new Asker(process.stdin, process.stdout)
+  try {
+    if (!asker.person) return
+    asker.tell(`${folder} gets its pictures as they were at ${localTime(moment)}.`)
+    asker.tell('Pictures that came later stay. A file with other bytes is moved to .albumd-replaced in it.')
+    const check = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'say yes or no')
+    const answer = await asker.ask({ option: 'yes', words: 'Go on', fallback: 'no', check })
+    if (/^n/i.test(answer)) throw new Problem('nothing was restored')
+  } finally {
+    asker.close()
+  }
+}
 
 function mirrorsFor(config: Config, given: string | undefined): string[] {
   const folders = config.mirrors.map(({ folder }) => folder)
@@ -133,10 +197,11 @@ const NOTES: Record<Note, string> = {
 function inWords(
   report: RestoreReport,
   folder: string,
-  asked: { deleted: boolean; fromHost: boolean },
+  asked: { deleted: boolean; fromHost: boolean; at: string | undefined },
 ): string[] {
   const { restored, bytes, there, missing, untried, stopped, interrupted } = report
   const before = there > 0 ? `, ${inDigits(there)} there already` : ''
+  const { replaced, at, restorable_since: since } = report
   const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}`]
   const add = (n: number, words: string) => n > 0 && lines.push(`${count(n, 'picture')} ${words}`)
   if (asked.fromHost) {
@@ -148,14 +213,28 @@ function inWords(
   } else {
     add(report.proved, 'of them only linked until now: the bytes are proved')
     add(report.older, 'of them in an older version: what changed since is not on the host')
-    if (!asked.deleted)
+    if (!asked.deleted && asked.at === undefined)
       add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
+  }
+  if (at !== null) {
+    lines.push(`as it was at ${localTime(at)}`)
+    if (since !== null && at < since)
+      lines.push(
+        `complete is everything from ${localTime(since)} on; of earlier times, what the host still has`,
+      )
+    add(replaced, `replaced files with other bytes, which are in ${folder}/.albumd-replaced now`)
   }
   // The following lines say what is left to do, and which command does the rest.
   add(missing, 'missing: it is said above why')
   add(untried, 'not tried yet')
-  const command = `albumd restore ${folder}${asked.fromHost ? ' --from-host' : ''}`
+  const option = asked.fromHost
+    ? ' --from-host'
+    : asked.at === undefined
+      ? ''
+      : ` --at ${shellWord(asked.at)}`
+  const command = `albumd restore ${folder}${option}`
   if (interrupted) lines.push(`ended early; "${command}" goes on where it was`)
-  else if (missing > 0 && stopped === null) lines.push('the same command tries what is missing once more')
+  else if (missing > 0 && stopped === null && asked.at === undefined)
+    lines.push('the same command tries what is missing once more')
   return lines
 }

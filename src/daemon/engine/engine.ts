@@ -177,6 +177,7 @@ export function openEngine(
     ages: new FileAges(state.synced.meta.get('clock_offset')),
     vanishedRules: new VanishedRules(systemClock),
     graceMs,
+    versions: config.deletions.versions,
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,
     regroup: config.host.regroup,

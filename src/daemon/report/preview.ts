@@ -134,6 +134,7 @@ async function scan(
     lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
     vanishedRules: new VanishedRules(systemClock),
     graceMs: 0,
+    versions: Number.POSITIVE_INFINITY,
     running: () => running,
   }
   return scanMirrors(context, { mirrors, scopeOf: () => 'everything', interruption: { stop } })

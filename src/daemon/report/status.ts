@@ -1,6 +1,7 @@
 import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
+import { restorableSince } from '../../records/versions.ts'
 import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
@@ -41,6 +42,11 @@ export interface Status {
   watching: Watching | null
   /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
   uploads_wait_until: string | null
+  /**
+   * The earliest time since which the host has given up no version of the mirrors' pictures: `albumd restore --at` brings
+   * back every time from then on as a whole. Null: nothing is recorded yet.
+   */
+  restorable_since: string | null
   audit: AuditStatus
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
@@ -142,6 +148,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     ...accountStatus(config, synced, running),
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
+    restorable_since: isoTime(restorableSince(synced, mirrorIds(config, synced))),
     audit: auditStatus(synced, running),
     deleted_more: deletedMore(synced),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
@@ -155,6 +162,10 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     failures: failuresOf(config, synced),
     accepted: acceptedOf(config, synced, FAILURES_SHOWN),
   }
+}
+
+function mirrorIds({ mirrors }: Config, synced: Synced): number[] {
+  return mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
 }
 
 function deletedMore({ meta }: Synced): Status['deleted_more'] {

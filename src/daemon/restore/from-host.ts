@@ -76,6 +76,7 @@ async function listedImages(
       for (const image of walk.images) yield dueOf(image, paths.get(image.id)!)
     },
     noAddress: 'its delivery address is not known: the listing names no base',
+    noImage: { code: 'NOT_ON_HOST', message: 'it is not on the host' },
     doubt: walk.settled
       ? null
       : "the host's listing kept changing while it was read; run the same command again",

@@ -46,7 +46,7 @@ export function restoreMirrors(
  * The folder for each mirror, below the folder that is filled: '' for a single mirror, otherwise the name of the mirror's
  * folder. Where two mirrors have the same name, each gets its whole path.
  */
-function foldersFor(mirrors: readonly string[]): Map<string, string> {
+export function foldersFor(mirrors: readonly string[]): Map<string, string> {
   if (mirrors.length === 1) return new Map([[mirrors[0]!, '']])
   const short = mirrors.map(folder => basename(folder))
   // Names that differ only in capital and small letters count as equal, because on some disks they are.
@@ -80,8 +80,8 @@ function recordedPictures(
       to: pathOf(folders.get(mirror)!, file.path),
       url,
       known: { size: image.size, sha256: image.hash, isLinked: state === 'linked' },
-      // Of an older version only the time of its upload is recorded.
-      mtime: older ? Math.round(image.recorded_at * 1000) : file.mtime,
+      // Of a version that an earlier albumd sent, only the time of its upload is recorded.
+      mtime: older ? (image.mtime ?? Math.round(image.recorded_at * 1000)) : file.mtime,
       note: older ? ('older' as const) : state === 'linked' ? ('proved' as const) : null,
       replacement() {
         const now = synced.files.at(file)
@@ -96,6 +96,7 @@ function recordedPictures(
     bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
     noAddress:
       'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
+    noImage: { code: 'NOT_ON_HOST', message: 'it was not uploaded yet' },
     doubt: null,
     *due(report) {
       for (const { id, folder } of mirrors)

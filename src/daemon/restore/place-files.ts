@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ftruncateSync, constants as is, writeSync } from 'node:fs'
-import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { sizeFits } from '../../sync/listing/index.ts'
@@ -13,6 +13,11 @@ import { PictureProblem, syncFolder, type TargetFolder } from './target-folder.t
  * name and size alone.
  */
 export type Known = { size: number; sha256: Buffer; isLinked?: boolean } | { listed: ListedImage }
+
+/** The picture's size in bytes; 0 when only a listing tells it. */
+export function sizeOf(known: Known): number {
+  return 'listed' in known ? 0 : known.size
+}
 
 /** Whether a file of so many bytes can be the picture. */
 export function sizeIs(known: Known, size: number): boolean {
@@ -41,32 +46,35 @@ const FOLDERS_KEPT = 500
 export class PlaceFiles {
   readonly root: string
   readonly #own: string
+  readonly #aside: string | null
   #folders = new Map<string, Promise<string>>()
   #begun = 0
 
-  constructor({ root, own }: TargetFolder) {
+  constructor({ root, own, aside }: TargetFolder) {
     this.root = root
     this.#own = own
+    this.#aside = aside
   }
 
   /**
    * The size of the picture when it is already on the disk with the known bytes. This function then also sets the file's
-   * modification time, where it differs. Null: nothing is on the disk at the picture's path. Throws PictureProblem when
-   * something else is there.
+   * modification time, where it differs. Null: nothing is on the disk at the picture's path, or a file that will be put
+   * aside. Throws PictureProblem when something else is there.
    */
   async sizeThere({ to, known, mtime }: Wanted): Promise<number | null> {
     const file = await this.#fullPath(to)
     const stats = await lstat(file).catch(absent)
     if (stats === null) return null
-    if (!stats.isFile() || !sizeIs(known, stats.size)) throw inTheWay()
+    if (!stats.isFile() || !sizeIs(known, stats.size)) return this.#another()
     // When the file has the picture's modification time, an earlier run finished the file, because only a complete file
     // gets that time.
-    if ('listed' in known || Math.round(stats.mtimeMs * 1000) === mtime) return stats.size
+    const isFinished = this.#aside === null && Math.round(stats.mtimeMs * 1000) === mtime
+    if ('listed' in known || isFinished) return stats.size
     const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK)
     try {
       const sum = createHash('sha256')
       for await (const chunk of handle.createReadStream({ autoClose: false })) sum.update(chunk)
-      if (!sum.digest().equals(known.sha256)) throw inTheWay()
+      if (!sum.digest().equals(known.sha256)) return this.#another()
       if (mtime !== null) await setTime(handle, mtime)
     } finally {
       await handle.close()
@@ -74,9 +82,16 @@ export class PlaceFiles {
     return stats.size
   }
 
+  /** Something else than the picture is at its path. */
+  #another(): null {
+    if (this.#aside === null) throw inTheWay()
+    return null
+  }
+
   async begin(): Promise<BegunFile> {
     const temporary = join(this.#own, `${process.pid}-${this.#begun++}`)
-    return new BegunFile(temporary, await open(temporary, 'wx+'), path => this.#fullPath(path))
+    const aside = (path: string) => this.#putAside(path)
+    return new BegunFile(temporary, await open(temporary, 'wx+'), path => this.#fullPath(path), aside)
   }
 
   /** After `flush`, all finished files survive a power cut. */
@@ -85,6 +100,22 @@ export class PlaceFiles {
     this.#folders = new Map()
     const made = await Promise.allSettled(folders)
     for (const folder of made) if (folder.status === 'fulfilled') await syncFolder(folder.value)
+  }
+
+  /** Moves a file or link that has the picture's place into the folder `aside`. Answers whether there was one. */
+  async #putAside(path: string): Promise<boolean> {
+    if (this.#aside === null) return false
+    const full = await this.#fullPath(path)
+    const there = await lstat(full).catch(absent)
+    if (there === null) return false
+    if (there.isDirectory()) throw inTheWay()
+    const to = join(this.#aside, path)
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+    const taken = new Set(await readdir(dirname(to)))
+    let name = nameOf(path)
+    for (let n = 2; taken.has(name); n++) name = `${n} ${nameOf(path)}`
+    await rename(full, join(dirname(to), name))
+    return true
   }
 
   async #fullPath(path: string): Promise<string> {
@@ -117,12 +148,19 @@ export class BegunFile implements ByteSource {
   readonly #path: string
   readonly #file: FileHandle
   readonly #fullPath: (path: string) => Promise<string>
+  readonly #putAside: (path: string) => Promise<boolean>
   #isOpen = true
 
-  constructor(path: string, file: FileHandle, fullPath: (path: string) => Promise<string>) {
+  constructor(
+    path: string,
+    file: FileHandle,
+    fullPath: (path: string) => Promise<string>,
+    putAside: (path: string) => Promise<boolean>,
+  ) {
     this.#path = path
     this.#file = file
     this.#fullPath = fullPath
+    this.#putAside = putAside
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
@@ -145,13 +183,18 @@ export class BegunFile implements ByteSource {
     ftruncateSync(this.#file.fd)
   }
 
-  /** Moves the file to its path, once its bytes are complete and proved. Never replaces another file. */
-  async finish({ to, mtime }: Wanted): Promise<void> {
+  /**
+   * Moves the file to its path, once its bytes are complete and proved. Never replaces another file. Answers whether another
+   * file was put aside for it.
+   */
+  async finish({ to, mtime }: Wanted): Promise<boolean> {
     if (mtime !== null) await setTime(this.#file, mtime)
     await this.#file.sync()
     this.#isOpen = false
     await this.#file.close()
+    const isReplaced = await this.#putAside(to)
     await moveTo(this.#path, await this.#fullPath(to))
+    return isReplaced
   }
 
   /** Removes the file, unless `finish` has moved it. */

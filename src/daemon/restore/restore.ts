@@ -2,15 +2,15 @@ import type { Config } from '../../config/schema.ts'
 import { type Downloads, openDownloads } from '../../remote/download.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fetchPicture } from './fetch-picture.ts'
-import { type Known, PlaceFiles } from './place-files.ts'
+import { type Known, PlaceFiles, sizeOf } from './place-files.ts'
 import {
   diskProblem,
   isSafePath,
   type MissingCode,
   openTarget,
   PictureProblem,
-  type Purpose,
   type TargetFolder,
+  type TargetRequest,
 } from './target-folder.ts'
 
 /** What a restore tells. Sizes are in bytes. `message`: one line for a person. */
@@ -53,6 +53,12 @@ export interface RestoreReport extends Record<Note, number> {
    * host.
    */
   gone: number
+  /** How many files had other bytes, and were put aside, so that the picture could take their place. */
+  replaced: number
+  /** The time whose pictures were restored. Null without `--at`. */
+  at: string | null
+  /** The earliest time since which the host has given up nothing. Null without `--at`. */
+  restorable_since: string | null
   /** Why the restore stopped by itself, in one line. Null: the restore did not stop by itself. */
   stopped: string | null
   interrupted: boolean
@@ -68,6 +74,8 @@ export interface Picture {
   /** Microseconds since 1970. Null: not known. */
   mtime: number | null
   note: Note | null
+  /** Whether the picture is on the disk already, as far as the records tell. False: its bytes must be read to find out. */
+  isThere?(): boolean
   /**
    * The same picture with its newer image, when a daemon has replaced the image since the record was read. Null: no daemon
    * has.
@@ -78,7 +86,7 @@ export interface Picture {
 /** A picture to restore. */
 export interface Due {
   shown: Shown
-  /** Null: the picture was never uploaded. */
+  /** Null: the host does not hold the picture. `noImage` of the source says why. */
   picture: Picture | null
 }
 
@@ -90,6 +98,8 @@ export interface Source {
   due(report: RestoreReport): IterableIterator<Due>
   /** Why a picture may have no address. */
   noAddress: string
+  /** Why the host may not hold a picture. */
+  noImage: { code: MissingCode; message: string }
   /** Why the source may not know all pictures, for example because the listing kept changing. Null: it knows all. */
   doubt: string | null
 }
@@ -105,12 +115,12 @@ const CONCURRENCY_MAX = 8
  */
 export async function fillFolder(
   config: Config,
-  { folder, mirrors, ca }: { folder: string; mirrors: Purpose; ca: string | null },
+  { ca, ...request }: TargetRequest & { ca: string | null },
   openSource: (target: TargetFolder) => Source | Promise<Source>,
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
-  const target = await openTarget(folder, config, mirrors)
+  const target = await openTarget(config, request)
   const downloads = openDownloads({
     baseUrl: config.host.base_url,
     ...(ca !== null && { ca }),
@@ -120,7 +130,9 @@ export async function fillFolder(
   try {
     const restore = new Restore(await openSource(target), downloads, new PlaceFiles(target), tell)
     const report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
-    isComplete = report.missing === 0 && report.stopped === null && !report.interrupted
+    // In a mirror nothing is left behind for what is missing: the same command looks at everything again.
+    isComplete =
+      (report.missing === 0 || target.aside !== null) && report.stopped === null && !report.interrupted
     return report
   } finally {
     await downloads.close()
@@ -147,6 +159,9 @@ class Restore {
     missing: 0,
     untried: 0,
     gone: 0,
+    replaced: 0,
+    at: null,
+    restorable_since: null,
     stopped: null,
     interrupted: false,
   }
@@ -186,7 +201,10 @@ class Restore {
 
   async #restore({ shown, picture }: Due, cut: AbortSignal): Promise<void> {
     try {
-      if (picture === null) throw new PictureProblem('NOT_ON_HOST', 'it was not uploaded yet')
+      if (picture === null) {
+        const { code, message } = this.#source.noImage
+        throw new PictureProblem(code, message)
+      }
       await this.#place(shown, picture, cut)
     } catch (error) {
       const problem = this.#refused(error)
@@ -203,7 +221,7 @@ class Restore {
 
   async #place(shown: Shown, picture: Picture, cut: AbortSignal): Promise<void> {
     if (!isSafePath(picture.to)) throw new PictureProblem('UNSAFE_NAME', 'its name leads out of the folder')
-    const there = await this.#files.sizeThere(picture)
+    const there = picture.isThere?.() ? sizeOf(picture.known) : await this.#files.sizeThere(picture)
     if (there !== null) return this.#done(shown, picture, there, true)
     const { url, known } = picture
     if (url === null) throw new PictureProblem('NO_ADDRESS', this.#source.noAddress)
@@ -218,7 +236,7 @@ class Restore {
         return
       }
       this.#outagesInARow = 0
-      await begun.finish(picture)
+      if (await begun.finish(picture)) this.#report.replaced++
       this.#done(shown, picture, begun.size, false)
     } finally {
       await begun.close()

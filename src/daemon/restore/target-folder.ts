@@ -14,8 +14,15 @@ export interface TargetFolder {
   root: string
   /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
   own: string
+  /**
+   * The folder for files that have the place of a picture and other bytes. Null: such a file stays, and the picture is
+   * missing.
+   */
+  aside: string | null
   /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
   paths(): Promise<Map<string, string>>
+  /** The time whose pictures are restored: as the first run has kept it, or else `now`. Throws NotPossible. */
+  moment(now: number): Promise<number>
   /** Throws NotPossible. */
   keepPaths(paths: ReadonlyMap<string, string>): Promise<void>
   /**
@@ -25,8 +32,15 @@ export interface TargetFolder {
   close(complete: boolean): Promise<void>
 }
 
-/** What is restored: these mirrors, or all of the host. A restore goes on only in a folder that was begun for the same. */
-export type Purpose = readonly string[] | 'all that the host lists'
+/** What is restored, and where. A restore goes on only in a folder that was begun for the same. */
+export interface TargetRequest {
+  folder: string
+  mirrors: readonly string[] | 'all that the host lists'
+  /** The time whose pictures are restored, as a person gave it. */
+  at?: string
+  /** Where the folder lies in a mirror. Only then may it be a folder of a mirror, and need not be empty. */
+  place?: { mirror: string } | null
+}
 
 /** The name of the folder `own`, which lies in the folder that the restore fills. */
 const OWN_FOLDER = '.albumd-restore'
@@ -39,34 +53,55 @@ const MARK = 'restore.json'
  */
 const PATHS = 'paths.json'
 
+/** The file in `own` that holds the time whose pictures are restored. Without it, "2d" would mean another time in each run. */
+const MOMENT = 'moment.json'
+
+/** The name of the folder `aside`, which lies in the folder that the restore fills. */
+const ASIDE = '.albumd-replaced'
+
+const NOTES: ReadonlySet<string> = new Set([MARK, PATHS, MOMENT])
+
 /** Names that a folder may hold and still count as empty. A new file system has a lost+found. */
 const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
 
 /**
  * Opens the folder to fill. It makes the folder, or takes one that is empty or that a restore of the same mirrors has begun
- * to fill. Throws NotPossible and LockedError.
+ * to fill. A folder in a mirror must exist, and is filled whatever it holds. Throws NotPossible and LockedError.
  */
-export async function openTarget(folder: string, config: Config, purpose: Purpose): Promise<TargetFolder> {
-  const mirrors = typeof purpose === 'string' ? purpose : [...purpose].sort()
-  const mark = JSON.stringify({ base_url: config.host.base_url, mirrors })
-  refuseLocation(realPathOf(resolve(folder)), config)
-  const root = await makeRoot(folder)
-  refuseLocation(root, config)
-  const lock = await lockTarget(root)
+export async function openTarget(
+  config: Config,
+  { folder, mirrors: wanted, at, place = null }: TargetRequest,
+): Promise<TargetFolder> {
+  const mirrors = typeof wanted === 'string' ? wanted : [...wanted].sort()
+  const mark = JSON.stringify({ base_url: config.host.base_url, mirrors, at })
+  if (!place) refuseLocation(realPathOf(resolve(folder)), config)
+  const root = place ? await rootInMirror(folder, place) : await makeRoot(folder)
+  if (!place) refuseLocation(root, config)
+  const own = join(root, OWN_FOLDER)
+  if (place) await makeOwn(root, own)
+  // A daemon has locked the folder of a mirror.
+  const lock = await lockTarget(place ? own : root)
   try {
-    const own = join(root, OWN_FOLDER)
     const refuse = (error: unknown) => {
       if (error instanceof NotPossible) throw error
       throw new NotPossible(diskProblem(error, root).message)
     }
-    await begin(root, own, mark).catch(refuse)
+    await begin(root, own, mark, place !== null).catch(refuse)
+    const write = (name: string, value: unknown) => keep(join(own, name), JSON.stringify(value)).catch(refuse)
     return {
       root,
       own,
+      aside: place && join(root, ASIDE),
       async paths() {
         return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
       },
-      keepPaths: paths => keep(join(own, PATHS), JSON.stringify([...paths])).catch(refuse),
+      keepPaths: paths => write(PATHS, [...paths]),
+      async moment(now) {
+        const kept = await readOwn(join(own, MOMENT))
+        if (kept !== null) return JSON.parse(kept)
+        await write(MOMENT, now)
+        return now
+      },
       async close(complete) {
         try {
           if (!complete && (await namesIn(root)).length > 0) return
@@ -94,7 +129,7 @@ function refuseLocation(root: string, { mirrors, state_dir }: Config): void {
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(root, folder) || isAtOrBelow(folder, root))
   if (mirror)
     throw new NotPossible(
-      `${root}: it is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions; restore into another folder, and move the pictures when the restore is complete`,
+      `${root}: it is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions; restore into another folder, and move the pictures when the restore is complete, or bring back an earlier time in it with --at`,
     )
   if (isAtOrBelow(root, realPathOf(state_dir)))
     throw new NotPossible(`${root}: it lies in state_dir; restore into another folder`)
@@ -115,6 +150,16 @@ async function makeRoot(folder: string): Promise<string> {
   }
 }
 
+/** Throws NotPossible where the folder is not there: perhaps a disk is not mounted. */
+async function rootInMirror(folder: string, { mirror }: { mirror: string }): Promise<string> {
+  const path = resolve(folder)
+  const root = await realpath(path).catch(() => null)
+  if (root !== null && (await lstat(root)).isDirectory()) return root
+  throw new NotPossible(
+    `${path}: it is not there, and lies in the mirror ${mirror}; mount its disk or make the folder, or restore into an empty folder elsewhere`,
+  )
+}
+
 async function lockTarget(root: string): Promise<Lock> {
   const { dev, ino, birthtimeMs: birthtime } = await lstat(root)
   try {
@@ -125,22 +170,23 @@ async function lockTarget(root: string): Promise<Lock> {
   }
 }
 
-/** Makes `own` and its file MARK. `mark`: the text of that file. */
-async function begin(root: string, own: string, mark: string): Promise<void> {
+/** Makes `own` and its file MARK. `mark`: the text of that file. `mayHold`: the folder need not be empty. */
+async function begin(root: string, own: string, mark: string, mayHold: boolean): Promise<void> {
   const file = join(own, MARK)
-  const isEmpty = (await namesIn(root)).length === 0
+  const isFree = mayHold || (await namesIn(root)).length === 0
   const before = await readOwn(file)
-  if (before === null && !isEmpty)
+  if (before === null && !isFree)
     throw new NotPossible(
       `${root}: it is not empty, and no restore is under way in it (after a complete one nothing is left to do); name an empty folder, one that does not exist yet, or one where a restore was begun`,
     )
-  if (before !== mark && !isEmpty)
-    throw new NotPossible(`${root}: a restore of other mirrors was begun here; name another folder`)
+  if (before !== mark && !isFree)
+    throw new NotPossible(
+      `${root}: a restore of other mirrors or of another time was begun here; name another folder`,
+    )
   await makeOwn(root, own)
   // Removes the pictures that an earlier run could not complete, and keeps its notes when they are of the same restore.
   for (const name of await readdir(own))
-    if (before !== mark || (name !== MARK && name !== PATHS))
-      await rm(join(own, name), { recursive: true, force: true })
+    if (before !== mark || !NOTES.has(name)) await rm(join(own, name), { recursive: true, force: true })
   if (before === mark) return
   await keep(file, mark)
   await syncFolder(root)

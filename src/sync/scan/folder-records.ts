@@ -15,7 +15,7 @@ import type { DoubtCode } from './doubts.ts'
 /** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
   EngineContext,
-  'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'running' | 'vanishedRules'
+  'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'versions' | 'running' | 'vanishedRules'
 >
 
 /** Records what a scan found, folder by folder. */

@@ -20,6 +20,8 @@ export interface ImageRow {
   proof: 'uploaded' | 'compared' | 'none'
   /** 1: the image stays on the host for good. */
   kept: 0 | 1
+  /** The modification time of the file that was sent, in microseconds since 1970. Null: not known. */
+  mtime: number | null
 }
 
 /**
@@ -32,14 +34,14 @@ export const IMAGE_TRANSITIONS = {
   gone: { none: ['uploaded', 'compared', 'linked'] },
 } as const
 
-type NewImage = Omit<ImageRow, 'id' | 'kept'>
+type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime'> & Partial<Pick<ImageRow, 'mtime'>>
 
 /** The images on the host that albumd has recorded. */
 export function openImages({ all, column, get, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')
-  const insert = value<[image: NewImage], number | undefined>(
-    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof)
-     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof)
+  const insert = value<[image: Omit<ImageRow, 'id' | 'kept'>], number | undefined>(
+    `INSERT INTO images (remote_id, cdn_url, album, name, hash, size, mime, width, height, recorded_at, proof, mtime)
+     VALUES (@remote_id, @cdn_url, @album, @name, @hash, @size, @mime, @width, @height, @recorded_at, @proof, @mtime)
      ON CONFLICT (remote_id) DO NOTHING RETURNING id`,
   )
 
@@ -47,6 +49,8 @@ export function openImages({ all, column, get, run, value }: Statements) {
     reads: {
       byId: get<[id: number], ImageRow>('SELECT * FROM images WHERE id = ?'),
       byRemoteId,
+      /** When the oldest recorded image was recorded: milliseconds since 1970. */
+      oldest: value<[], number | undefined>('SELECT recorded_at FROM images ORDER BY id LIMIT 1'),
       latest: get<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1'),
       /** The images that are recorded in an album; null is the root. */
       inAlbum: all<[album: number | null], ImageRow>('SELECT * FROM images WHERE album IS +?'),
@@ -73,8 +77,9 @@ export function openImages({ all, column, get, run, value }: Statements) {
        * same id.
        */
       put(image: NewImage): ImageRow {
-        const id = insert(image)
-        return id === undefined ? byRemoteId(image.remote_id)! : { ...image, id, kept: 0 }
+        const row = { mtime: null, ...image }
+        const id = insert(row)
+        return id === undefined ? byRemoteId(image.remote_id)! : { ...row, id, kept: 0 }
       },
       /** Records hash and size of the image's bytes, which were fetched from `cdn_url`. */
       prove: run<[Pick<ImageRow, 'id' | 'hash' | 'size' | 'cdn_url'>]>(

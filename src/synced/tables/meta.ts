@@ -107,6 +107,8 @@ const FACTS = {
   // records
   /** Running time: how many milliseconds albumd has run, over all its starts. */
   running_ms: number,
+  /** What the host has given up of the versions before this time is not known (records/versions.ts). */
+  versions_since: number,
 
   // sync
   /** The id of the machine's boot when the state was last open, and the monotonic time then (clock.ts). */

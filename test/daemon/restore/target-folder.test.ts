@@ -90,7 +90,7 @@ describe('a restore', () => {
     writeFileSync(join(home, 'part/.albumd-restore/restore.json'), '{}')
     expect((await to('part')).report).toMatchObject({ restored: 1, missing: 1 })
     await expect(to('part', { mirrors: [config.mirrors[1]!.folder] })).rejects.toThrow(
-      'a restore of other mirrors was begun here',
+      'a restore of other mirrors or of another time was begun here',
     )
     const empty = await recordPictures([])
     await expect(restore(empty)).rejects.toThrow('nothing is recorded of')

@@ -124,6 +124,8 @@ export interface History {
   files: readonly [number, number][]
   hold: HoldPolicy
   graceMs: number
+  /** How many older versions of a picture wait for their deletion at most. */
+  versions: number
   albumDeletions: 'one_by_one' | 'recursive'
   concurrency: number
   order: 'newest' | 'oldest'
@@ -147,8 +149,13 @@ export const LATEST = 20_000_000
 /** From here on a host also reads the specification in its own way. */
 export const READ = 300_000_000
 
-/** From here on pictures that lie flat are sent into their albums, and an account may get a plan with albums later. */
+/**
+ * From here on pictures that lie flat are sent into their albums, an account may get a plan with albums later, and not all
+ * older versions stay through the grace.
+ */
 export const GROWING = 400_000_000
+
+const ALL = Number.POSITIVE_INFINITY
 
 function isLong(seed: number): boolean {
   return seed < FRESH || seed % 12 === 0
@@ -186,6 +193,7 @@ export function drawHistory(seed: number): History {
     ).map(([a, b]) => [a, b]),
     hold: random.chance(0.5) ? { hold_above: 0.25, hold_min: 2 } : { hold_above: 0.5, hold_min: 20 },
     graceMs: random.pick([0, 60_000, 600_000]),
+    versions: seed < GROWING ? ALL : new Random(seed, 9).pick([ALL, ALL, 1, 2]),
     albumDeletions: seed >= FRESH && another.chance(0.2) ? 'recursive' : 'one_by_one',
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),

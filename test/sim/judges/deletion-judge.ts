@@ -78,7 +78,8 @@ export class DeletionJudge extends ImageJudge {
     const gone = this.facts.running() - met
     const { source } = image
     const wasGone = source !== null && this.facts.pruning.wasGoneBefore(source)
-    const isExcused = wasGone || this.#isReplaced(image) || this.#isHiddenOver(image)
+    const isExcused =
+      wasGone || this.#isReplaced(image) || this.#isHiddenOver(image) || this.#isOneTooMany(image)
     if (gone < this.facts.graceMs && !isExcused)
       this.report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
   }
@@ -95,6 +96,14 @@ export class DeletionJudge extends ImageJudge {
           other.source === image.source &&
           other.hash === image.hash,
       )
+  }
+
+  /** Its picture has as many newer versions on the host as may wait for their deletion, and the one in use. */
+  #isOneTooMany(image: TrueImage): boolean {
+    const others = this.truth
+      .live()
+      .filter(other => other !== image && !other.deletionAsked && other.source === image.source)
+    return others.length > this.facts.versions
   }
 
   /** Its picture is hidden, and not read: it keeps the image that it had when it was last looked at, another one. */

@@ -12,6 +12,7 @@ const row = (id: number, more: Partial<ImageRow> = {}): ImageRow => ({
   name: `${id}.png`,
   hash: Buffer.alloc(32, id),
   size: 349_915,
+  mtime: null,
   mime: 'image/png',
   width: 300,
   height: 200,

@@ -153,6 +153,7 @@ describe('a folder that has lost all its many pictures at once', () => {
       lookAt: lookingAt(realDisk),
       vanishedRules: new VanishedRules(systemClock),
       graceMs: 0,
+      versions: Number.POSITIVE_INFINITY,
       running: () => 0,
     }
     const mirrors = [workshop.mirror, { ...workshop.mirror, folder: other, album: 'Other' }]

@@ -290,6 +290,7 @@ describe('a disk that was mounted below the root', () => {
         lookAt: lookingAt(mounting.disk),
         vanishedRules: new VanishedRules(systemClock),
         graceMs: 0,
+        versions: Number.POSITIVE_INFINITY,
         running: () => 0,
       }
       await scanMirrors(parts, {

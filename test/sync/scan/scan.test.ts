@@ -45,6 +45,7 @@ function open() {
         lookAt: () => look,
         vanishedRules: new VanishedRules({ monotonic: () => 0 }),
         graceMs: 0,
+        versions: Number.POSITIVE_INFINITY,
         running: () => 0,
         tell() {},
       }

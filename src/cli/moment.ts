@@ -1,0 +1,50 @@
+import { parseDuration } from '../config/values.ts'
+import { localTime, printable } from '../words/text.ts'
+import { Problem } from './problem.ts'
+
+const WRITTEN =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
+
+/**
+ * The time that a person means, in milliseconds since 1970: so long ago ("2d", "90m"), or a date with or without a time of
+ * day ("2026-11-20 18:00", ISO 8601), by this machine's time zone when none is named. Throws Problem when the text is no
+ * time, and for a time that has not come yet.
+ */
+export function parseMoment(option: string, text: string, now: number): number {
+  const written = text.trim()
+  const ago = parseDuration(written)
+  const moment = ago === null ? dateIn(written) : now - ago
+  if (moment === null)
+    throw new Problem(
+      `${option} ${printable(text)}: it is no time; say how long ago, such as 2d or 90m, or when, such as "2026-11-20 18:00"`,
+    )
+  if (moment > now) throw new Problem(`${option} ${printable(text)}: ${localTime(moment)} has not come yet`)
+  return moment
+}
+
+function dateIn(written: string): number | null {
+  const found = WRITTEN.exec(written)
+  if (!found) return null
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(part => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const ms = Number((found[7] ?? '').padEnd(3, '0'))
+  const utc = Date.UTC(year, month - 1, day, hour, minute, second, ms)
+  // The 31st of November, or a 25th hour, would silently mean another time.
+  const isReal =
+    new Date(utc).getUTCMonth() === month - 1 &&
+    new Date(utc).getUTCDate() === day &&
+    minute < 60 &&
+    second < 60
+  if (!isReal || hour > 23) return null
+  const zone = found[8]
+  if (zone === undefined) return new Date(year, month - 1, day, hour, minute, second, ms).getTime()
+  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [null, '+', '0', '0']
+  const east = Number(hours) * 60 + Number(minutes ?? 0)
+  return utc - (sign === '-' ? -east : east) * 60_000
+}

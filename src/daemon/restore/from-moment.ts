@@ -1,0 +1,210 @@
+import { resolve } from 'node:path'
+import { realPathOf } from '../../config/paths.ts'
+import type { Config } from '../../config/schema.ts'
+import { realDisk } from '../../local/disk.ts'
+import { isSameLook } from '../../local/look.ts'
+import { firstRecorded, type PastVersion, restorableSince, versionAt } from '../../records/versions.ts'
+import { deliveryAddresses } from '../../sync/listing/index.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
+import { checkRoot, isMount, isSameRoot } from '../../sync/scan/index.ts'
+import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because, inWords, type Reason } from '../../words/reasons.ts'
+import { isoTime, localTime } from '../../words/text.ts'
+import { NotPossible } from '../commands/command.ts'
+import { reading } from '../state/state.ts'
+import { foldersFor } from './from-records.ts'
+import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
+import type { TargetFolder } from './target-folder.ts'
+
+export interface MomentRequest {
+  folder: string
+  /** The folders of the mirrors to restore. Only the mirror of `place` when the folder lies in a mirror. */
+  mirrors: readonly string[]
+  /** The time as a person gave it, and what it means now: milliseconds since 1970. */
+  at: { given: string; moment: number }
+  /** The host's certificate authorities as PEM. Null: the authorities that Node knows. */
+  ca: string | null
+}
+
+/** A folder that is or lies in a mirror: the mirror's folder, and the path below it. */
+export interface PlaceInMirror {
+  mirror: string
+  path: string
+}
+
+/** Where a folder lies in a mirror. Null: it lies in none. */
+export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirror | null {
+  const real = realPathOf(resolve(folder))
+  const mirror = mirrors.find(mirror => isAtOrBelow(real, mirror.folder))
+  return mirror ? { mirror: mirror.folder, path: real.slice(mirror.folder.length + 1) } : null
+}
+
+/**
+ * Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host still holds their bytes. A
+ * folder that lies in a mirror is filled in place: pictures that came later stay, and a file that differs is put aside, so
+ * that nothing is lost. Any other folder must be empty. It needs no API key, and may run beside a daemon. Throws
+ * NotPossible, LockedError and StateError.
+ */
+export function restoreMoment(
+  config: Config,
+  { folder, mirrors, at, ca }: MomentRequest,
+  tell: (event: RestoreEvent) => void,
+  interruption: Interruption,
+): Promise<RestoreReport> {
+  const place = placeInMirror(config, folder)
+  const wanted = place ? [place.mirror] : mirrors
+  return reading(config, async synced => {
+    const rows = wanted.flatMap(mirror => synced.mirrors.of(mirror) ?? [])
+    const ids = rows.map(({ id }) => id)
+    refuseUnknown(synced, at.moment)
+    if (place) refuseDoubt(synced, rows[0], place)
+    let moment = at.moment
+    const open = async (target: TargetFolder) => {
+      moment = await target.moment(at.moment)
+      return pictures(synced, rows, { place, folders: foldersFor(wanted), moment })
+    }
+    const report = await fillFolder(
+      config,
+      { folder, mirrors: wanted, at: at.given, place, ca },
+      open,
+      tell,
+      interruption,
+    )
+    return { ...report, at: isoTime(moment), restorable_since: isoTime(restorableSince(synced, ids)) }
+  })
+}
+
+/** Throws NotPossible when nothing was recorded yet at this time. */
+function refuseUnknown(synced: Synced, moment: number): void {
+  const first = firstRecorded(synced)
+  if (first !== null && first <= moment) return
+  const since =
+    first === null ? 'nothing is recorded yet' : `the first picture was recorded at ${localTime(first)}`
+  throw new NotPossible(`${localTime(moment)}: nothing was recorded then; ${since}`)
+}
+
+/**
+ * Throws NotPossible when the mirror's folder is perhaps not what it was, for example because a disk is not mounted. The
+ * pictures would be written to another disk.
+ */
+function refuseDoubt(synced: Synced, row: MirrorRow | undefined, { mirror, path }: PlaceInMirror): void {
+  const doubt = row ? whyInDoubt(synced, row, path) : because('root_missing', { folder: mirror })
+  if (doubt)
+    throw new NotPossible(
+      `${inWords(doubt)}. Nothing is restored into a folder in doubt; put it right, or name an empty folder elsewhere`,
+    )
+}
+
+function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null {
+  const root = checkRoot(realDisk, synced, row)
+  const { dev, ino, birthtime } = row
+  const isIt = dev !== null && isSameRoot(realDisk, row.folder, { dev, ino: ino!, birthtime: birthtime! })
+  // A root that somebody emptied is in doubt too. It is the same folder all the same.
+  if (!root.trusted && !isIt) return root.reason
+  const lost = synced.folders
+    .mounts(row.id)
+    .find(
+      mount =>
+        (isAtOrBelow(mount, path) || isAtOrBelow(path, mount)) && !isMount(realDisk, row.folder, mount),
+    )
+  return lost === undefined ? null : because('mount_gone', { path: lost })
+}
+
+interface Scope {
+  place: PlaceInMirror | null
+  /** For each mirror, the folder for its pictures below the folder that is filled. */
+  folders: ReadonlyMap<string, string>
+  moment: number
+}
+
+/** The pictures of the mirrors as they were at a time. */
+function pictures(synced: Synced, rows: readonly MirrorRow[], { place, folders, moment }: Scope): Source {
+  const addressOf = deliveryAddresses(synced)
+  const top = place?.path ?? ''
+  const dueOf = ({ mirror, path, version, file }: Found, tried: readonly number[] = []): Due => {
+    const shown = { mirror, path }
+    // A picture that moved since has another image of the same bytes. An image whose bytes were compared comes first.
+    const images = synced.images
+      .byHash(version.hash)
+      .filter(({ id }) => !tried.includes(id))
+      .sort((a, b) => Number(a.proof === 'none') - Number(b.proof === 'none'))
+    const [image] = images
+    if (!image) return { shown, picture: null }
+    const isLinked = image.proof === 'none'
+    const below = top === '' ? path : path.slice(top.length + 1)
+    const picture = {
+      to: place ? below : pathOf(folders.get(mirror)!, path),
+      url: image.cdn_url ?? addressOf(image.remote_id, image.name),
+      known: { size: version.size, sha256: version.hash, isLinked },
+      mtime: version.mtime,
+      note: isLinked ? ('proved' as const) : null,
+      ...(place && file && { isThere: () => isUnchanged(fullPath(mirror, path), file, version) }),
+      replacement() {
+        const other = dueOf({ mirror, path, version, file }, [...tried, image.id])
+        return other.picture ? other : null
+      },
+    }
+    return { shown, picture }
+  }
+  let count = 0
+  let bytes = 0
+  for (const { version } of versionsAt(synced, rows, top, moment)) {
+    count++
+    bytes += version.size
+  }
+  return {
+    pictures: count,
+    bytes,
+    noAddress:
+      'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
+    noImage: { code: 'NOT_FOUND', message: 'it is no longer on the host' },
+    doubt: null,
+    *due() {
+      for (const picture of versionsAt(synced, rows, top, moment)) yield dueOf(picture)
+    },
+  }
+}
+
+/** Whether the file on the disk is the recorded file, and that file has the bytes of this version. */
+function isUnchanged(full: string, file: FileRow, { hash }: PastVersion): boolean {
+  if (file.state !== 'synced' || !file.hash?.equals(hash)) return false
+  try {
+    const there = realDisk.lstat(full)
+    return there.kind === 'file' && isSameLook(file, there)
+  } catch {
+    return false
+  }
+}
+
+interface Found {
+  /** The mirror's folder. */
+  mirror: string
+  path: string
+  version: PastVersion
+  file: FileRow | undefined
+}
+
+/** What was at and below a folder of these mirrors at a time. */
+export function* versionsAt(
+  synced: Synced,
+  rows: readonly Pick<MirrorRow, 'id' | 'folder'>[],
+  top: string,
+  moment: number,
+): Generator<Found> {
+  for (const { id, folder: mirror } of rows) {
+    for (const file of synced.files.below(id, top)) {
+      const version = versionAt(synced, { mirror: id, path: file.path }, file, moment)
+      if (version) yield { mirror, path: file.path, version, file }
+    }
+    // The records of these files were removed, because their images are gone from the host or stay for good.
+    for (const path of synced.versions.paths(id, top, moment)) {
+      const version = fileAt(synced, id, path)
+        ? null
+        : versionAt(synced, { mirror: id, path }, undefined, moment)
+      if (version) yield { mirror, path, version, file: undefined }
+    }
+  }
+}

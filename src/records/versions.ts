@@ -1,0 +1,109 @@
+import type { Records, Tx } from '../synced/synced.ts'
+import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
+import type { Location } from '../synced/tables/history.ts'
+import type { ImageRow } from '../synced/tables/images.ts'
+import type { VersionRow } from '../synced/tables/versions.ts'
+
+/** The states of a file that is not on the disk any more. */
+const GONE: ReadonlySet<FileState | null> = new Set(['gone', 'kept', null])
+
+/** Whether a file in this state is at its path. Null: the file has no record. */
+export function isAtPath(state: FileState | null): boolean {
+  return !GONE.has(state)
+}
+
+export function locationOf({ folders }: Pick<Tx, 'folders'>, { folder, name }: FileKey): Location {
+  const { mirror, path } = folders.byId(folder)!
+  return { mirror, path: path === '' ? name : `${path}/${name}` }
+}
+
+/**
+ * From now on the picture at a path does not use this image any more: the picture is gone or has another image. `file`: the
+ * file's record, if it still tells of the version that the image shows.
+ */
+export function versionEnded(
+  tx: Tx,
+  { mirror, path }: Location,
+  { recorded_at, hash, size, mtime }: ImageRow,
+  now: number,
+  file?: FileRow,
+): void {
+  const isOfFile = file?.hash?.equals(hash)
+  tx.versions.add({
+    mirror,
+    path,
+    since: recorded_at,
+    until: now,
+    hash,
+    size,
+    mtime: isOfFile ? file!.mtime : mtime,
+  })
+}
+
+/**
+ * The picture at a path uses this image from now on, and used none before. When the image was recorded earlier, notes that
+ * no picture was there until now.
+ */
+export function versionBegan(tx: Tx, { mirror, path }: Location, image: ImageRow, now: number): void {
+  if (image.recorded_at < now)
+    tx.versions.add({ mirror, path, since: 0, until: now, hash: null, size: null, mtime: null })
+}
+
+/** The host holds an image of these bytes, so their versions can be restored. */
+export function bytesHeld(tx: Tx, hash: Buffer): void {
+  tx.versions.hold({ hash, given_up: 0 })
+}
+
+/** The record of an image was removed. When it was the last image of these bytes, their versions can't be restored. */
+export function bytesGivenUp(tx: Tx, hash: Buffer): void {
+  if (tx.images.byHash(hash).length === 0) tx.versions.hold({ hash, given_up: 1 })
+}
+
+/** Forgets the oldest versions. What was given up before the forgotten versions ended is not known any more. */
+export function versionsForgotten(tx: Tx, most: number): void {
+  const until = tx.versions.dropOldest(most)
+  if (until !== null) tx.meta.set('versions_since', Math.max(until, tx.meta.get('versions_since') ?? 0))
+}
+
+/**
+ * The earliest time since which the host still holds every recorded version of these mirrors' pictures. A folder can be
+ * restored completely as it was at this time or later. Null: nothing is recorded yet.
+ */
+export function restorableSince(
+  { versions, meta, images }: Pick<Records, 'versions' | 'meta' | 'images'>,
+  mirrors: readonly number[],
+): number | null {
+  const first = firstRecorded({ versions, images })
+  const complete = Math.max(versions.givenUp(mirrors) ?? 0, meta.get('versions_since') ?? 0)
+  return first === null ? null : Math.max(first, complete)
+}
+
+/** When the first image was recorded, as far as it is known. Null: none was. */
+export function firstRecorded({ versions, images }: Pick<Records, 'versions' | 'images'>): number | null {
+  const first = Math.min(
+    versions.oldest() ?? Number.POSITIVE_INFINITY,
+    images.oldest() ?? Number.POSITIVE_INFINITY,
+  )
+  return Number.isFinite(first) ? first : null
+}
+
+/** A picture as it was at a path at some time. */
+export type PastVersion = Pick<VersionRow, 'mtime'> & { hash: Buffer; size: number }
+
+/** What was at a path at this time, as it was recorded. Null: no picture with an image. `file`: the file's record. */
+export function versionAt(
+  { versions, images }: Pick<Records, 'versions' | 'images'>,
+  location: Location,
+  file: (FileKey & Pick<FileRow, 'state' | 'image' | 'hash' | 'mtime'>) | undefined,
+  moment: number,
+): PastVersion | null {
+  const past = versions.at({ ...location, moment })
+  if (past) {
+    const { since, hash, size, mtime } = past
+    return hash !== null && size !== null && since <= moment ? { hash, size, mtime } : null
+  }
+  const image = file && isAtPath(file.state) && file.image !== null ? images.byId(file.image) : undefined
+  if (!image || image.recorded_at > moment) return null
+  const { hash, size } = image
+  return { hash, size, mtime: file!.hash?.equals(hash) ? file!.mtime : image.mtime }
+}

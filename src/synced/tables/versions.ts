@@ -1,0 +1,84 @@
+import type { Statements } from '../database.ts'
+import type { Location } from './history.ts'
+
+/** What was at a path before: a version of a picture, or nothing. What is at the path now is in the file's record. */
+export interface VersionRow extends Location {
+  /** When the version's image was recorded, and until when the path's picture used the image: milliseconds since 1970. */
+  since: number
+  until: number
+  /** SHA-256 of the version's bytes, and how many bytes these are. Null: no picture was at the path. */
+  hash: Buffer | null
+  size: number | null
+  /** The file's modification time, in microseconds since 1970. Null: not known. */
+  mtime: number | null
+  /** 1: the host holds no image of these bytes any more. */
+  given_up: 0 | 1
+}
+
+/** The table may have one row for each image, and this many rows more. */
+const MOST_BESIDE_IMAGES = 100_000
+
+/** The past versions of pictures, by which a folder can be restored as it was. */
+export function openVersions({ column, get, one, run, value }: Statements) {
+  const oldest = value<[], number | undefined>('SELECT since FROM versions ORDER BY id LIMIT 1')
+  const givenUp = value<[mirrors: string], number | null>(
+    `SELECT max((SELECT max(until) FROM versions WHERE mirror = value AND given_up = 1)) FROM json_each(?)`,
+  )
+  const drop = one<[most: number], { until: number | null }>(
+    'SELECT max(until) AS until FROM (SELECT until FROM versions ORDER BY id LIMIT ?)',
+  )
+  const dropOldest = run<[most: number]>(
+    'DELETE FROM versions WHERE id IN (SELECT id FROM versions ORDER BY id LIMIT +?)',
+  )
+  const pathsAfter = column<
+    [{ mirror: number; after: string; end: string | Buffer; moment: number }],
+    string
+  >(
+    `SELECT DISTINCT path FROM versions WHERE mirror = +@mirror AND path > +@after AND path < +@end
+       AND until > +@moment ORDER BY path LIMIT 512`,
+  )
+  return {
+    reads: {
+      /** What was at a path at a time, if this is recorded here. Otherwise the record of the file tells. */
+      at: get<[Location & { moment: number }], VersionRow>(
+        `SELECT * FROM versions WHERE mirror = +@mirror AND path = +@path AND until > +@moment
+         ORDER BY until, id LIMIT 1`,
+      ),
+      /** The paths at and below a folder of which something is recorded that ended after this time, in order. */
+      *paths(mirror: number, folder: string, moment: number): Generator<string> {
+        // All paths below `a` lie between `a/` and `a0`. An empty blob comes after every text.
+        const end = folder === '' ? Buffer.alloc(0) : `${folder}0`
+        for (let after = folder === '' ? '' : `${folder}/`; ; ) {
+          const page = pathsAfter({ mirror, after, end, moment })
+          yield* page
+          if (page.length === 0) return
+          after = page.at(-1)!
+        }
+      },
+      /** The latest time at which a version was at its path that the host does not hold any more. */
+      givenUp: (mirrors: readonly number[]) => givenUp(JSON.stringify(mirrors)),
+      /** When the image of the oldest recorded version was recorded. */
+      oldest,
+      /** By how many rows the table is too long. Counting reads all rows. */
+      excess: value<[], number>(
+        `SELECT max(0, (SELECT count(*) FROM versions) - (SELECT count(*) FROM images) - ${MOST_BESIDE_IMAGES})`,
+      ),
+    },
+    writes: {
+      add: run<[Omit<VersionRow, 'given_up'>]>(
+        `INSERT INTO versions (mirror, path, since, until, hash, size, mtime)
+         VALUES (@mirror, @path, @since, @until, @hash, @size, @mtime)`,
+      ),
+      /** Notes whether the host holds an image of these bytes. */
+      hold: run<[{ hash: Buffer; given_up: 0 | 1 }]>(
+        'UPDATE versions SET given_up = @given_up WHERE hash = +@hash AND given_up <> @given_up',
+      ),
+      /** Forgets the `most` oldest rows. Answers the latest time that they tell of. */
+      dropOldest(most: number): number | null {
+        const { until } = drop(most)
+        dropOldest(most)
+        return until
+      },
+    },
+  }
+}

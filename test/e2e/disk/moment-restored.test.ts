@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { treeOf } from '../../daemon/recorded-pictures.ts'
+import { png } from '../../pictures.ts'
+import { startAlbumd, startDaemon } from '../stage/process.ts'
+import { type Stage, setStage } from '../stage/stage.ts'
+
+const within = { timeout: 60_000 }
+const picture = (n: number) => png(2 + n, 2).bytes
+
+/** This moment, in ISO 8601. What happens afterwards has a later timestamp. */
+async function moment(): Promise<string> {
+  const now = Date.now()
+  while (Date.now() <= now) await pause(1)
+  return new Date(now).toISOString()
+}
+
+/** Paths below `folder`, without what lies in hidden folders. */
+function shownIn(folder: string): string[] {
+  return Object.keys(treeOf(folder))
+    .filter(path => !path.startsWith('.'))
+    .sort()
+}
+
+async function thirty(): Promise<{ stage: Stage; paths: string[]; before: Record<string, Buffer> }> {
+  const stage = await setStage({ config: { deletions: { grace: '30d' } } })
+  const paths = Array.from({ length: 30 }, (_, n) => `${['', 'a/', 'a/b/'][n % 3]}${n}.png`)
+  for (const [n, path] of paths.entries()) {
+    stage.write(path, picture(n))
+    utimesSync(join(stage.pictures, path), 1_500_000_000 + n, 1_500_000_000.123456 + n)
+  }
+  const before = Object.fromEntries(paths.map(path => [path, readFileSync(join(stage.pictures, path))]))
+  return { stage, paths, before }
+}
+
+/** Of four pictures, one gets random bytes, one becomes another picture, one is encrypted and renamed, one is deleted. */
+function wreck(stage: Stage, paths: readonly string[]): void {
+  for (const [n, path] of paths.entries()) {
+    const full = join(stage.pictures, path)
+    const { size, mtime } = statSync(full)
+    if (n % 4 === 3) rmSync(full)
+    else writeFileSync(full, n % 4 === 1 ? picture(100 + n) : randomBytes(size))
+    // Some of what encrypts keeps the size and the time.
+    if (n % 4 === 0) utimesSync(full, mtime, mtime)
+    if (n % 4 === 2) renameSync(full, `${full}.locked`)
+  }
+}
+
+describe('restore --at', { timeout: 180_000 }, () => {
+  it('brings a tree back that was encrypted, replaced, renamed and deleted, and nothing is sent twice', async () => {
+    const { stage, paths } = await thirty()
+    const tree = treeOf(stage.pictures)
+    const daemon = startDaemon(stage)
+    await daemon.told('picture_uploaded', 30)
+    await expect
+      .poll(async () => (await stage.json('status')).mirrors[0], within)
+      .toMatchObject({ synced: 30 })
+    const first = await stage.listing()
+    const at = await moment()
+
+    wreck(stage, paths)
+    // 8 are no pictures, 8 are other pictures, and 14 are gone.
+    await expect
+      .poll(async () => (await stage.json('status')).mirrors[0], within)
+      .toMatchObject({ failed: 8, synced: 8, pending_deletions: 22 })
+    const accident = await moment()
+    expect(await stage.json('status')).toMatchObject({ restorable_since: expect.any(String) })
+    expect(Date.parse((await stage.json('status')).restorable_since)).toBeLessThan(Date.parse(at))
+
+    const back = join(stage.home, 'back')
+    expect(await stage.albumd('restore', back, '--at', at, '--config', stage.config)).toMatchObject({
+      code: 0,
+    })
+    expect(treeOf(back)).toEqual(tree)
+    const wrecked = shownIn(stage.pictures)
+
+    const restored = await stage.albumd('restore', stage.pictures, '--at', at, '--config', stage.config)
+    expect(restored).toMatchObject({ code: 0, err: '' })
+    expect(restored.out).toMatch(
+      /\n16 pictures replaced files with other bytes, which are in .*\.albumd-replaced now\n/,
+    )
+    for (const path of paths) expect(treeOf(stage.pictures)[path]).toEqual(tree[path])
+    expect(shownIn(stage.pictures)).toEqual([...new Set([...wrecked, ...paths])].sort())
+    expect(shownIn(join(stage.pictures, '.albumd-replaced'))).toHaveLength(16)
+    expect(existsSync(join(stage.pictures, '.albumd-restore'))).toBe(false)
+
+    // The images that waited for their deletion are in use again. What waits now are the eight other pictures.
+    await expect
+      .poll(async () => (await stage.json('status')).mirrors[0], within)
+      .toMatchObject({ synced: 30, failed: 0, pending_uploads: 0, pending_deletions: 8 })
+    expect(daemon.paths('picture_uploaded')).toHaveLength(38)
+    expect(await stage.listing()).toEqual(expect.arrayContaining(first))
+    const { deletions } = await stage.json('deletions', 'list')
+    expect(deletions.map(({ path }: { path: string }) => path).sort()).toEqual(
+      paths.filter((_, n) => n % 4 === 1).sort(),
+    )
+
+    // The moment of the accident can be had as well: the eight others are the newest versions of that time.
+    const then = join(stage.home, 'then')
+    expect(await stage.albumd('restore', then, '--at', accident, '--config', stage.config)).toMatchObject({
+      code: 0,
+    })
+    for (const [n, path] of paths.entries())
+      if (n % 4 === 1) expect(readFileSync(join(then, path))).toEqual(Buffer.from(picture(100 + n)))
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('goes on after SIGKILLs in a mirror without a daemon, and the next sync sends nothing', async () => {
+    const { stage, paths, before } = await thirty()
+    expect((await stage.sync()).code).toBe(0)
+    const first = await stage.listing()
+    const at = await moment()
+    for (const path of paths.slice(0, 15)) writeFileSync(join(stage.pictures, path), randomBytes(50))
+    rmSync(join(stage.pictures, 'a'), { recursive: true })
+    const isBack = (path: string) =>
+      existsSync(join(stage.pictures, path)) && readFileSync(join(stage.pictures, path)).equals(before[path]!)
+    for (let kills = 0; kills < 3; kills++) {
+      const there = paths.filter(isBack).length
+      const child = startAlbumd(stage, ['restore', stage.pictures, '--at', at])
+      let hasEnded = false
+      void child.ended.then(() => (hasEnded = true))
+      while (!hasEnded && paths.filter(isBack).length <= there) await pause(1)
+      child.kill('SIGKILL')
+      await child.ended
+    }
+    const last = await stage.json('restore', stage.pictures, '--at', at)
+    expect(last).toMatchObject({ exit_code: 0, missing: 0, problems: [] })
+    expect(paths.filter(isBack)).toEqual(paths)
+    // Each of the five wrecked files that still were there when the folder was deleted is kept.
+    expect(shownIn(join(stage.pictures, '.albumd-replaced'))).toHaveLength(5)
+    expect(readdirSync(stage.pictures).filter(name => name.startsWith('.'))).toEqual(['.albumd-replaced'])
+    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.listing()).toEqual(first)
+  })
+
+  it('names what was given up, and refuses a time that is none in one line', async () => {
+    const stage = await setStage({ config: { deletions: { hold_min: 100 } } })
+    for (let n = 0; n < 3; n++) stage.write(`${n}.png`, picture(n))
+    const early = new Date(Date.now() - 1000).toISOString()
+    expect((await stage.sync()).code).toBe(0)
+    const at = await moment()
+    rmSync(join(stage.pictures, '1.png'))
+    renameSync(join(stage.pictures, '2.png'), join(stage.pictures, 'moved.png'))
+    expect((await stage.sync()).code).toBe(0)
+
+    const back = join(stage.home, 'back')
+    const told = await stage.json('restore', back, '--at', at)
+    expect(told).toMatchObject({
+      exit_code: 3,
+      problems: [{ path: '1.png', code: 'NOT_FOUND', message: 'it is no longer on the host' }],
+      restored: 2,
+      at,
+    })
+    expect(Date.parse(told.restorable_since)).toBeGreaterThan(Date.parse(at))
+    // The picture that has moved is there under its old name, by its bytes.
+    expect(shownIn(back)).toEqual(['0.png', '2.png'])
+    const status = await stage.albumd('status', '--config', stage.config)
+    expect(status.out).toMatch(/^back {4}to any moment since .*: albumd restore FOLDER --at TIME$/m)
+    for (const [time, why] of [
+      ['2999-01-01', 'has not come yet'],
+      ['yesterday', 'it is no time'],
+      ['2026-02-30', 'it is no time'],
+      [early, 'nothing was recorded then'],
+    ] as const) {
+      const refused = await stage.albumd(
+        'restore',
+        join(stage.home, 'else'),
+        '--at',
+        time,
+        '--config',
+        stage.config,
+      )
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(why) })
+      expect(refused.err.trimEnd().split('\n')).toHaveLength(1)
+    }
+  })
+})
