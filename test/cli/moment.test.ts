@@ -1,0 +1,44 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseMoment } from '../../src/cli/moment.ts'
+
+const NOW = Date.parse('2026-11-24T12:00:00Z')
+const read = (text: string) => new Date(parseMoment('--at', text, NOW)).toISOString()
+
+/** The tests' time zone is another one while a test runs. */
+function inZone(zone: string): void {
+  const before = process.env.TZ
+  process.env.TZ = zone
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.TZ
+    else process.env.TZ = before
+  })
+}
+
+describe('a time that a person writes', () => {
+  it('is so long ago, or a date with or without a time of day, here or in another zone', () => {
+    inZone('Asia/Shanghai')
+    expect(read('2d')).toBe('2026-11-22T12:00:00.000Z')
+    expect(read('90m')).toBe('2026-11-24T10:30:00.000Z')
+    expect(read('1h30m')).toBe('2026-11-24T10:30:00.000Z')
+    expect(read('2026-11-20')).toBe('2026-11-19T16:00:00.000Z')
+    expect(read('2026-11-20 18:00')).toBe('2026-11-20T10:00:00.000Z')
+    expect(read(' 2026-11-20T18:00:05 ')).toBe('2026-11-20T10:00:05.000Z')
+    expect(read('2026-11-20T18:00:05.25Z')).toBe('2026-11-20T18:00:05.250Z')
+    expect(read('2026-11-20T18:00:05,123456Z')).toBe('2026-11-20T18:00:05.123Z')
+    expect(read('2026-11-20 18:00 -0330')).toBe('2026-11-20T21:30:00.000Z')
+    expect(read('2026-11-20T18:00+08')).toBe('2026-11-20T10:00:00.000Z')
+  })
+
+  it.each([
+    ['2026-02-29', 'it is no time'],
+    ['2026-11-31 10:00', 'it is no time'],
+    ['2026-11-20 24:00', 'it is no time'],
+    ['2026-11-20 10:60', 'it is no time'],
+    ['20.11.2026', 'it is no time'],
+    ['2', 'it is no time'],
+    ['', 'it is no time'],
+    ['2026-11-24T12:00:01Z', 'has not come yet'],
+  ])('is refused as %s', (text, why) => {
+    expect(() => parseMoment('--at', text, NOW)).toThrow(why)
+  })
+})
