@@ -56,4 +56,12 @@ export const CLAIMS: readonly Mutant[] = [
     why: 'a machine is given an album before its owner has brought the claim back',
     seed: 500_000_093,
   },
+  {
+    name: 'an image that was found by its bytes is its own',
+    file: 'sync/deletions/send-delete.ts',
+    find: 'claims.isOwn(albumName(synced, album))',
+    replace: 'albumName(synced, album) !== null',
+    why: 'in an album that both need, a machine deletes the image of the other',
+    seed: 500_000_932,
+  },
 ]
