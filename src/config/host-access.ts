@@ -84,7 +84,7 @@ interface StoreSource {
 
 /** What the store that the machines share asks for. */
 export interface StoreAccess {
-  /** Without a password. */
+  /** It holds no password. */
   url: string
   password: string | null
   /** PEM. Null: the authorities that Node knows. */
@@ -93,17 +93,14 @@ export interface StoreAccess {
 
 /**
  * How account.shared is reached, or null when the config names no store. The password comes from
- * account.shared_password_file, or else from the systemd credential "shared-password", or else from the address. Throws
- * ConfigError, which shows neither the password nor the path.
+ * account.shared_password_file, or else from the systemd credential "shared-password". Throws ConfigError, which shows
+ * neither the password nor the path.
  */
 export function readStoreAccess({ account }: StoreSource, env: NodeJS.ProcessEnv): StoreAccess | null {
   if (account.shared === undefined) return null
-  const url = new URL(account.shared)
-  const inUrl = url.password === '' ? null : decodeURIComponent(url.password)
-  url.password = ''
-  const password = readPassword(account.shared_password_file, env) ?? inUrl
+  const password = readPassword(account.shared_password_file, env)
   const ca = readPem(account.shared_ca_file, 'account.shared_ca_file', "the store's authority")
-  return { url: url.href, password, ca }
+  return { url: account.shared, password, ca }
 }
 
 function readPassword(named: string | undefined, env: NodeJS.ProcessEnv): string | null {

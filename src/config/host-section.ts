@@ -109,7 +109,7 @@ export const accountSection = value.section({
     .meta({
       description:
         'The file that holds the password of shared, readable by albumd alone. Left out, the password is taken from the ' +
-        'systemd credential "shared-password", or else from the address.',
+        'systemd credential "shared-password". It does not belong into the address.',
       example: '/etc/albumd/shared-password',
       secret: true,
     }),

@@ -240,6 +240,12 @@ export const heartbeatUrl = address('an address such as https://hc-ping.com/your
 /** The address of a Redis or Valkey. Its path may name the number of a database. */
 export const storeUrl = text(STORE_ADDRESS).transform((written, context) => {
   const url = /\s/.test(written) ? null : URL.parse(written)
+  if (url?.password) {
+    context.addIssue(
+      'must not carry a password; write it to a file, and name the file in shared_password_file',
+    )
+    return z.NEVER
+  }
   const isStore = url && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
   if (isStore && /^(\/\d*)?$/.test(url.pathname) && !/[?#]/.test(url.href)) return url.href
   context.addIssue(`must be ${STORE_ADDRESS}`)

@@ -3,9 +3,8 @@ import { because, type Reason } from '../words/reasons.ts'
 import type { Answer, Away, Script, Store, Value } from './store.ts'
 
 export interface RedisOptions {
-  /** redis:// or rediss://, perhaps with a user, a password and the number of a database. */
+  /** redis:// or rediss://, perhaps with a user and the number of a database. */
   url: string
-  /** Instead of the password in the address. */
   password: string | null
   /** PEM of the authorities to trust instead of those that Node knows. */
   ca: string | null
@@ -29,15 +28,14 @@ const PRESENT_MS = 10_000
 /** Opens the connection to a Redis or Valkey, and keeps trying. Sends nothing but scripts. */
 export function openRedis(options: RedisOptions): Store {
   const { url, password, ca, prefix, name, now, presence } = options
-  const { hostname, port, username, password: inUrl, pathname, protocol } = new URL(url)
+  const { hostname, port, username, pathname, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const where = `${hostname}:${port || 6379}`
-  const given = password ?? decodeURIComponent(inUrl)
   const redis = new Redis({
     host,
     port: Number(port || 6379),
     ...(username && { username: decodeURIComponent(username) }),
-    ...(given && { password: given }),
+    ...(password && { password }),
     db: Number(pathname.slice(1) || 0),
     ...(protocol === 'rediss:' && { tls: { servername: host, ...(ca !== null && { ca }) } }),
     connectionName: name,

@@ -2,6 +2,8 @@ import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { configText, parse, problemsOf, SHORTEST } from './config-text.ts'
 
+const STORE_ADDRESS = 'must be an address such as redis://192.168.1.2:6379 or rediss://store.example.com:6380'
+
 describe('a config in the units of the program', () => {
   it('gives every key that is left out the default of the contract', () => {
     expect(parse(SHORTEST)).toEqual({
@@ -226,6 +228,19 @@ describe("the host's addresses", () => {
     ['"https://images.example.com/api/v1#"', 'must not carry a query (?) or a fragment (#)'],
   ])('refuses base_url %s, and does not repeat it', (written, message) => {
     expect(problemsOf(withUrl(written))).toEqual([`albumd.yaml:2:3: host.base_url: ${message}`])
+  })
+
+  it.each([
+    [
+      'redis://:hunter2@store.example.com',
+      'must not carry a password; write it to a file, and name the file in shared_password_file',
+    ],
+    ['redis://store.example.com/photos', STORE_ADDRESS],
+    ['https://store.example.com', STORE_ADDRESS],
+  ])('refuses account.shared %s, and does not repeat it', (written, message) => {
+    expect(problemsOf(configText({ rest: `account: {shared: "${written}"}\n` }))[0]).toMatch(
+      new RegExp(`account.shared: ${message}$`),
+    )
   })
 
   it('refuses a site_url with a path', () => {
