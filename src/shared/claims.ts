@@ -1,4 +1,4 @@
-import { because, type Reason } from '../words/reasons.ts'
+import { because, inWords, type Reason } from '../words/reasons.ts'
 import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from './claim-scripts.ts'
 import type { Store, Value } from './store.ts'
 
@@ -79,7 +79,7 @@ export interface ClaimsOptions {
 type Answer =
   | { kind: 'held' }
   | { kind: 'new'; waitMs: number }
-  | { kind: 'away' }
+  | { kind: 'away'; why: Reason }
   | { kind: 'lost'; error: AlbumTaken }
 
 /** "/A/B/" for the album "A/B", "/" for the host's root. */
@@ -125,7 +125,7 @@ export class AlbumClaims {
       const answer = await this.#begin(take, signal)
       if (answer.kind === 'away' && (take || !albums.every(album => machine.held().includes(album))))
         throw new StoreAway(
-          'the shared store (account.shared) does not answer, so nobody can tell whether another machine has the albums of this machine',
+          `the shared store must first tell whether another machine has the albums of this machine, but ${inWords(answer.why)}`,
         )
       if (answer.kind !== 'new') break
       if (!waited)
@@ -211,8 +211,9 @@ export class AlbumClaims {
   async #claim(take: boolean): Promise<Answer> {
     const { clock, albums, machine } = this.#options
     const askedAt = { wall: clock.wall(), monotonic: clock.monotonic() }
-    const answer = await this.#ask(take)
-    if (answer === null) return { kind: 'away' }
+    const told = await this.#ask(take)
+    if (!told.ok) return { kind: 'away', why: told.away.reason }
+    const answer = told.value as Value[]
     if (answer[0] === 'new') return { kind: 'new', waitMs: Number(answer[1]) }
     if (answer[0] === 'held') {
       // Leave to delete may begin later, counted from when the answer came.
@@ -228,11 +229,10 @@ export class AlbumClaims {
     return { kind: 'lost', error: this.#lost }
   }
 
-  /** What the store answers, or null when it is away. */
-  async #ask(take: boolean): Promise<Value[] | null> {
+  #ask(take: boolean): ReturnType<Store['run']> {
     const { store, machine, process, albums } = this.#options
     const held = new Set(machine.held())
-    const answer = await store.run(CLAIM, KEYS, [
+    return store.run(CLAIM, KEYS, [
       machine.id,
       process,
       machine.name,
@@ -241,7 +241,6 @@ export class AlbumClaims {
       Number(!this.#hasBegun),
       ...albums.map(album => `${held.has(album) ? 'h' : 'n'}${albumKey(album)}`),
     ])
-    return answer.ok ? (answer.value as Value[]) : null
   }
 
   #ownerOf([, key, machine, seen, works, now]: Value[]): Owner {

@@ -76,14 +76,17 @@ export async function supervise(
   const ending = new AbortController()
   const notifier = new Notifier({ notify: config.notify, clock: systemClock, note: bus.note })
   const onUpload = new UploadCommand(bus.note, ending.signal)
-  const services: Services = { bus, queue, notifier, onUpload, manager }
   const notifying = notifier.run(ending.signal)
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)
 
-  const tellProblem = (line: string | null) => {
+  const noteProblem = (line: string | null) => {
     problem = line
     problemNote.write(line)
+  }
+  const services: Services = { bus, queue, notifier, onUpload, manager, noteProblem }
+  const tellProblem = (line: string | null) => {
+    noteProblem(line)
     if (line !== null) notifier.lookAt(() => ({ alerts: [stateAlert(line)], oldestUnsyncedMs: 0 }), null)
     if (line !== null) manager?.status(line)
     // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
@@ -140,6 +143,8 @@ interface Services {
   notifier: Notifier
   onUpload: UploadCommand
   manager: ServiceManager | null
+  /** Shows why nothing is done yet, in one line; null: nothing keeps the session any more. */
+  noteProblem(line: string | null): void
 }
 
 /**
@@ -155,7 +160,7 @@ const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
 async function runSession(
   { config, access }: Settings,
   claim: Claim,
-  { bus, queue, notifier, onUpload, manager }: Services,
+  { bus, queue, notifier, onUpload, manager, noteProblem }: Services,
   interruption: Interruption,
 ): Promise<void> {
   const state = openClaimed(config, claim, bus.say)
@@ -178,8 +183,15 @@ async function runSession(
     shared = await openSharedAccount(config, access)
     await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
     const { grace: graceMs } = config.deletions
-    held = shared && (await openClaims(config, shared, synced, interruption, { say: bus.say }))
-    if (held) interruption = held.interruption
+    const say = (line: string) => {
+      bus.say(line)
+      noteProblem(line)
+    }
+    held = shared && (await openClaims(config, shared, synced, interruption, { say }))
+    if (held) {
+      noteProblem(null)
+      interruption = held.interruption
+    }
     const claims = held?.claims ?? null
     engine = openEngine(config, access, state, { patience: PATIENCE, graceMs, shared, claims }, bus)
     const loop = new Loop({
@@ -239,7 +251,7 @@ const LAST_MS = 60_000
 /**
  * Does the work, and does it again when the state failed and may work later: after a second, then with growing pauses
  * of at most a minute. `work` calls `works` once the state is in use, and `allIsWell` after a pass. `tell` is called once
- * for each kind of error, and with null when the error is over. Resolves when the work does, or when `stop` is aborted
+ * for each error, and with null when the error is over. Resolves when the work does, or when `stop` is aborted
  * during a pause. Throws every other error.
  */
 export async function keepTrying(
@@ -266,9 +278,9 @@ export async function keepTrying(
     } catch (error) {
       if (!(error instanceof StateError)) throw error
       if (!PASSING.has(error.code) && !(worked && PASSING_LATER.has(error.code))) throw error
-      if (said !== error.code)
+      if (said !== error.message)
         tell(`${error.message}. Nothing is sent or deleted meanwhile; albumd tries again by itself`)
-      said = error.code
+      said = error.message
     }
     if (!stop.aborted) await clock.sleep(waitMs, stop)
     if (stop.aborted) return
