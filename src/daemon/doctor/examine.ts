@@ -21,6 +21,7 @@ import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLim
 import { checkReach, checkTls } from './host.ts'
 import { checkReadings } from './readings.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
+import { checkStore } from './store.ts'
 
 /**
  * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
@@ -48,23 +49,10 @@ export async function* examine(
   yield checkDiskSpace(config)
   yield* checkDaemon(isRunning, status)
   yield* checkQuota(status)
-  yield* checkStore(status)
+  yield* checkStore(config, status, env, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
   yield* checkHost(config, readAccess(config, file, env), isRunning, status, signal)
-}
-
-function* checkStore(status: Status | null): Generator<Finding> {
-  if (!status?.store) return
-  const { store, machines } = status
-  const names = machines.map(({ name }) => name).join(', ')
-  if (store.away === null) yield pass('store', `account.shared answers; machines on the account: ${names}`)
-  else
-    yield warn(
-      'store',
-      `account.shared: ${store.away.message}`,
-      'until it answers, uploads go on at account.when_away of the rate, and deletions wait',
-    )
 }
 
 function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Finding> {
