@@ -32,6 +32,11 @@ export interface OpenPicture {
    */
   bytes: Uint8Array | null
   /**
+   * All bytes of the picture with `head` before and `tail` after them, in one piece of memory, so that a single write sends
+   * them. Null when the picture is not in memory.
+   */
+  framed(head: Uint8Array, tail: Uint8Array): Uint8Array | null
+  /**
    * Keeps the memory of `bytes` unchanged for a reader, also after `close`. Answers a function that the reader calls when
    * it needs the memory no longer.
    */
@@ -172,7 +177,7 @@ async function hashed(
   const { size } = before
   const memory = size <= IN_MEMORY ? buffers.borrow() : null
   try {
-    const bytes = memory ? await filled(file, memory.buffer.subarray(0, size), 0) : null
+    const bytes = memory ? await filled(file, memory.buffer.subarray(ROOM, ROOM + size), 0) : null
     const hash = bytes ? hashOf('sha256', bytes, 'buffer') : await hashInChunks(file, size, cut)
     const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(file, size, cut)
     const picture = await readPicture(source)
@@ -190,6 +195,12 @@ async function hashed(
       ending,
       bytes,
       chunks: () => proved(file, size, hash, changed),
+      framed(head, tail) {
+        if (!memory || head.length > ROOM || tail.length > ROOM) return null
+        memory.buffer.set(head, ROOM - head.length)
+        memory.buffer.set(tail, ROOM + size)
+        return memory.buffer.subarray(ROOM - head.length, ROOM + size + tail.length)
+      },
       lend: () => memory?.lend() ?? (() => {}),
       close() {
         memory?.end()
@@ -261,6 +272,8 @@ function asPictureError(error: unknown): PictureFileError {
 
 /** Pictures of up to so many bytes are held in memory. */
 export const IN_MEMORY = 2 * 2 ** 20
+/** How many bytes the memory has before and after a picture, for what `framed` puts around the picture. */
+const ROOM = 1024
 
 /**
  * Memory for pictures, which is used again for the next picture until `letGo` is called. V8 collects garbage more often the
@@ -272,11 +285,11 @@ export class PictureBuffers {
   readonly #free: Buffer[] = []
 
   /**
-   * Lends IN_MEMORY bytes with any content until `end` is called. After `end` the next picture gets the same bytes, unless
+   * Lends memory for a picture and for what is put around it, with any content until `end` is called. After `end` the next picture gets the same bytes, unless
    * a reader has called `lend` and still reads them.
    */
   borrow() {
-    const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(IN_MEMORY)
+    const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(ROOM + IN_MEMORY + ROOM)
     let readers = 0
     return {
       buffer,

@@ -187,6 +187,8 @@ export interface PictureBody {
   chunks(): AsyncIterable<Uint8Array>
   /** All bytes of the picture, when they are in memory and their hash is already checked. Then `chunks` is not called. */
   bytes?: Uint8Array
+  /** `bytes` with `head` before and `tail` after them, in the same memory. Null: there is no room for them. */
+  framed?(head: Uint8Array, tail: Uint8Array): Uint8Array | null
   /**
    * Called when the host has the picture and no connection reads `bytes` any more, so that this memory may be used again.
    * When this is never called, the garbage collector frees the memory.

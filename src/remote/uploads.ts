@@ -267,8 +267,7 @@ function endedHere<T>(failure: HostFailure): Attempt<T> {
 
 /**
  * §4.2: a multipart/form-data body whose only part, `file`, is the picture, and whose length is known before it is sent.
- * The closing boundary is a chunk of its own and comes last. While this chunk is missing, the host can't mistake half a
- * picture for a whole one.
+ * The closing boundary comes last. While it is missing, the host can't mistake half a picture for a whole one.
  */
 export function multipartOf(picture: PictureBody) {
   const boundary = `albumd-${randomUUID()}`
@@ -287,7 +286,9 @@ export function multipartOf(picture: PictureBody) {
   }
 }
 
-async function* framed(head: Uint8Array, picture: PictureBody, tail: Uint8Array) {
+async function* framed(head: Uint8Array, picture: PictureBody, tail: Uint8Array): AsyncGenerator<Uint8Array> {
+  const whole = picture.framed?.(head, tail)
+  if (whole) return yield whole
   yield head
   let size = 0
   for await (const chunk of picture.bytes ? [picture.bytes] : picture.chunks()) {

@@ -50,6 +50,18 @@ test.each([
   await third.close()
 })
 
+test('what is put around a picture stands before and after its bytes, and leaves them as they are', async () => {
+  const { pictures, open } = stage()
+  const picture = await open(0)
+  const framed = picture.framed(Buffer.from('head'), Buffer.from('tail'))
+  expect(Buffer.from(framed!)).toEqual(
+    Buffer.concat([Buffer.from('head'), pictures[0]!, Buffer.from('tail')]),
+  )
+  expect(picture.framed(Buffer.alloc(5000), Buffer.from('tail'))).toBeNull()
+  expect(picture.bytes).toEqual(pictures[0])
+  await picture.close()
+})
+
 /** Linux says of this file that it has 4,096 bytes, and there are fewer. */
 const SHORTER = ['/sys/devices/system/cpu', 'online'] as const
 

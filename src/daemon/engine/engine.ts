@@ -299,7 +299,7 @@ function observed({ disk, host, openPicture }: World, bus: Bus): World {
       async send(credential, picture, signal) {
         const location = locations.get(picture.chunks)
         if (!location || !bus.hears('sending')) return host.send(credential, picture, signal)
-        const { bytes, ...body } = picture
+        const { bytes, framed: _framed, ...body } = picture
         const told = (sent: number | null) => bus.publish('sending', { ...location, size: body.size, sent })
         const chunks = () => counted(bytes ? slices(bytes) : body.chunks(), told)
         told(0)

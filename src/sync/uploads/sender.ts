@@ -153,7 +153,7 @@ async function sendBytes(
       ...time,
     })
   })
-  const lent = open.bytes && { bytes: open.bytes, released: open.lend() }
+  const lent = open.bytes && { bytes: open.bytes, framed: open.framed, released: open.lend() }
   const body = { fileName: name, mime: declaration.mime, size, chunks: open.chunks, ...lent }
   const answer = keepingPromise(await host.send(credential, body, signal), credential)
   return synced.commit(tx => {

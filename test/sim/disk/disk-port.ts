@@ -143,6 +143,7 @@ export function openerFor(
         if (file.hash !== hash) throw new PictureChanged(path)
         yield bytes.subarray(bytes.length >> 1)
       },
+      framed: () => null,
       lend: () => () => {},
       close: () => {},
     }
