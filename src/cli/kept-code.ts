@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, renameSync, writevSync } from 'node:fs'
 import { createRequire, getCompileCacheDir } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -8,8 +9,8 @@ import { orNull } from '../daemon/or-null.ts'
 const HEAD = '(function (exports, require, module, __filename, __dirname) { '
 const TAIL = '\n})'
 
-/** Where the code of each file begins and ends, counted from the end of this list. */
-type Index = Record<string, [from: number, to: number]>
+/** Where the code of each file begins and ends, counted from the end of this list, and its SHA-256. */
+type Index = Record<string, [from: number, to: number, digest: string]>
 
 /** The list is the first line of the file, and shorter than so many bytes. */
 const INDEX_MAX = 65_536
@@ -62,7 +63,7 @@ export function useKeptCode(command: string): () => void {
   }
 }
 
-/** Answers a function that reads the code of a file; undefined when none is kept. */
+/** Answers a function that reads the code of a file; undefined when none is kept, or when the code is damaged. */
 function openKept(place: string): (name: string) => Buffer | undefined {
   const file = openSync(place, 'r')
   const read = (from: number, length: number) => {
@@ -73,8 +74,11 @@ function openKept(place: string): (name: string) => Buffer | undefined {
   const end = start.indexOf('\n')
   const index: Index = JSON.parse(start.toString('latin1', 0, end))
   return name => {
-    const code = index[name]
-    return code && read(end + 1 + code[0], code[1] - code[0])
+    if (!index[name]) return undefined
+    const [from, to, digest] = index[name]
+    const code = read(end + 1 + from, to - from)
+    // V8 runs damaged code without a check, and hangs or crashes.
+    return hash('sha256', code) === digest ? code : undefined
   }
 }
 
@@ -85,7 +89,7 @@ function keep(place: string, scripts: ReadonlyMap<string, Script>): void {
   let at = 0
   for (const [name, script] of scripts) {
     const code = script.createCachedData()
-    index[name] = [at, at + code.length]
+    index[name] = [at, at + code.length, hash('sha256', code)]
     at += code.length
     codes.push(code)
   }
