@@ -6,7 +6,7 @@ import type { PageNow } from '../page/ask.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
 import { because, inWords } from '../words/reasons.ts'
-import { count, inDigits, localTime, printable, sizeInWords } from '../words/text.ts'
+import { count, inDigits, localTime, localTimeFrom, printable, sizeInWords } from '../words/text.ts'
 
 /** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
 export function statusInWords(status: Status, now: PageNow | null): string {
@@ -28,7 +28,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
     lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
   if (status.restorable_since)
     lines.push(
-      `back    to any moment since ${localTime(status.restorable_since)}: albumd restore FOLDER --at TIME`,
+      `back    to any moment since ${localTimeFrom(status.restorable_since)}: albumd restore FOLDER --at TIME`,
     )
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)

@@ -36,6 +36,11 @@ export function localTime(at: number | string): string {
   return `${shifted.slice(0, -5).replace('T', ' ')} ${east < 0 ? '-' : '+'}${offset}`
 }
 
+/** The first whole second that is not before this moment. Typed as it is shown, it means no earlier moment. */
+export function localTimeFrom(at: number | string): string {
+  return localTime(Math.ceil(new Date(at).getTime() / 1000) * 1000)
+}
+
 /** The moment in ISO 8601, for `--json`. Null stays null. */
 export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { localTime, printable, sizeInWords, spanInWords } from '../../src/words/text.ts'
+import { localTime, localTimeFrom, printable, sizeInWords, spanInWords } from '../../src/words/text.ts'
 
 const zone = process.env.TZ
 afterAll(() => {
@@ -16,6 +16,12 @@ it.each([
   process.env.TZ = zone
   expect(localTime('2026-11-22T10:18:59.789Z')).toBe(shown)
   expect(localTime(Date.parse('2026-11-22T10:18:59.789Z'))).toBe(shown)
+})
+
+it('a time from which something is so is no earlier in whole seconds', () => {
+  process.env.TZ = 'UTC'
+  expect(localTimeFrom('2026-11-22T10:18:59.001Z')).toBe('2026-11-22 10:19:00 +00:00')
+  expect(localTimeFrom('2026-11-22T10:18:59.000Z')).toBe('2026-11-22 10:18:59 +00:00')
 })
 
 describe('what is printed', () => {

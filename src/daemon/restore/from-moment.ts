@@ -12,7 +12,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, inWords, type Reason } from '../../words/reasons.ts'
-import { isoTime, localTime } from '../../words/text.ts'
+import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
 import { reading } from '../state/state.ts'
 import { foldersFor } from './from-records.ts'
@@ -82,7 +82,7 @@ function refuseUnknown(synced: Synced, moment: number): void {
   const first = firstRecorded(synced)
   if (first !== null && first <= moment) return
   const since =
-    first === null ? 'nothing is recorded yet' : `the first picture was recorded at ${localTime(first)}`
+    first === null ? 'nothing is recorded yet' : `the first picture was recorded at ${localTimeFrom(first)}`
   throw new NotPossible(`${localTime(moment)}: nothing was recorded then; ${since}`)
 }
 
