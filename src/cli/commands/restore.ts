@@ -5,7 +5,15 @@ import type { Config } from '../../config/schema.ts'
 import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { count, inDigits, localTime, printable, shellWord, sizeInWords } from '../../words/text.ts'
+import {
+  count,
+  inDigits,
+  localTime,
+  localTimeFrom,
+  printable,
+  shellWord,
+  sizeInWords,
+} from '../../words/text.ts'
 import { configCommand, flag, jsonOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { printLine, SCHEMA, sayAside } from '../terminal/output.ts'
@@ -115,7 +123,11 @@ async function restoreAt(
   const place = placeInMirror(config, folder)
   if (place && mirror !== undefined)
     throw new Problem(`${printable(folder)} lies in a mirror already: leave out --mirror`)
-  if (place && !yes && !json) await askFirst(folder, at.moment)
+  if (place && !yes && !json) {
+    const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
+    const begun = await begunMoment(config, { folder, mirrors: [place.mirror], at: given })
+    await askFirst(folder, begun ?? at.moment)
+  }
   return (tell, interruption) => restoreMoment(config, { folder, mirrors, at, ca }, tell, interruption)
 }
 
@@ -220,7 +232,7 @@ function inWords(
     lines.push(`as it was at ${localTime(at)}`)
     if (since !== null && at < since)
       lines.push(
-        `complete is everything from ${localTime(since)} on; of earlier times, what the host still has`,
+        `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,
       )
     add(replaced, `replaced files with other bytes, which are in ${folder}/.albumd-replaced now`)
   }

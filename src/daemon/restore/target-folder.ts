@@ -72,11 +72,10 @@ export async function openTarget(
   config: Config,
   { folder, mirrors: wanted, at, place = null }: TargetRequest,
 ): Promise<TargetFolder> {
-  const mirrors = typeof wanted === 'string' ? wanted : [...wanted].sort()
-  const mark = JSON.stringify({ base_url: config.host.base_url, mirrors, at })
-  if (!place) refuseLocation(realPathOf(resolve(folder)), config)
+  const mark = markOf(config, wanted, at)
+  if (!place) refuseLocation(realPathOf(resolve(folder)), config, at)
   const root = place ? await rootInMirror(folder, place) : await makeRoot(folder)
-  if (!place) refuseLocation(root, config)
+  if (!place) refuseLocation(root, config, at)
   const own = join(root, OWN_FOLDER)
   if (place) await makeOwn(root, own)
   // A daemon has locked the folder of a mirror.
@@ -121,12 +120,32 @@ export async function openTarget(
   }
 }
 
+/** The text of the file MARK. */
+function markOf({ host }: Config, wanted: TargetRequest['mirrors'], at: string | undefined): string {
+  const mirrors = typeof wanted === 'string' ? wanted : [...wanted].sort()
+  return JSON.stringify({ base_url: host.base_url, mirrors, at })
+}
+
+/** The time whose pictures an interrupted restore of the same will go on to restore. Null: none was begun in the folder. */
+export async function begunMoment(
+  config: Config,
+  { folder, mirrors, at }: TargetRequest,
+): Promise<number | null> {
+  const own = join(resolve(folder), OWN_FOLDER)
+  if ((await readOwn(join(own, MARK))) !== markOf(config, mirrors, at)) return null
+  return JSON.parse((await readOwn(join(own, MOMENT))) ?? 'null')
+}
+
 /**
  * Throws NotPossible for a folder that must not be filled. When a mirror's folder is half filled, a daemon would think that
  * the missing half was deleted. The state folder is only for albumd's own files.
  */
-function refuseLocation(root: string, { mirrors, state_dir }: Config): void {
+function refuseLocation(root: string, { mirrors, state_dir }: Config, at: string | undefined): void {
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(root, folder) || isAtOrBelow(folder, root))
+  if (mirror && at !== undefined)
+    throw new NotPossible(
+      `${root}: it holds the mirror ${mirror.folder}; name the mirror itself, a folder in it, or an empty folder elsewhere`,
+    )
   if (mirror)
     throw new NotPossible(
       `${root}: it is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions; restore into another folder, and move the pictures when the restore is complete, or bring back an earlier time in it with --at`,
@@ -155,6 +174,10 @@ async function rootInMirror(folder: string, { mirror }: { mirror: string }): Pro
   const path = resolve(folder)
   const root = await realpath(path).catch(() => null)
   if (root !== null && (await lstat(root)).isDirectory()) return root
+  if (root !== null)
+    throw new NotPossible(
+      `${path}: it is not a folder; name the folder that holds it, or restore into an empty folder elsewhere`,
+    )
   throw new NotPossible(
     `${path}: it is not there, and lies in the mirror ${mirror}; mount its disk or make the folder, or restore into an empty folder elsewhere`,
   )

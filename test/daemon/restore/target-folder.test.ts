@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, wr
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RestoreRequest } from '../../../src/daemon/restore/from-records.ts'
+import { begunMoment, openTarget } from '../../../src/daemon/restore/target-folder.ts'
 import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
 import { restore } from './restored.ts'
 
@@ -55,6 +56,19 @@ describe('a restore', () => {
     expect(report).toMatchObject({ there: 1, restored: 0 })
     expect(readdirSync(elsewhere)).toEqual([])
     expect(treeOf(back)).toMatchObject({ 'c.png': ['X', expect.any(Number)], 'd.png': ['d', MTIME] })
+  })
+
+  it('tells the moment with which it was begun in a mirror, before it goes on', async () => {
+    const { config } = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+    const [mirror] = config.mirrors.map(({ folder }) => folder)
+    writeFileSync(join(mirror!, 'a.png'), 'a')
+    const request = { folder: mirror!, mirrors: [mirror!], at: '2m' }
+    expect(await begunMoment(config, request)).toBe(null)
+    const target = await openTarget(config, { ...request, place: { mirror: mirror! } })
+    expect(await target.moment(5)).toBe(5)
+    await target.close(false)
+    expect(await begunMoment(config, request)).toBe(5)
+    expect(await begunMoment(config, { ...request, at: '3m' })).toBe(null)
   })
 
   it("is refused in a mirror, in state_dir, in a folder with files, and in another restore's folder", async () => {

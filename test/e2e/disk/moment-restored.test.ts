@@ -167,7 +167,19 @@ describe('restore --at', { timeout: 180_000 }, () => {
     // The picture that has moved is there under its old name, by its bytes.
     expect(shownIn(back)).toEqual(['0.png', '2.png'])
     const status = await stage.albumd('status', '--config', stage.config)
-    expect(status.out).toMatch(/^back {4}to any moment since .*: albumd restore FOLDER --at TIME$/m)
+    const since = /^back {4}to any moment since (.*): albumd restore FOLDER --at TIME$/m.exec(status.out)?.[1]
+    // The time that status shows is one to restore: everything of it is there.
+    const recent = ['restore', join(stage.home, 'recent'), '--at', since!, '--config', stage.config]
+    await expect.poll(() => stage.albumd(...recent), within).toMatchObject({ code: 0 })
+    expect(shownIn(join(stage.home, 'recent'))).toEqual(['0.png', 'moved.png'])
+    for (const [folder, why] of [
+      [join(stage.pictures, '0.png'), 'it is not a folder'],
+      [join(stage.pictures, 'none'), 'it is not there'],
+      [stage.home, `it holds the mirror ${stage.pictures}; name the mirror itself`],
+    ] as const) {
+      const refused = await stage.albumd('restore', folder, '--at', at, '--config', stage.config)
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(why) })
+    }
     for (const [time, why] of [
       ['2999-01-01', 'has not come yet'],
       ['yesterday', 'it is no time'],
