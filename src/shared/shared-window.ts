@@ -91,6 +91,8 @@ export class SharedWindow {
   #wasAway = true
   /** This machine has used its part without the store. */
   #wasAlone = false
+  /** Requests that took a place without the store and have not left, because they connect. The store can't be told of them. */
+  #connecting = 0
   #lastAlone = Number.NEGATIVE_INFINITY
   /** Without the store: when the next request may leave, where the part is less than one a second. */
   #nextAt = 0
@@ -124,7 +126,7 @@ export class SharedWindow {
 
   waitMs(now: number): number {
     if (this.#options.store.away()) return this.#waitAloneMs(now)
-    this.#comeBack()
+    if (this.#connecting > 0) return LOOK_MS
     const unused = this.#places.findLastIndex(({ at }) => at < now - UNUSED_MS)
     for (const { id } of this.#places.splice(0, unused + 1)) this.#report(id, '')
     void this.#ask()
@@ -135,8 +137,14 @@ export class SharedWindow {
   /** Call it only when `waitMs` is 0. */
   take(): Slot {
     const own = this.#own.take()
-    const place = this.#options.store.away() ? undefined : this.#places.shift()
-    const { storeClock } = this.#options
+    const { storeClock, store } = this.#options
+    const place = store.away() ? undefined : this.#places.shift()
+    let connects = !place
+    if (connects) this.#connecting++
+    const connected = () => {
+      if (connects) this.#connecting--
+      connects = false
+    }
     let latest = Number.POSITIVE_INFINITY
     let settled = false
     const arrived = (by: number) => {
@@ -148,6 +156,7 @@ export class SharedWindow {
     return {
       start: now => {
         own.start(now)
+        connected()
         arrived(now + this.#guard)
       },
       answered: now => {
@@ -156,6 +165,7 @@ export class SharedWindow {
       },
       release: () => {
         own.release()
+        connected()
         if (!settled && place) this.#report(place.id, '')
         settled = true
       },
@@ -209,7 +219,6 @@ export class SharedWindow {
 
   /** The store is back: it is told what this machine has sent in the last second, and gets back what it counts besides. */
   #comeBack(): void {
-    if (!this.#wasAway || this.#asking) return
     const { clock, storeClock, newId } = this.#options
     const now = clock.monotonic()
     for (const [id, since] of this.#unsure) if (since > now - OPEN_MS) this.#reports.set(id, '')
@@ -267,6 +276,8 @@ export class SharedWindow {
   /** One question to the store, with all reports. `id`: of the place that is asked for, or ''. Null: the store is away. */
   async #exchange(id: string): Promise<{ isPlace: boolean; at: number } | null> {
     const { store, machine, clock, storeClock } = this.#options
+    if (this.#wasAway) this.#comeBack()
+    const isWhole = this.#connecting === 0
     const reports = [...this.#reports]
     const [taught, refused, back] = [this.#taught, this.#refused, this.#wasAlone]
     this.#reports.clear()
@@ -290,7 +301,7 @@ export class SharedWindow {
       number,
     ]
     storeClock.learn(sent, now, at)
-    this.#wasAway = false
+    if (isWhole) this.#wasAway = false
     this.#wasAlone = false
     this.#guard = guard
     this.#limit = limit

@@ -51,6 +51,14 @@ export const RATES: readonly Mutant[] = [
     seed: 500_000_007,
   },
   {
+    name: 'a store that is back gives places before it is told of requests that connect',
+    file: 'shared/shared-window.ts',
+    find: 'if (this.#connecting > 0) return LOOK_MS',
+    replace: '',
+    why: 'what took its place without the store, and leaves a moment later, does not count',
+    seed: 507_100_027,
+  },
+  {
     name: 'a machine does not say that it is alone',
     file: 'shared/rate-script.ts',
     find: `works = string.match(all[at + 1], '"alone":true')`,
