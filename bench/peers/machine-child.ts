@@ -50,7 +50,6 @@ async function sharing(): Promise<{ go(): Promise<unknown>; end(): Promise<unkno
             apiKey: 'bench',
             machine: name,
             share: 1 / 8,
-            albums: [],
             clock,
           })
     const gate = openGate({

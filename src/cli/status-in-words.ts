@@ -184,7 +184,7 @@ export function machinesInWords({ store, machines }: Pick<Status, 'store' | 'mac
   const lines = machines.map(({ name, is_this, seen, albums, used_today, rate }) => {
     const has = albums.map(album => (album === '' ? "the host's root" : `"${printable(album)}"`)).join(', ')
     const own = is_this ? ' (this one)' : ''
-    return `machine ${printable(name)}${own}: ${has}; ${inDigits(used_today)} today, ${rate} a second, seen ${localTime(seen)}`
+    return `machine ${printable(name)}${own}: ${has || 'no album'}; ${inDigits(used_today)} today, ${rate} a second, seen ${localTime(seen)}`
   })
   const away = store?.away
   if (away)

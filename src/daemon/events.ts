@@ -21,6 +21,9 @@ export type DaemonEvent =
   /** No heartbeat arrived. Published once, and again only after a heartbeat has arrived. */
   | { event: 'heartbeat_failed'; message: string }
   | { event: 'heartbeat_works' }
+  /** The store that the machines share can't be used. Published once, and again only after it has answered. */
+  | { event: 'store_away'; message: string }
+  | { event: 'store_answers' }
   | { event: 'trouble'; code: string; message: string }
   | { event: 'trouble_resolved' }
   /** `notify.on_trouble` failed. */
@@ -55,6 +58,8 @@ export interface Topics {
   passEnded: Synced
   /** The daemon has taken a step. Published at least once a minute while the loop rests, and often while it works. */
   alive: undefined
+  /** Nothing may be deleted for a while, because another machine may have the albums. That is over. */
+  doubtEnded: undefined
   /** A request to the host has ended. */
   request: RequestEvent
   /** A part of a picture was sent. */

@@ -15,7 +15,7 @@ export interface SharedAccount {
   readonly store: Store
   /** Why the store can't be used, or null. */
   away(): Away | null
-  /** The machines of the account, as the store last told. */
+  /** The machines of the account, as the store last told. The time since then is counted in `seenMs`. */
   machines(): readonly Machine[]
   /** The rate window that the machines share. `own`: the window that this machine would have alone. */
   windowOf(endpoint: Endpoint, limit: number, own: OwnWindow): SharedWindow
@@ -28,6 +28,8 @@ export interface SharedAccount {
   }
   /** Called after each try to reach the store. */
   onBeat(told: () => void): void
+  /** Tells the others which albums this machine has, as paths on the host. */
+  tellAlbums(albums: string[]): void
   /** Tells when the host has refused another machine for the quota. */
   onRefused(heard: (refusal: Refusal) => void): void
   close(): Promise<void>
@@ -37,8 +39,6 @@ export interface AccountOptions {
   machine: string
   /** The part of each rate that this machine uses while the store is away. */
   share: number
-  /** The albums that this machine has, as paths on the host. */
-  albums: string[]
   clock: SteadyClock
 }
 
@@ -72,10 +72,10 @@ const BEAT_MS = 1000
 const MISSED_MS = 1500
 
 /** What the machines share through this store. */
-export function openAccount(store: Store, { machine, share, albums, clock }: AccountOptions): SharedAccount {
+export function openAccount(store: Store, { machine, share, clock }: AccountOptions): SharedAccount {
   const ended = new AbortController()
   const storeClock = new StoreClock()
-  const facts: MachineFacts = { share, alone: false, rate: 0, usedToday: 0, albums }
+  const facts: MachineFacts = { share, alone: false, rate: 0, usedToday: 0, albums: [] }
   const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
@@ -118,6 +118,10 @@ export function openAccount(store: Store, { machine, share, albums, clock }: Acc
   }
   store.onReady(() => pause.abort())
   const beats = beating()
+  const machinesNow = () => {
+    const sinceMs = clock.monotonic() - lastAnswer
+    return machines.map(each => ({ ...each, seenMs: each.seenMs + sinceMs }))
+  }
   // Ids must differ from those of earlier processes of this machine.
   const process = randomBytes(6).toString('base64url')
   let ids = 0
@@ -125,7 +129,7 @@ export function openAccount(store: Store, { machine, share, albums, clock }: Acc
     machine,
     store,
     away: store.away,
-    machines: () => machines,
+    machines: machinesNow,
     windowOf(endpoint, limit, own) {
       const window = new SharedWindow(endpoint, limit, own, {
         store,
@@ -143,7 +147,7 @@ export function openAccount(store: Store, { machine, share, albums, clock }: Acc
     },
     others: {
       used: ms =>
-        machines
+        machinesNow()
           .filter(({ name, seenMs }) => name !== machine && seenMs < ms)
           .reduce((sum, { facts }) => sum + facts.usedToday, 0),
       refused: resumesInMs => void refused(resumesInMs),
@@ -154,6 +158,9 @@ export function openAccount(store: Store, { machine, share, albums, clock }: Acc
     },
     onBeat(listener) {
       told = listener
+    },
+    tellAlbums(albums) {
+      facts.albums = albums
     },
     onRefused(listener) {
       heard = listener

@@ -104,6 +104,8 @@ export class AlbumClaims {
   readonly #options: ClaimsOptions
   readonly #ended = new AbortController()
   #renewing: Promise<void> = Promise.resolve()
+  /** Ends the pause between two renewals, when the store can be reached again. */
+  #pause = new AbortController()
   /** When deletions may begin, and for how long the lease was given, from when it was asked for. */
   #lease: { askedAt: { wall: number; monotonic: number }; fromMs: number } | null = null
   /** The store knows this process. Until then it knows the process before this one. */
@@ -113,6 +115,7 @@ export class AlbumClaims {
 
   constructor(options: ClaimsOptions) {
     this.#options = options
+    options.store.onReady(() => this.#pause.abort())
   }
 
   /**
@@ -201,7 +204,8 @@ export class AlbumClaims {
       const doubt = this.doubt()
       if (doubt !== this.#told) onDoubt(doubt)
       this.#told = doubt
-      await clock.sleep(RENEW_MS, signal)
+      this.#pause = new AbortController()
+      await clock.sleep(RENEW_MS, AbortSignal.any([signal, this.#pause.signal]))
       if (signal.aborted) return
       const answer = await this.#claim(false)
       if (answer.kind === 'lost') return onLost(answer.error)

@@ -29,7 +29,18 @@ async function packagesOf(...args: string[]): Promise<string[]> {
 }
 
 /** What takes longer to load than all of yargs. */
-const HEAVY = ['zod', 'yaml', 'undici', 'pino', 'better-sqlite3', 'hono', '@hono', 'ora', 'chokidar']
+const HEAVY = [
+  'zod',
+  'yaml',
+  'undici',
+  'pino',
+  'better-sqlite3',
+  'hono',
+  '@hono',
+  'ora',
+  'chokidar',
+  'ioredis',
+]
 const heavy = (packages: string[]) => packages.filter(name => HEAVY.includes(name))
 
 it('--version loads no package at all', async () => {

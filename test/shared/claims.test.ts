@@ -39,14 +39,20 @@ function setUp() {
   }
   let processes = 0
   function machine(name: string, albums: string[], kept: { held: readonly string[] } = { held: [] }) {
-    const state = { away: false, doubts: [] as boolean[], lost: null as Error | null, said: 0 }
+    const state = {
+      away: false,
+      doubts: [] as boolean[],
+      lost: null as Error | null,
+      said: 0,
+      ready: () => {},
+    }
     const store: Store = {
       async run(script, keys, args) {
         if (state.away) return { ok: false, away: { reason: because('paused'), since: 0 } }
         return { ok: true, value: redis.run(script, keys, args) }
       },
       away: () => null,
-      onReady() {},
+      onReady: ready => void Object.assign(state, { ready }),
       close: async () => {},
     }
     const identity: Machine = {
@@ -129,6 +135,20 @@ describe('an album', () => {
     await pass(RENEW_MS)
     expect(one.lost?.message).toMatch(/"Photos\/2024" belongs to the machine two/)
     expect(one.kept.held).toEqual([])
+  })
+
+  it('may be deleted from as soon as the store can be reached again', async () => {
+    const { machine, settle, pass } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    one.away = true
+    await pass(RENEW_MS + LEASE_MS)
+    expect(one.doubts.at(-1)).toBe(true)
+    one.away = false
+    one.ready()
+    await pass(0)
+    expect(one.doubts.at(-1)).toBe(false)
   })
 
   it('is given up when no mirror names it any more', async () => {

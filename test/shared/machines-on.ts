@@ -38,7 +38,6 @@ export function openMachine(
     apiKey: 'key-of-the-account',
     machine,
     share,
-    albums: [],
     clock,
   })
   const gate = openGate({

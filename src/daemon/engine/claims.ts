@@ -7,6 +7,7 @@ import { mayArriveFor } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { Bus } from '../events.ts'
 import { openMachine, ownAlbums } from '../state/machine.ts'
 
 /** This machine's claims on its albums while a state is open. */
@@ -27,30 +28,34 @@ export async function openClaims(
   shared: SharedAccount,
   { meta, commit }: Pick<Synced, 'meta' | 'commit'>,
   interruption: Interruption,
-  { take = false, say }: { take?: boolean; say: (line: string) => void },
+  { take = false, bus, say }: { take?: boolean; bus?: Bus; say: (line: string) => void },
 ): Promise<OpenClaims> {
   const ended = new AbortController()
   let lost: AlbumTaken | null = null
+  const { albums } = ownAlbums(config.mirrors)
   const claims = new AlbumClaims({
     store: shared.store,
     clock: systemClock,
     machine: openMachine(config),
-    albums: ownAlbums(config.mirrors).albums,
+    albums,
     process: randomUUID(),
     mayArriveMs: mayArriveFor(config.host.credential_lifetime),
     onDoubt(why) {
       if (meta.get('claim_doubt') === why) return
       // When the state has failed, the pass fails too.
       commit(tx => (why ? tx.meta.set('claim_doubt', why) : tx.meta.clear('claim_doubt'))).catch(() => {})
+      if (why === null) bus?.publish('doubtEnded', undefined)
     },
     onLost(error) {
       lost = error
+      shared.tellAlbums([])
       ended.abort()
     },
     say,
   })
   try {
     await claims.open(interruption.stop, take)
+    if (!interruption.stop.aborted) shared.tellAlbums(albums)
   } catch (error) {
     throw error instanceof StoreAway ? new StateError(error.code, error.message) : error
   }

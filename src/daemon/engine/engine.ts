@@ -60,15 +60,14 @@ export function secretsOf({ apiKey, store }: Access): string[] {
  * here, and nowhere else.
  */
 export async function openSharedAccount(
-  { host, account, mirrors }: Pick<Config, 'host' | 'account' | 'mirrors'>,
+  { host, account }: Pick<Config, 'host' | 'account'>,
   { apiKey, store }: Access,
 ): Promise<SharedAccount | null> {
   if (!store) return null
   const { openShared } = await import('../../shared/account.ts')
   const { machine, when_away: share } = account
-  const albums = mirrors.map(({ album }) => album)
   const clock = systemClock
-  return openShared({ ...store, machine, share, albums, baseUrl: host.base_url, apiKey, clock })
+  return openShared({ ...store, machine, share, baseUrl: host.base_url, apiKey, clock })
 }
 
 export interface PassOptions {
@@ -193,7 +192,7 @@ export function openEngine(
   if (shared) {
     const { began } = readQuota(state.synced, context.allowance, systemClock.wall())
     shared.others.granted(state.synced.account.quota(new Date(began).toISOString()).used)
-    recordMachines(shared, state.synced, systemClock.wall)
+    recordMachines(shared, state.synced, systemClock.wall, bus.note)
   }
   shared?.onRefused(({ resumesInMs }) => {
     const refusal = { ...quotaIsUsedUp, ...(resumesInMs !== null && { retryAfterMs: resumesInMs }) }

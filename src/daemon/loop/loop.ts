@@ -2,6 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
+import { Bell } from '../bell.ts'
 import { Refused } from '../commands/command.ts'
 import { type CommandQueue, ENDED, type Session } from '../commands/queue.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
@@ -35,6 +36,8 @@ export class Loop {
   readonly #options: LoopOptions
   readonly #stale: StaleFolders
   readonly #watchers = new Map<string, MirrorWatcher>()
+  /** Rings when deletions that waited may go on. */
+  readonly #mayDelete = new Bell()
   /** When to scan again for a picture that is still being written, by the monotonic clock. */
   #lookAgainAt = Number.POSITIVE_INFINITY
   /** How long the last pass took. Work whose time came during the pass is due at once: see `dueMs`. */
@@ -81,7 +84,10 @@ export class Loop {
   async run(): Promise<void> {
     const { config, synced, clock, bus, audit, queue, interruption } = this.#options
     const { stop } = interruption
-    const unsubscribe = bus.on('pass', told => this.#hear(told))
+    const ends = [
+      bus.on('pass', told => this.#hear(told)),
+      bus.on('doubtEnded', () => this.#mayDelete.ring()),
+    ]
     const record = watchRecord(synced)
     for (const { folder: mirror } of config.mirrors)
       this.#watchers.set(
@@ -112,7 +118,7 @@ export class Loop {
       }
     } finally {
       for (const watcher of this.#watchers.values()) await watcher.close()
-      unsubscribe()
+      for (const end of ends) end()
     }
   }
 
@@ -127,14 +133,14 @@ export class Loop {
   }
 
   /**
-   * Rests until a folder is stale, a command waits, the wall clock has jumped, or `mostMs` have passed.
+   * Rests until a folder is stale, a command waits, deletions that waited may go on, the wall clock has jumped, or `mostMs` have passed.
    * `alive` is called at least once a minute, or as often as `aliveEveryMs` says.
    */
   async #rest(mostMs: number, stop: AbortSignal, alive: () => void = () => {}): Promise<void> {
     const { clock, queue, aliveEveryMs = SLICE_MS } = this.#options
     const end = clock.monotonic() + mostMs
     const offset = clock.wall() - clock.monotonic()
-    const called = AbortSignal.any([stop, queue.asked])
+    const called = AbortSignal.any([stop, queue.asked, this.#mayDelete.signal])
     while (!called.aborted) {
       alive()
       const left = end - clock.monotonic()
@@ -153,6 +159,7 @@ export class Loop {
     if (rescan.at() <= clock.wall()) this.#lookAtEverything()
     const scopes = this.#stale.take()
     this.#lookAgainAt = Number.POSITIVE_INFINITY
+    this.#mayDelete.heard()
     const began = clock.monotonic()
     // A pass that a person asked for uploads outside `uploads.hours` too.
     const hours = asked ? undefined : config.uploads.hours

@@ -187,7 +187,7 @@ async function runSession(
       bus.say(line)
       noteProblem(line)
     }
-    held = shared && (await openClaims(config, shared, synced, interruption, { say }))
+    held = shared && (await openClaims(config, shared, synced, interruption, { bus, say }))
     if (held) {
       noteProblem(null)
       interruption = held.interruption

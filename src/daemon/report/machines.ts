@@ -3,6 +3,7 @@ import type { SharedAccount } from '../../shared/account.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
+import type { Bus } from '../events.ts'
 
 /** A machine that shares the account, in `status --json`. */
 export interface MachineStatus {
@@ -33,16 +34,24 @@ export interface AccountStatus {
 /** How often what the machines tell is recorded, where nothing else has changed. */
 const RECORD_MS = 10_000
 
-/** Records what the machines tell, for `status`, doctor, page and metrics. `wall`: milliseconds since 1970. */
+/**
+ * Records what the machines tell, for `status`, doctor, page and metrics, and notes when the store goes and comes back.
+ * `wall`: milliseconds since 1970.
+ */
 export function recordMachines(
   shared: SharedAccount,
   { commit }: Pick<Synced, 'commit'>,
   wall: () => number,
+  note: Bus['note'],
 ) {
   let recorded = { what: '', at: Number.NEGATIVE_INFINITY }
+  let wasAway = false
   shared.onBeat(() => {
     const now = wall()
     const away = shared.away()
+    if (away && !wasAway) note({ event: 'store_away', message: inWords(away.reason) })
+    if (!away && wasAway) note({ event: 'store_answers' })
+    wasAway = away !== null
     const machines = shared.machines()
     const what = JSON.stringify([away?.reason ?? null, machines.map(({ name }) => name)])
     if (what === recorded.what && Math.abs(now - recorded.at) < RECORD_MS) return

@@ -192,7 +192,7 @@ ${
   machines.length > 0 &&
   html`<ul class="list">${machines.map(
     ({ name, is_this, seen, albums, used_today, rate }) =>
-      html`<li>${name}${is_this && ' (this machine)'}: ${albums.map(album => album || "the host's root").join(', ')}; ${inDigits(used_today)} uploads today, ${inDigits(rate)} requests a second <span class="aside">${time(seen)}</span></li>`,
+      html`<li>${name}${is_this && ' (this machine)'}: ${albums.map(album => album || "the host's root").join(', ') || 'no album'}; ${inDigits(used_today)} uploads today, ${inDigits(rate)} requests a second <span class="aside">${time(seen)}</span></li>`,
   )}</ul>`
 }`
 }

@@ -29,6 +29,7 @@ interface Stage {
   passes: { at: number; scope: Scope; sends: boolean }[]
   /** How many passes tried all of their uploads. */
   whole: () => number
+  bus: Bus
   stop: AbortController
   ended: Promise<void>
 }
@@ -141,7 +142,7 @@ function start(
     await ended
     synced.close()
   })
-  return { clock, synced, mirror, passes, whole: () => whole, stop, ended }
+  return { clock, synced, mirror, passes, whole: () => whole, bus, stop, ended }
 }
 
 /** An image in escrow whose grace ends at this running time. */
@@ -204,6 +205,14 @@ describe('the daemon', () => {
     const { clock, passes } = start(stage => giveUp(stage, 10 * MINUTE))
     await clock.pass(12 * MINUTE + 1)
     expect(passes.map(({ at }) => at)).toEqual([0, 10 * MINUTE, 11 * MINUTE, 12 * MINUTE])
+  })
+
+  it('makes a pass at once when deletions that waited may go on', async () => {
+    const { clock, passes, bus } = start()
+    await clock.pass(MINUTE)
+    bus.publish('doubtEnded', undefined)
+    await clock.pass(MINUTE)
+    expect(passes.map(({ at }) => at)).toEqual([0, MINUTE])
   })
 
   it('tries a mirror in doubt again each minute', async () => {
