@@ -94,7 +94,7 @@ function refuseDoubt(synced: Synced, row: MirrorRow | undefined, { mirror, path 
   const doubt = row ? whyInDoubt(synced, row, path) : because('root_missing', { folder: mirror })
   if (doubt)
     throw new NotPossible(
-      `${inWords(doubt)}. Nothing is restored into a folder in doubt; put it right, or name an empty folder elsewhere`,
+      `nothing is restored into a folder in doubt; put it right, or name an empty folder elsewhere: ${inWords(doubt)}`,
     )
 }
 
