@@ -285,8 +285,8 @@ export class PictureBuffers {
   readonly #free: Buffer[] = []
 
   /**
-   * Lends memory for a picture and for what is put around it, with any content until `end` is called. After `end` the next picture gets the same bytes, unless
-   * a reader has called `lend` and still reads them.
+   * Lends memory for a picture and for what is put around it, with any content until `end` is called. After `end` the next
+   * picture gets the same bytes, unless a reader has called `lend` and still reads them.
    */
   borrow() {
     const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(ROOM + IN_MEMORY + ROOM)

@@ -133,8 +133,8 @@ export class Loop {
   }
 
   /**
-   * Rests until a folder is stale, a command waits, deletions that waited may go on, the wall clock has jumped, or `mostMs` have passed.
-   * `alive` is called at least once a minute, or as often as `aliveEveryMs` says.
+   * Rests until a folder is stale, a command waits, deletions that waited may go on, the wall clock has jumped, or `mostMs`
+   * have passed. `alive` is called at least once a minute, or as often as `aliveEveryMs` says.
    */
   async #rest(mostMs: number, stop: AbortSignal, alive: () => void = () => {}): Promise<void> {
     const { clock, queue, aliveEveryMs = SLICE_MS } = this.#options

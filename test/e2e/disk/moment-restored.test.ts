@@ -154,6 +154,7 @@ describe('restore --at', { timeout: 180_000 }, () => {
     rmSync(join(stage.pictures, '1.png'))
     renameSync(join(stage.pictures, '2.png'), join(stage.pictures, 'moved.png'))
     expect((await stage.sync()).code).toBe(0)
+    const after = await moment()
 
     const back = join(stage.home, 'back')
     const told = await stage.json('restore', back, '--at', at)
@@ -168,11 +169,16 @@ describe('restore --at', { timeout: 180_000 }, () => {
     expect(shownIn(back)).toEqual(['0.png', '2.png'])
     const status = await stage.albumd('status', '--config', stage.config)
     const since = /^back {4}to any moment since (.*): albumd restore FOLDER --at TIME$/m.exec(status.out)?.[1]
-    // The time that status shows is one to restore: everything of it is there. The moved picture may have come to the host
-    // a moment later.
+    // The time that status shows is one to restore. The moved picture is recorded only when its upload has ended, which may
+    // be after that time.
     const recent = ['restore', join(stage.home, 'recent'), '--at', since!, '--config', stage.config]
     await expect.poll(() => stage.albumd(...recent), within).toMatchObject({ code: 0 })
-    expect(shownIn(join(stage.home, 'recent'))).toContain('0.png')
+    expect([['0.png'], ['0.png', 'moved.png']]).toContainEqual(shownIn(join(stage.home, 'recent')))
+    const now = join(stage.home, 'now')
+    expect(await stage.albumd('restore', now, '--at', after, '--config', stage.config)).toMatchObject({
+      code: 0,
+    })
+    expect(shownIn(now)).toEqual(['0.png', 'moved.png'])
     for (const [folder, why] of [
       [join(stage.pictures, '0.png'), 'it is not a folder'],
       [join(stage.pictures, 'none'), 'it is not there'],
