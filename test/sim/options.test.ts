@@ -5,7 +5,7 @@ describe("the simulation's command line", () => {
   it('gives what is not said', () => {
     expect(readOptions(['--seeds', '5', '--workers', '0'])).toEqual({
       seeds: 5,
-      from: 1,
+      from: 600_000_000,
       seed: null,
       workers: 1,
     })

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { KINDS, WIDE } from './histories/seeds.ts'
 
 export interface Options {
   seeds: number
@@ -11,10 +12,12 @@ export interface Options {
 
 export const USAGE = `npm run sim [-- OPTION…]
 
-The simulation: histories of a disk, a host and people, each from a seed. One in twenty is of two machines with one account. Ends with 1 where an invariant did not hold.
+The simulation: histories of a disk, a host and people, each from a seed. Every hundredth is played twice and must go alike.
+Ends with 1 where an invariant did not hold.
 
   --seeds N    so many histories (1000)
-  --from N     the first seed (1)
+  --from N     the first seed (${WIDE}): from here on histories are of all kinds in turn. Each kind has seeds of its own
+               too, from 1, ${KINDS.join(', ')} on
   --workers N  so many at once (one a core)
   --seed N     one history alone, printed whole or, where it fails, as the shortest one that fails alike
   --help       prints this`
@@ -37,7 +40,7 @@ function parsed(args: readonly string[]) {
       args: [...args],
       options: {
         seeds: { type: 'string', default: '1000' },
-        from: { type: 'string', default: '1' },
+        from: { type: 'string', default: String(WIDE) },
         seed: { type: 'string' },
         workers: { type: 'string', default: String(availableParallelism()) },
         help: { type: 'boolean', default: false },

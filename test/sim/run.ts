@@ -1,10 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { type Failure, openKits, play, playHistory, type Tally } from './campaign.ts'
+import { type Failure, historyOf, openKits, play, playHistory, type Tally } from './campaign.ts'
 import type { Kits } from './engine/world.ts'
-import { historyOf } from './histories/kept-histories.ts'
 import type { Violation } from './judges/oracle.ts'
-import { isOfMachines, MACHINES, MACHINES_SEEDS } from './machines/machines-history.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { printed, shrink } from './print.ts'
 
@@ -22,8 +20,8 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 async function playOne(seed: number): Promise<boolean> {
   const kits = openKits()
-  if (isOfMachines(seed)) return (await printMachines(seed, kits)) === null
   const history = historyOf(seed)
+  if ('machines' in history) return (await printMachines(seed, kits)) === null
   const { violation } = await play(history, kits)
   const shown = violation ? (await shrink(history, violation.invariant, kits)).history : history
   for (const line of await printed(shown, kits)) print(line)
@@ -41,18 +39,9 @@ async function printMachines(seed: number, kits: Kits): Promise<Violation | null
   return violation
 }
 
-/** One history in so many is one of two machines. */
-const MACHINES_EVERY = 20
-
-/** The histories of two machines have seeds of their own, from MACHINES on. */
 function* batchesOf(from: number, seeds: number): Generator<{ from: number; count: number }, undefined> {
-  const two = isOfMachines(from) ? 0 : Math.floor(seeds / MACHINES_EVERY)
-  for (const [first, all] of [
-    [from, seeds - two],
-    [MACHINES + (from % MACHINES_SEEDS), two],
-  ] as const)
-    for (let done = 0; done < all; done += BATCH)
-      yield { from: first + done, count: Math.min(BATCH, all - done) }
+  for (let done = 0; done < seeds; done += BATCH)
+    yield { from: from + done, count: Math.min(BATCH, seeds - done) }
 }
 
 async function playMany({ seeds, from, workers }: Options): Promise<boolean> {
@@ -97,13 +86,10 @@ async function printShortest(failures: readonly Failure[]): Promise<void> {
   const kits = openKits()
   const first = [...Map.groupBy(failures, ({ invariant }) => invariant).values()].map(([failure]) => failure!)
   for (const { seed, invariant } of first.slice(0, SHRUNK_MOST)) {
-    print(`\nseed ${seed}${isOfMachines(seed) ? '' : ', shortened'}:`)
-    if (isOfMachines(seed)) {
-      await printMachines(seed, kits)
-      continue
-    }
-    const { history } = await shrink(historyOf(seed), invariant, kits)
-    for (const line of await printed(history, kits)) print(line)
+    const history = historyOf(seed)
+    print(`\nseed ${seed}${'machines' in history ? '' : ', shortened'}:`)
+    if ('machines' in history) await printMachines(seed, kits)
+    else for (const line of await printed((await shrink(history, invariant, kits)).history, kits)) print(line)
   }
 }
 

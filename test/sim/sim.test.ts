@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { openKits, playSeeds, range } from './campaign.ts'
-import { LATER, LATEST, READ } from './histories/history.ts'
 import { REGRESSIONS } from './histories/regressions.ts'
-import { MACHINES } from './machines/machines-history.ts'
+import { GROWING, LATER, LATEST, MACHINES, READ } from './histories/seeds.ts'
 
 /** Of each kind of histories so many; seeds.whole.test.ts plays more. */
 const COUNT = 25
 
 describe('the simulation', () => {
-  it.each([1, LATER, LATEST, READ, MACHINES])(
+  it.each([1, LATER, LATEST, READ, GROWING, MACHINES])(
     'holds every invariant in the first histories from seed %i on',
     async from => {
       const { failures } = await playSeeds(range(from, COUNT), openKits())

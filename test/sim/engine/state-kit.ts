@@ -87,16 +87,10 @@ export function openStateKit(): StateKit {
           })
         },
       })
-      // Who dies in the midst of a change leaves none of it.
-      const survived = <T>(change: () => T) => {
-        const value = change()
-        if (life.dead) throw new Error('the process has ended')
-        return value
-      }
       return {
         ...synced,
         commit: change =>
-          life.dead ? new Promise(() => {}) : commit(() => survived(() => synced.commitNow(change))),
+          life.dead ? new Promise(() => {}) : commit(() => life.survive(() => synced.commitNow(change))),
       }
     },
   }

@@ -159,6 +159,13 @@ export class Life {
     this.#onStep(what)
   }
 
+  /** Makes a change of the records. Who dies in the midst of a change leaves none of it. */
+  survive<T>(change: () => T): T {
+    const value = change()
+    if (this.dead) throw new Error('the process has ended')
+    return value
+  }
+
   /** A step, and a little time. */
   async pause(what: string): Promise<void> {
     if (!this.dead) this.step(what)

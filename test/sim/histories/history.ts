@@ -1,6 +1,7 @@
 import type { Deletions } from '../../../src/records/escrow.ts'
 import type { HoldPolicy } from '../../../src/sync/deletions/hold.ts'
 import { Random } from './random.ts'
+import { FRESH, GROWING, LATER, LATEST, READ } from './seeds.ts'
 import { drawSetting, PLAIN_SETTING, type Setting } from './setting.ts'
 import {
   drawMoreVariations,
@@ -136,24 +137,6 @@ export interface History {
 }
 
 const PAUSES = [1000, 5000, 60_000, 60_000, 660_000, 3_700_000]
-
-/** Fixed seeds are below. Fresh ones are above: most trouble needs little to show, and small histories are many. */
-export const FRESH = 100_000
-
-/** From here on a history has a setting of its own, and all that may happen. */
-export const LATER = 14_000_000
-
-/** From here on people also audit the host, send again what is in doubt, prune, and empty whole folders. */
-export const LATEST = 20_000_000
-
-/** From here on a host also reads the specification in its own way. */
-export const READ = 300_000_000
-
-/**
- * From here on pictures that lie flat are sent into their albums, an account may get a plan with albums later, and not all
- * older versions stay through the grace.
- */
-export const GROWING = 400_000_000
 
 const ALL = Number.POSITIVE_INFINITY
 

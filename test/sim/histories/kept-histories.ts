@@ -1,4 +1,4 @@
-import { type Action, type ActionKind, drawHistory, type History } from './history.ts'
+import type { Action, ActionKind, History } from './history.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -353,7 +353,6 @@ const KEPT_CHECKING: readonly History[] = [
   },
 ]
 
-/** The history of a seed, drawn or kept. */
-export function historyOf(seed: number): History {
-  return [...KEPT, ...KEPT_CHECKING].find(history => history.seed === seed) ?? drawHistory(seed)
+export function keptHistory(seed: number): History | undefined {
+  return [...KEPT, ...KEPT_CHECKING].find(history => history.seed === seed)
 }

@@ -4,7 +4,7 @@ import { isIgnored, type LivePicture, livePictures } from '../disk/live-pictures
 import { readTiny } from '../disk/tiny-picture.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
-import { LATEST } from '../histories/history.ts'
+import { LATEST } from '../histories/seeds.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import type { TrueImage } from '../host/host-truth.ts'
 import { approveHeld, trustDoubtful } from '../people/person.ts'

@@ -1,16 +1,9 @@
 import type { Action, History } from '../histories/history.ts'
-import { drawHistory, GROWING } from '../histories/history.ts'
+import { drawHistory } from '../histories/history.ts'
 import { Random } from '../histories/random.ts'
+import { GROWING } from '../histories/seeds.ts'
 import { PLAIN_SETTING } from '../histories/setting.ts'
 import { STORE_FAULTS, type StoreFault } from './virtual-store.ts'
-
-/** So many seeds from here on are histories of two machines with one account. */
-export const MACHINES = 500_000_000
-export const MACHINES_SEEDS = 100_000_000
-
-export function isOfMachines(seed: number): boolean {
-  return seed >= MACHINES && seed < MACHINES + MACHINES_SEEDS
-}
 
 /** The store goes wrong for a while. Milliseconds from the beginning. */
 interface StoreTrouble {

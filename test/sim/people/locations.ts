@@ -1,7 +1,7 @@
 import { bytesOf, isHalf, readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
-import { READ } from '../histories/history.ts'
+import { READ } from '../histories/seeds.ts'
 
 /** Where files may lie in a mirror, and what they may hold: little enough that everything meets everything. */
 export const FOLDERS = ['', '/a', '/b', '/a/c']

@@ -136,14 +136,10 @@ export class DiskKit implements StateKit {
     this.#close()
     this.#open(life)
     const { synced } = this.#opened!.records
-    const survived = <T>(change: () => T) => {
-      const value = change()
-      if (life.dead) throw new Error('the process has ended')
-      return value
-    }
     return {
       ...synced,
-      commit: change => (life.dead ? new Promise(() => {}) : synced.commit(tx => survived(() => change(tx)))),
+      commit: change =>
+        life.dead ? new Promise(() => {}) : synced.commit(tx => life.survive(() => change(tx))),
     }
   }
 

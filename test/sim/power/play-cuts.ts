@@ -1,6 +1,7 @@
 import { play } from '../campaign.ts'
-import { drawHistory, GROWING, type History, LATEST, READ } from '../histories/history.ts'
+import { drawHistory, type History } from '../histories/history.ts'
 import type { Random } from '../histories/random.ts'
+import { GROWING, LATEST, READ } from '../histories/seeds.ts'
 import { openHostKit } from '../host/host-kit.ts'
 import type { Violation } from '../judges/oracle.ts'
 import { type Cuts, DiskKit, type DiskKitOptions } from './disk-kit.ts'

@@ -1,0 +1,44 @@
+/*
+ * Which seed stands for which kind of history. A kind that is added gets seeds of its own, so that all others draw as ever.
+ */
+
+/** Fixed seeds are below. Fresh ones are above: most trouble needs little to show, and small histories are many. */
+export const FRESH = 100_000
+
+/** From here on a history has a setting of its own, and all that may happen. */
+export const LATER = 14_000_000
+
+/** From here on people also audit the host, send again what is in doubt, prune, and empty whole folders. */
+export const LATEST = 20_000_000
+
+/** From here on a host also reads the specification in its own way. */
+export const READ = 300_000_000
+
+/**
+ * From here on pictures that lie flat are sent into their albums, an account may get a plan with albums later, and not all
+ * older versions stay through the grace.
+ */
+export const GROWING = 400_000_000
+
+/** From here on a history is of two machines with one account. */
+export const MACHINES = 500_000_000
+
+/** From here on histories are of all kinds in turn. Those of numbers that no seed has are kept (`kept-histories.ts`). */
+export const WIDE = 600_000_000
+const WIDE_END = 1_000_000_000
+
+export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, MACHINES]
+
+/** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */
+const TURNS = [2, 2, 4, 4, 6, 1].flatMap((times, kind) => Array.from({ length: times }, () => KINDS[kind]!))
+
+/** The seed of one kind that a seed of all kinds stands for. */
+export function seedOfKind(seed: number): number {
+  if (seed < WIDE || seed >= WIDE_END) return seed
+  const number = seed - WIDE
+  return TURNS[number % TURNS.length]! + number
+}
+
+export function isOfMachines(seed: number): boolean {
+  return seed >= MACHINES && seed < WIDE
+}
