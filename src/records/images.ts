@@ -2,6 +2,7 @@ import type { Tx } from '../synced/synced.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
+import { noteDeleted } from './history.ts'
 import { bytesGivenUp, isAtPath, locationOf, versionEnded } from './versions.ts'
 
 /** albumd deleted the image, or asked for its deletion and the host answered that the image is gone. */
@@ -65,20 +66,4 @@ function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersi
   tx.escrow.takeBack(image.id)
   tx.images.remove(image.id)
   bytesGivenUp(tx, image.hash)
-}
-
-const WHY = { deleted: 'picture_gone', superseded: 'older_version', ignored: 'rule_hides' } as const
-
-function noteDeleted({ history, escrow, files, folders }: Tx, image: ImageRow, now: number): void {
-  const entry = escrow.of(image.id)
-  if (!entry) return
-  const other = entry.reason === 'deleted' ? files.withBytes(image.hash) : undefined
-  const folder = other && folders.byId(other.folder)
-  const detail =
-    other && folder
-      ? because('picture_moved', {
-          path: folder.path === '' ? other.name : `${folder.path}/${other.name}`,
-        })
-      : because(WHY[entry.reason])
-  history.add(entry, { at: now, event: 'deleted', detail })
 }

@@ -4,13 +4,14 @@ import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
 import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
-import type { HistoryEvent, Location } from '../synced/tables/history.ts'
+import type { Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
-import { because, codeOf, type Reason } from '../words/reasons.ts'
+import { because, type Reason } from '../words/reasons.ts'
 import { type Deletions, enterEscrow, type Moment, superseded, takenBack } from './escrow.ts'
 import { removeFile, writeFile } from './file-states.ts'
-import { bytesHeld, isAtPath, locationOf, versionBegan, versionEnded } from './versions.ts'
+import { noteChange, noteImage } from './history.ts'
+import { bytesHeld, isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
 /**
  * What a look at a file means for its record.
@@ -46,8 +47,8 @@ export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
 
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
 export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
-  const { kind, file, was, leaves } = change
-  noteChange(tx, { mirror, path }, change, moment.now)
+  const { kind, file, was, reason: why, leaves } = change
+  noteChange(tx, { mirror, path }, file.state, why, moment.now)
   // A file that had no record can't have failures.
   if (was !== null) tx.failures.clear(file.folder, file.name)
   if (leaves !== undefined) tx.images.keep(leaves)
@@ -257,11 +258,11 @@ export function found(
     const uses = { image: image.id, hash: image.hash, flat }
     settle(tx, 'found', file, { ...file, ctime, state, since, ...uses })
     tx.folders.lookAgain(folder)
-    supersede(tx, file.image, image, location, deletions, moment)
+    supersede(tx, file, image, location, deletions, moment)
   } else if (file && file.image === null && file.state !== 'gone') {
     // The file has a newer version by now. Until the newer version is uploaded, the file uses the image of the older one.
     writeFile(tx, 'found', file.state, { ...file, image: image.id, flat })
-    supersede(tx, null, image, location, deletions, moment)
+    versionBegan(tx, location, image, moment.now)
   } else if (tx.files.onImage(image.id).length === 0 && deletions === 'propagate') {
     const reason = file && file.state !== 'gone' ? 'superseded' : 'deleted'
     enterEscrow(tx, { image: image.id, ...location, reason }, moment)
@@ -325,7 +326,7 @@ function usesImage(
     flat,
   } as const
   settle(tx, 'stored', file, row)
-  supersede(tx, file.image, image, { mirror, path }, deletions, moment)
+  supersede(tx, file, image, { mirror, path }, deletions, moment)
 }
 
 /**
@@ -340,20 +341,22 @@ function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: Fi
   tx.resend.remove(row)
 }
 
-/** The picture uses `image` now. `before`: the image that the picture used until now, if any. */
+/** The picture uses `image` now. `before`: the file's record until now. */
 function supersede(
   tx: Tx,
-  before: number | null,
+  before: FileRow,
   image: ImageRow,
   location: Location,
   deletions: Deletions,
   moment: Moment,
 ): void {
-  if (before === null) versionBegan(tx, location, image, moment.now)
-  else if (before !== image.id) {
-    versionEnded(tx, location, tx.images.byId(before)!, moment.now)
-    superseded(tx, before, location, deletions, moment)
+  if (before.image === image.id) return
+  const began = versionStart(tx, before, image.hash, moment.now)
+  if (before.image !== null) {
+    versionEnded(tx, location, tx.images.byId(before.image)!, began)
+    superseded(tx, before.image, location, deletions, moment)
   }
+  if (before.image === null || began < image.recorded_at) versionBegan(tx, location, image, began)
 }
 
 /** Notes that a picture with an image is gone, or is there again. */
@@ -379,54 +382,4 @@ function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
 /** Whether a file was changed so shortly before it was read that it may change again and still have the same timestamp. */
 function isFresh({ readAt, look }: OpenPicture): boolean {
   return readAt < look.ctime + STAMP_GRAIN
-}
-
-const CHANGE_EVENT: Partial<Record<FileState, HistoryEvent>> = { hidden: 'left_out', kept: 'kept' }
-
-function noteChange(
-  { history }: Tx,
-  location: Location,
-  { kind, file, reason }: FileChange,
-  now: number,
-): void {
-  // The history gets no row for a new picture, because its upload will write one. It gets no row for a file that was only
-  // touched.
-  if (kind === 'pending') {
-    const code = codeOf(reason)
-    if (code !== 'new' && code !== 'touched')
-      history.add(location, { at: now, event: 'changed', detail: reason })
-    return
-  }
-  history.add(location, { at: now, event: CHANGE_EVENT[file.state] ?? 'gone', detail: reason })
-}
-
-const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
-  uploaded: 'uploaded',
-  compared: 'adopted',
-  none: 'linked',
-}
-
-function noteImage(
-  { history, escrow }: Tx,
-  { file, mirror, path, deletions }: Scanned,
-  image: ImageRow,
-  isNew: boolean,
-  now: number,
-): void {
-  const location = { mirror, path }
-  // The history gets no row for a file that was only touched and still has its old bytes.
-  if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
-  const replaced = file.image !== null && file.image !== image.id
-  const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined
-  const detail = replaced
-    ? because(deletions === 'propagate' ? 'old_image_goes' : 'old_image_stays')
-    : from === undefined
-      ? null
-      : because('moved_from', { path: from })
-  history.add(location, {
-    at: now,
-    event: isNew ? IMAGE_EVENT[image.proof] : 'unchanged',
-    detail: isNew ? detail : (detail ?? because('bytes_on_host')),
-    since: file.since,
-  })
 }

@@ -41,12 +41,34 @@ export function versionEnded(
 }
 
 /**
- * The picture at a path uses this image from now on, and used none before. When the image was recorded earlier, notes that
- * no picture was there until now.
+ * The picture at a path uses this image from now on. The picture's version may have begun before (`began`): when the picture
+ * has moved, the host held its bytes before the upload. And the image may have been recorded before its picture was there.
  */
-export function versionBegan(tx: Tx, { mirror, path }: Location, image: ImageRow, now: number): void {
-  if (image.recorded_at < now)
-    tx.versions.add({ mirror, path, since: 0, until: now, hash: null, size: null, mtime: null })
+export function versionBegan(
+  tx: Tx,
+  { mirror, path }: Location,
+  { recorded_at, hash, size, mtime }: ImageRow,
+  began: number,
+): void {
+  const at = { mirror, path }
+  if (began < recorded_at) tx.versions.add({ ...at, since: began, until: recorded_at, hash, size, mtime })
+  else if (began > recorded_at)
+    tx.versions.add({ ...at, since: 0, until: began, hash: null, size: null, mtime: null })
+}
+
+/**
+ * When the version at a path began: when a scan found its bytes there, or when the host had them, whichever was later.
+ * `file`: the file's record until the version's bytes were known.
+ */
+export function versionStart(
+  { images }: Pick<Records, 'images'>,
+  { since, ctime }: Pick<FileRow, 'since' | 'ctime'>,
+  hash: Buffer,
+  now: number,
+): number {
+  const held = Math.min(now, ...images.byHash(hash).map(({ recorded_at }) => recorded_at))
+  // A file that changed while it waited has waited for longer than it has had these bytes.
+  return Math.min(now, Math.max(held, since ?? now, Math.ceil(ctime / 1000)))
 }
 
 /** The host holds an image of these bytes, so their versions can be restored. */
@@ -94,7 +116,7 @@ export type PastVersion = Pick<VersionRow, 'mtime'> & { hash: Buffer; size: numb
 export function versionAt(
   { versions, images }: Pick<Records, 'versions' | 'images'>,
   location: Location,
-  file: (FileKey & Pick<FileRow, 'state' | 'image' | 'hash' | 'mtime'>) | undefined,
+  file: FileRow | undefined,
   moment: number,
 ): PastVersion | null {
   const past = versions.at({ ...location, moment })
@@ -102,8 +124,14 @@ export function versionAt(
     const { since, hash, size, mtime } = past
     return hash !== null && size !== null && since <= moment ? { hash, size, mtime } : null
   }
-  const image = file && isAtPath(file.state) && file.image !== null ? images.byId(file.image) : undefined
+  if (!file || !isAtPath(file.state)) return null
+  const image = file.image === null ? undefined : images.byId(file.image)
+  if (file.hash && !image?.hash.equals(file.hash) && images.byHash(file.hash).length > 0) {
+    // The picture waits for its upload, and has moved here: the host has its bytes.
+    const { hash, size, mtime } = file
+    if (versionStart({ images }, file, hash, Number.POSITIVE_INFINITY) <= moment) return { hash, size, mtime }
+  }
   if (!image || image.recorded_at > moment) return null
   const { hash, size } = image
-  return { hash, size, mtime: file!.hash?.equals(hash) ? file!.mtime : image.mtime }
+  return { hash, size, mtime: file.hash?.equals(hash) ? file.mtime : image.mtime }
 }

@@ -2,24 +2,27 @@ import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { versionsAt } from '../../src/daemon/restore/from-moment.ts'
+import { openPicture as openFile } from '../../src/local/picture-file.ts'
 import type { Clock } from '../../src/protocol/clock.ts'
 import { lost } from '../../src/records/images.ts'
 import { restorableSince, versionsForgotten } from '../../src/records/versions.ts'
+import { hostWith } from '../../src/remote/host.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { STEPS } from '../../src/synced/schema.ts'
 import { openSynced } from '../../src/synced/synced.ts'
 import { sha256 } from '../e2e/stage/stage.ts'
 import { png } from '../pictures.ts'
-import { openWorkshop, type Workshop } from '../sync/workshop.ts'
+import { ALLOWANCE, failure, openWorkshop, type Workshop } from '../sync/workshop.ts'
 import { tempFile } from '../temp-folder.ts'
 
 const picture = (n: number) => png(2 + n, 3).bytes
 const hashOf = (n: number) => sha256(picture(n))
 
-/** A workshop whose clock stands still, but for `next`, which makes one pass a second later. */
-async function story(policy: Parameters<typeof openWorkshop>[0] = {}) {
-  const workshop = await openWorkshop(policy)
-  let now = 1_700_000_000_000
+/** A workshop whose clock stands still, but for `next`, which makes one pass a second later. No file is of a later time. */
+async function story(...of: Parameters<typeof openWorkshop>) {
+  const workshop = await openWorkshop(...of)
+  let now = Date.now() + 3_600_000
   const clock: Clock = { ...workshop.clock, wall: () => now }
   const hold = { hold_above: 1, hold_min: 1000 }
   return {
@@ -122,6 +125,32 @@ describe('the versions of the past', () => {
     told.write('c.png', picture(1))
     await told.next()
     expect(restorableSince(told.synced, [mirror.id])).toBe(first)
+  })
+
+  it('begin when a moved picture is found, and not when its upload ends', async () => {
+    const told = await story()
+    told.write('a.png', picture(1))
+    told.write('b.png', picture(2))
+    const first = await told.next()
+    renameSync(join(told.pictures, 'a.png'), join(told.pictures, 'moved.png'))
+    told.write('b.png', picture(1))
+    told.write('new.png', picture(3))
+    const host = hostWith(told.host, {
+      requestUpload: async () => failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 }),
+    })
+    // The pictures were written too shortly before for their hashes to be recorded, but for this.
+    const openPicture: EngineContext['openPicture'] = async (root, path) => {
+      const open = await openFile(root, path, { changed: () => new Error('no picture is changed here') })
+      return { ...open, readAt: open.readAt + 10_000_000 }
+    }
+    const found = await told.next({ host, openPicture })
+    const waiting = await told.next({ host, openPicture })
+    const both = { 'b.png': hashOf(1), 'moved.png': hashOf(1) }
+    expect([at(told, found), at(told, waiting)]).toEqual([both, both])
+    const uploaded = await told.next({ allowance: { ...ALLOWANCE, probeEveryMs: 0 } })
+    expect(at(told, first)).toEqual({ 'a.png': hashOf(1), 'b.png': hashOf(2) })
+    expect([at(told, found), at(told, waiting)]).toEqual([both, both])
+    expect(at(told, uploaded)).toEqual({ ...both, 'new.png': hashOf(3) })
   })
 
   it('that the host has lost are given up until they are sent again', async () => {

@@ -1,0 +1,77 @@
+import type { Tx } from '../synced/synced.ts'
+import type { FileRow, FileState } from '../synced/tables/files.ts'
+import type { HistoryEvent, Location } from '../synced/tables/history.ts'
+import type { ImageRow } from '../synced/tables/images.ts'
+import { because, codeOf, type Reason } from '../words/reasons.ts'
+import type { Deletions } from './escrow.ts'
+
+/** A scan found a file changed, missing or left out: its state is `state` now. */
+export function noteChange(
+  { history }: Tx,
+  location: Location,
+  state: FileState,
+  reason: Reason,
+  now: number,
+): void {
+  const event = CHANGE_EVENT[state] ?? 'changed'
+  // The history gets no row for a new picture, because its upload will write one. It gets no row for a file that was only
+  // touched.
+  const code = codeOf(reason)
+  if (event === 'changed' && (code === 'new' || code === 'touched')) return
+  history.add(location, { at: now, event, detail: reason })
+}
+
+const CHANGE_EVENT: Partial<Record<FileState, HistoryEvent>> = {
+  hidden: 'left_out',
+  kept: 'kept',
+  gone: 'gone',
+}
+
+const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
+  uploaded: 'uploaded',
+  compared: 'adopted',
+  none: 'linked',
+}
+
+/** A picture uses an image from now on. `isNew`: the image was recorded just now. */
+export function noteImage(
+  { history, escrow }: Tx,
+  { file, mirror, path, deletions }: Location & { file: FileRow; deletions: Deletions },
+  image: ImageRow,
+  isNew: boolean,
+  now: number,
+): void {
+  const location = { mirror, path }
+  // The history gets no row for a file that was only touched and still has its old bytes.
+  if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
+  const replaced = file.image !== null && file.image !== image.id
+  const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined
+  const detail = replaced
+    ? because(deletions === 'propagate' ? 'old_image_goes' : 'old_image_stays')
+    : from === undefined
+      ? null
+      : because('moved_from', { path: from })
+  history.add(location, {
+    at: now,
+    event: isNew ? IMAGE_EVENT[image.proof] : 'unchanged',
+    detail: isNew ? detail : (detail ?? because('bytes_on_host')),
+    since: file.since,
+  })
+}
+
+const WHY = { deleted: 'picture_gone', superseded: 'older_version', ignored: 'rule_hides' } as const
+
+/** albumd deleted an image. */
+export function noteDeleted({ history, escrow, files, folders }: Tx, image: ImageRow, now: number): void {
+  const entry = escrow.of(image.id)
+  if (!entry) return
+  const other = entry.reason === 'deleted' ? files.withBytes(image.hash) : undefined
+  const folder = other && folders.byId(other.folder)
+  const detail =
+    other && folder
+      ? because('picture_moved', {
+          path: folder.path === '' ? other.name : `${folder.path}/${other.name}`,
+        })
+      : because(WHY[entry.reason])
+  history.add(entry, { at: now, event: 'deleted', detail })
+}
