@@ -33,9 +33,11 @@ describe('a restore', () => {
         bytes: 'there at last',
         answer: (response, bytes) => {
           if (flaky++ === 0) response.writeHead(503).end()
-          else if (flaky === 2) response.writeHead(200, { 'content-length': bytes.length }).write('the')
+          else if (flaky === 2)
+            response
+              .writeHead(200, { 'content-length': bytes.length })
+              .write('the', () => void response.destroy())
           else response.end(bytes)
-          if (flaky === 2) setTimeout(() => response.destroy(), 50)
         },
       },
     ])

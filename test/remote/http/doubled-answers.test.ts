@@ -1,35 +1,21 @@
-import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import type { ImageHost } from '../../../src/remote/host.ts'
 import { startDoublingProxy } from '../../doubling-proxy.ts'
 import { bytesOf, clientOf, inMemory, never, successOf } from '../client-of.ts'
-import { bodyOf, failure, type Handler, json, serve, serveRaw } from '../serve.ts'
+import { bodyOf, failure, type Handler, json, serve } from '../serve.ts'
 
 const TIME = '2026-01-01T00:00:00+08:00'
 
-/** Answers each request after 40 ms and again after 60 ms, when the next request has been sent. */
-function answeringTwice(answerTo: (method: string, path: string) => unknown): Promise<string> {
-  return serveRaw((socket: Socket) => {
-    let received = ''
-    socket.on('data', bytes => {
-      received += bytes.toString('latin1')
-      const [head] = received.split('\r\n\r\n')
-      const length = Number(/content-length: (\d+)/i.exec(head!)?.[1] ?? 0)
-      if (received.length < head!.length + 4 + length) return
-      received = ''
-      const [method, path] = head!.split(' ')
-      const body = JSON.stringify(answerTo(method!, path!))
-      const answer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-      setTimeout(() => socket.write(answer), 40)
-      setTimeout(() => socket.write(answer), 60)
-    })
-  })
+/** A client of a host behind a proxy that sends each answer again when the next request has been sent. */
+async function behindDoubling(handler: Handler, options = {}): Promise<{ host: ImageHost; origin: string }> {
+  const { origin } = await startDoublingProxy(await serve(handler), () => true)
+  return { host: clientOf(origin, options), origin }
 }
 
 test('the second copy of a listing is not read as the listing of the next album', async () => {
-  const origin = await answeringTwice((_, path) => {
-    const album = new URLSearchParams(path.split('?')[1]).get('album_id')!
-    return {
+  const { host } = await behindDoubling((request, response) => {
+    const album = new URLSearchParams(request.url!.split('?')[1]).get('album_id')!
+    json(response, 200, {
       success: true,
       data: {
         albums: [],
@@ -37,24 +23,22 @@ test('the second copy of a listing is not read as the listing of the next album'
         pagination: { page: 1, per_page: 20, total_pages: 1, total_images: 1 },
         cdn_base_url: 'https://cdn.example',
       },
-    }
+    })
   })
-  const client = clientOf(origin)
   for (const album of ['a', 'b', 'c']) {
-    const page = await client.list(album, 1, never)
+    const page = await host.list(album, 1, never)
     expect(page).toMatchObject({ ok: true, value: { images: [{ id: `in-${album}` }] } })
   }
 })
 
 test('the second copy of the answer to a deletion is not read as the answer to the next deletion', async () => {
-  const origin = await answeringTwice((_, path) =>
-    path.includes('img=here')
-      ? { success: true, message: 'deleted' }
-      : { success: false, error: 'there is no such image', code: 'NOT_FOUND' },
+  const { host } = await behindDoubling((request, response) =>
+    request.url!.includes('img=here')
+      ? json(response, 200, { success: true, message: 'deleted' })
+      : json(response, 200, { success: false, error: 'there is no such image', code: 'NOT_FOUND' }),
   )
-  const client = clientOf(origin)
-  expect(await client.deleteImage('here', never)).toMatchObject({ ok: true })
-  expect(await client.deleteImage('elsewhere', never)).toMatchObject({
+  expect(await host.deleteImage('here', never)).toMatchObject({ ok: true })
+  expect(await host.deleteImage('elsewhere', never)).toMatchObject({
     ok: false,
     failure: { remedy: 'gone' },
   })
@@ -62,20 +46,14 @@ test('the second copy of the answer to a deletion is not read as the answer to t
 
 test('the second copy of a new album is not read as the next new album', async () => {
   let made = 0
-  const origin = await answeringTwice(() => {
+  const { host } = await behindDoubling((_, response) => {
     made++
-    return { success: true, data: { album: { id: `album-${made}`, name: 'A', depth: 1, created_at: TIME } } }
+    const album = { id: `album-${made}`, name: 'A', depth: 1, created_at: TIME }
+    json(response, 200, { success: true, data: { album } })
   })
-  const client = clientOf(origin)
   for (const id of ['album-1', 'album-2'])
-    expect(await client.createAlbum({ name: 'A' }, never)).toMatchObject({ ok: true, value: { id } })
+    expect(await host.createAlbum({ name: 'A' }, never)).toMatchObject({ ok: true, value: { id } })
 })
-
-/** A client of a host behind a proxy that sends each answer again when the next request has been sent. */
-async function behindDoubling(handler: Handler, options = {}): Promise<{ host: ImageHost; origin: string }> {
-  const { origin } = await startDoublingProxy(await serve(handler), () => true)
-  return { host: clientOf(origin, options), origin }
-}
 
 test('the second copy of a refusal is not read as the answer to the next picture', async () => {
   const { host, origin } = await behindDoubling(async (request, response) => {
