@@ -26,7 +26,7 @@ export async function playSeeds(
   kits: Kits,
   onFailure: (failure: Failure) => boolean = () => false,
 ): Promise<Tally> {
-  const tally: Tally = { histories: 0, steps: 0, failures: [] }
+  const tally = emptyTally()
   // In a turn of its own: `quiet` relies on being asked by a microtask.
   await turn()
   for (const seed of seeds) {
@@ -40,6 +40,16 @@ export async function playSeeds(
     if (onFailure(tally.failures.at(-1)!)) break
   }
   return tally
+}
+
+export function emptyTally(): Tally {
+  return { histories: 0, steps: 0, failures: [] }
+}
+
+export function addTally(to: Tally, { histories, steps, failures }: Tally): void {
+  to.histories += histories
+  to.steps += steps
+  to.failures.push(...failures)
 }
 
 /** So many seeds on, one is played twice. */

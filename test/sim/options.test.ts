@@ -8,6 +8,7 @@ describe("the simulation's command line", () => {
       from: 600_000_000,
       seed: null,
       workers: 1,
+      reach: false,
     })
   })
 

@@ -8,6 +8,8 @@ export interface Options {
   /** One history alone, printed. */
   seed: number | null
   workers: number
+  /** Also tells what of the engine was run. */
+  reach: boolean
 }
 
 export const USAGE = `npm run sim [-- OPTION…]
@@ -18,6 +20,7 @@ Ends with 1 where an invariant did not hold.
   --seeds N    so many histories (1000)
   --from N     the first seed (${WIDE}): from here on histories are of all kinds in turn. Each kind has seeds of its own
                too, from 1, ${KINDS.join(', ')} on
+  --reach      also prints which lines and branches of the engine were run
   --workers N  so many at once (one a core)
   --seed N     one history alone, printed whole or, where it fails, as the shortest one that fails alike
   --help       prints this`
@@ -31,6 +34,7 @@ export function readOptions(args: readonly string[]): Options | null {
     from: wholeNumber('from', values.from),
     seed: values.seed === undefined ? null : wholeNumber('seed', values.seed),
     workers: Math.max(1, wholeNumber('workers', values.workers)),
+    reach: values.reach,
   }
 }
 
@@ -43,6 +47,7 @@ function parsed(args: readonly string[]) {
         from: { type: 'string', default: String(WIDE) },
         seed: { type: 'string' },
         workers: { type: 'string', default: String(availableParallelism()) },
+        reach: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     }).values

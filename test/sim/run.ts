@@ -1,10 +1,22 @@
+import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { type Failure, historyOf, openKits, play, playHistory, type Tally } from './campaign.ts'
+import {
+  addTally,
+  emptyTally,
+  type Failure,
+  historyOf,
+  openKits,
+  play,
+  playHistory,
+  type Tally,
+} from './campaign.ts'
 import type { Kits } from './engine/world.ts'
 import type { Violation } from './judges/oracle.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { printed, shrink } from './print.ts'
+import { reachOf, type Script } from './reach.ts'
+import type { Order } from './worker.ts'
 
 /*
  * The simulation: `npm run sim -- --seeds 10000 [--from N] [--workers N]`, or `--seed N` for one history, printed whole
@@ -44,39 +56,37 @@ function* batchesOf(from: number, seeds: number): Generator<{ from: number; coun
     yield { from: from + done, count: Math.min(BATCH, seeds - done) }
 }
 
-async function playMany({ seeds, from, workers }: Options): Promise<boolean> {
+async function playMany({ seeds, from, workers, reach }: Options): Promise<boolean> {
   const began = process.hrtime.bigint()
-  const failures: Failure[] = []
-  let steps = 0
-  let done = 0
+  const whole = emptyTally()
+  const scripts: Script[][] = []
   const batches = batchesOf(from, seeds)
-  const work = () =>
-    new Promise<void>((resolve, reject) => {
-      const worker = new Worker(new URL('./worker.ts', import.meta.url))
-      const give = () => {
-        const { value: batch } = batches.next()
-        if (!batch) return void worker.terminate().then(() => resolve())
-        worker.postMessage(batch)
-      }
-      worker.on('error', reject)
-      worker.on('message', ({ tally }: { tally: Tally }) => {
-        done += tally.histories
-        steps += tally.steps
-        for (const failure of tally.failures) {
-          failures.push(failure)
-          say(`seed ${failure.seed}: ${failure.invariant}: ${failure.what.slice(0, 200)}`)
-        }
-        if (process.stderr.isTTY || done % 1000 < BATCH) say(`${done} of ${seeds}, ${failures.length} failed`)
-        give()
-      })
-      give()
-    })
+  const work = async () => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { reach } })
+    const ask = async <T>(order: Order): Promise<T> => {
+      worker.postMessage(order)
+      return (await once(worker, 'message'))[0]
+    }
+    for (const batch of batches) {
+      const tally = await ask<Tally>(batch)
+      addTally(whole, tally)
+      for (const { seed, invariant, what } of tally.failures)
+        say(`seed ${seed}: ${invariant}: ${what.slice(0, 200)}`)
+      const { histories, failures } = whole
+      if (process.stderr.isTTY || histories % 1000 < BATCH)
+        say(`${histories} of ${seeds}, ${failures.length} failed`)
+    }
+    if (reach) scripts.push(await ask<Script[]>(null))
+    await worker.terminate()
+  }
   await Promise.all(Array.from({ length: workers }, work))
+  const { histories, steps, failures } = whole
   const seconds = Number(process.hrtime.bigint() - began) / 1e9
   await printShortest(failures)
-  const each = (done / seconds / workers).toFixed(0)
+  if (reach) for (const line of await reachOf(scripts)) print(line)
+  const each = (histories / seconds / workers).toFixed(0)
   print(
-    `${done} seeds from ${from} in ${seconds.toFixed(0)} s, ${each} histories a second a core, ${steps} steps, ${failures.length} failures`,
+    `${histories} seeds from ${from} in ${seconds.toFixed(0)} s, ${each} histories a second a core, ${steps} steps, ${failures.length} failures`,
   )
   return failures.length === 0
 }

@@ -1,10 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openKits, playSeeds, range, type Tally } from './campaign.ts'
+import { beginCounting } from './reach.ts'
 
-/** Plays batches of seeds, each as its parent asks for it: {from, count} is answered with the tally. */
+/** A batch of seeds to play, or null: tell what of the engine was run. */
+export type Order = { from: number; count: number } | null
+
+const counted = workerData.reach ? await beginCounting() : null
+const { openKits, playSeeds, range } = await import('./campaign.ts')
 const kits = openKits()
 
-parentPort!.on('message', async ({ from, count }: { from: number; count: number }) => {
-  const tally: Tally = await playSeeds(range(from, count), kits)
-  parentPort!.postMessage({ worker: workerData, tally })
+parentPort!.on('message', async (order: Order) => {
+  const answer = order ? await playSeeds(range(order.from, order.count), kits) : await counted!()
+  parentPort!.postMessage(answer)
 })

@@ -14,7 +14,8 @@ import { HostPort } from '../host/host-port.ts'
 import type { Life } from './virtual-clock.ts'
 import type { World } from './world.ts'
 
-const SETTLE_MS = 1000
+export const SETTLE_MS = 1000
+export const INCOMPLETE = { afterMs: 600_000, action: 'leave' } as const
 
 /** One process: the engine between the virtual disk, host and clock. `knowsLess`: its state is lost or an old one. */
 export function compose(world: World, life: Life, knowsLess: boolean): EngineContext {
@@ -69,7 +70,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     ),
     allowance: world.allowance,
     settleMs: SETTLE_MS,
-    incomplete: new IncompletePictures({ afterMs: 600_000, action: 'leave' }),
+    incomplete: new IncompletePictures(INCOMPLETE),
     ages: new FileAges(synced.meta.get('clock_offset')),
     vanishedRules: new VanishedRules(life.clock),
     concurrency: history.concurrency,

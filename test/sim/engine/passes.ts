@@ -6,6 +6,7 @@ import type { Action } from '../histories/history.ts'
 import { isOpen, openFor } from '../histories/setting.ts'
 import { believeGone } from '../judges/ignore-judge.ts'
 import type { Oracle } from '../judges/oracle.ts'
+import { mustForetell } from '../judges/outlook-judge.ts'
 import { ACTIONS } from '../people/actions.ts'
 import { HOST_ACTIONS } from '../people/host-actions.ts'
 import { ENDED, Interruptions } from './interruptions.ts'
@@ -84,6 +85,7 @@ export class Passes {
     world.pruning.passEnds()
     if (!life.dead) world.pausing.passEnded()
     this.#inPass = false
+    mustForetell(world)
     return report
   }
 

@@ -10,6 +10,7 @@ import type { TrueImage } from '../host/host-truth.ts'
 import { approveHeld, trustDoubtful } from '../people/person.ts'
 import { isEmpty } from './doubts.ts'
 import { needless, standsFor } from './needless.ts'
+import { mustKnowAll } from './outlook-judge.ts'
 
 /** After each pass of the end: a minute, credentials' lives, graces, and the hours until what failed is tried again. */
 const RESTS_MS = [
@@ -102,7 +103,7 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     const quiet = world.oracle.effects === before
     approveHeld(world)
     left = differences(world, pruned)
-    if (quiet && left.length === 0 && !somethingWaits(world)) return
+    if (quiet && left.length === 0 && !somethingWaits(world)) return mustKnowAll(world)
     await world.rest(rest)
     if (world.oracle.violation) return
     if (quiet && at === RESTS_MS.length - 1 && left.length === 0) return

@@ -1,0 +1,70 @@
+import { ALONE } from '../../../src/sync/claims.ts'
+import {
+  leftOutBelow,
+  type MirrorLocation,
+  mirrorOutlook,
+  type OutlookContext,
+  outlook,
+  type PathState,
+} from '../../../src/sync/outlook/index.ts'
+import { commandOf, inWords } from '../../../src/words/reasons.ts'
+import { diskFor, Looks } from '../disk/disk-port.ts'
+import { livePictures } from '../disk/live-pictures.ts'
+import { INCOMPLETE, SETTLE_MS } from '../engine/compose.ts'
+import type { World } from '../engine/world.ts'
+import { isOpen, openFor } from '../histories/setting.ts'
+
+/** Asks what happens next with everything that ever lay in a mirror, as `why` and `status` do. Nothing changes by that. */
+export function mustForetell(world: World): void {
+  const context = outlookContext(world)
+  for (const mirror of world.mirrors) {
+    const { folder } = mirror
+    const row = context.synced.mirrors.of(folder)
+    const summary = row && context.synced.summaries.mirror(row.id)
+    if (summary) mirrorOutlook({ ...context, blocks: context.synced.account.blocks() }, row, summary)
+    for (const { reason } of leftOutBelow(context.disk, { mirror, path: '' })) inWords(reason)
+    for (const path of [folder, ...world.disk.paths()])
+      if (`${path}/`.startsWith(`${folder}/`))
+        stateAt(context, { mirror, path: path.slice(folder.length + 1) })
+  }
+}
+
+/** Where disk and host agree, nobody is told of a picture that lies there that it is not known. */
+export function mustKnowAll(world: World): void {
+  const context = outlookContext(world)
+  for (const { path, mirror } of livePictures(world.disk, world.mirrors)) {
+    const state = stateAt(context, { mirror, path: path.slice(mirror.folder.length + 1) })
+    if (state === 'absent' || state === 'unseen')
+      world.oracle.report('foretells', `${path} is said to be ${state}`)
+  }
+}
+
+type Context = OutlookContext & Parameters<typeof outlook>[0]
+
+/** Words and commands are made too: each must have all its facts. */
+function stateAt(context: Context, location: MirrorLocation): PathState {
+  const { state, reason, next } = outlook(context, location)
+  inWords(reason)
+  for (const { why } of next) commandOf(why) ?? inWords(why)
+  return state
+}
+
+function outlookContext(world: World): Context {
+  const { state, machine, mirrors, allowance, hours, seat, pausing } = world
+  const now = machine.wall()
+  return {
+    synced: state.synced,
+    disk: diskFor(world.disk, new Looks(() => 0), machine.wall, () => {}),
+    claims: seat?.claims ?? ALONE,
+    now,
+    running: world.life !== null,
+    mirrors,
+    allowance,
+    regroup: 'auto',
+    uploadForm: 'credential',
+    settleMs: SETTLE_MS,
+    incomplete: INCOMPLETE,
+    paused: pausing.holdsAt(now) ? pausing.saved() : null,
+    uploadsWaitUntil: hours === null || isOpen(hours, now) ? null : now + openFor(hours, now),
+  }
+}
