@@ -29,7 +29,10 @@ export async function carryOut<N extends CommandName>(
   // Without a socket no daemon runs, so the code that asks a daemon is not loaded.
   if (existsSync(control)) {
     const { askDaemon } = await import('../daemon/control/client.ts')
-    const waiting = setTimeout(() => output.say('waiting for what albumd is in the middle of'), PATIENCE_MS)
+    const waiting = setTimeout(
+      () => output.say('waiting until albumd has done what it is in the middle of'),
+      PATIENCE_MS,
+    )
     const asking = { ...output, begun: () => clearTimeout(waiting) }
     try {
       const answer = await askDaemon(control, config, name, request, asking, leave)

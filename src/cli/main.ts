@@ -17,7 +17,7 @@ export async function main(args: readonly string[]): Promise<void> {
     const lost = unwritten()
     // A lost line is no failure of `run`, because `run` writes nothing but the log.
     if (lost && !process.exitCode && name !== 'run')
-      throw new Problem(`what this command tells could not be written (${lost}); make room`, EXIT.unexpected)
+      throw new Problem(`The output could not be written (${lost}). Make room`, EXIT.unexpected)
   } catch (error) {
     const { exitCode, code, lines } = describeError(error)
     if (args.includes('--json')) printJson({ error: { code, message: lines } })

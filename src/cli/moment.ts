@@ -16,7 +16,7 @@ export function parseMoment(option: string, text: string, now: number): number {
   const moment = ago === null ? dateIn(written) : now - ago
   if (moment === null)
     throw new Problem(
-      `${option} ${printable(text)}: it is no time; say how long ago, such as 2d or 90m, or when, such as "2026-11-20 18:00"`,
+      `${option} ${printable(text)} is no time. Say how long ago, such as 2d or 90m, or when, such as "2026-11-20 18:00"`,
     )
   if (moment > now) throw new Problem(`${option} ${printable(text)}: ${localTime(moment)} has not come yet`)
   return moment

@@ -93,7 +93,7 @@ export function configCommand<A>(
  * shell variable that is not set.
  */
 export function pathArgument(path: string | undefined): string | undefined {
-  if (path === '') throw new Problem('the path is empty; leave it out to mean everything.')
+  if (path === '') throw new Problem('The path is empty. Leave it out to mean everything')
   return path !== undefined && /^\.\.?(\/|$)/.test(path) ? resolve(path) : path?.replace(/\/+$/, '')
 }
 

@@ -79,7 +79,7 @@ function keep(known: Known): void {
 export function readAccess(config: Config): Access {
   const { key, warning } = readApiKey(config, process.env)
   const ca = readAuthorities(config)
-  if (warning) process.stderr.write(`albumd: ${warning}\n`)
+  if (warning) process.stderr.write(`albumd: ${warning.message}. ${warning.remedy}\n`)
   return { apiKey: key, ca, store: readStoreAccess(config, process.env) }
 }
 

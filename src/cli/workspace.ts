@@ -35,12 +35,12 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
   const own = given === undefined ? null : realFolder(given)
   const home = join(realpathSync(cwd), 'albumd-try', own === null ? 'samples' : nameFor(own))
   if (own !== null && !relative(own, home).startsWith('..'))
-    throw new Problem(`${own} holds ${cwd}, where the trial would be kept; start it from another folder`)
+    throw new Problem(`${own} holds ${cwd}, where the trial would be kept. Start it from another folder`)
   try {
     makeFolder(home, 0o700)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new Problem(`${home}: can't be made (${code}); start it from a folder of yours`)
+    throw new Problem(`${home} can't be made (${code}). Start it from a folder of yours`)
   }
   const folder = own ?? join(home, 'pictures')
   if (own === null && !existsSync(folder)) cpSync(SAMPLES, folder, { recursive: true })
@@ -57,8 +57,8 @@ export async function openWorkspace(cwd: string, given: string | undefined): Pro
 
 function realFolder(given: string): string {
   const folder = resolve(given)
-  if (!existsSync(folder)) throw new Problem(`${folder}: there is no such folder`)
-  if (!statSync(folder).isDirectory()) throw new Problem(`${folder}: this is no folder`)
+  if (!existsSync(folder)) throw new Problem(`${folder} is not there. Name a folder that is`)
+  if (!statSync(folder).isDirectory()) throw new Problem(`${folder} is not a folder. Name one`)
   return realpathSync(folder)
 }
 

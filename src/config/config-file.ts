@@ -22,8 +22,8 @@ export function findConfig(env: NodeJS.ProcessEnv, cwd: string, flag?: string): 
   ]
   const found = paths.find(exists)
   if (found) return found
-  const remedy = 'albumd init writes one; or name yours with --config'
-  throw new ConfigError([unplaced(null, null, `no config in ${paths.join(', ')}; ${remedy}`)])
+  const remedy = '"albumd init" writes one, or name yours with --config'
+  throw new ConfigError([unplaced(null, null, `No config in ${paths.join(', ')}. ${remedy}`)])
 }
 
 /** Whether a file exists. A file that can't be looked at counts as existing, because reading it will tell why. */
@@ -38,9 +38,9 @@ function exists(file: string): boolean {
 /** The text of a config. Throws ConfigError. */
 export function readConfigText(file: string): string {
   const refusal = (message: string) => new ConfigError([unplaced(file, null, message)])
-  const missing = 'no such file; config.example.yaml shows what belongs in it'
+  const missing = 'no such file. config.example.yaml shows what belongs in it'
   const { bytes } = readBounded(file, LARGEST, missing, refusal)
-  if (bytes.length > LARGEST) throw refusal(`is over ${LARGEST} bytes; that is no config`)
+  if (bytes.length > LARGEST) throw refusal(`is over ${LARGEST} bytes, and no config is`)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

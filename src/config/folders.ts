@@ -88,7 +88,7 @@ function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null
     if (code === 'ENOENT' || code === 'ENOTDIR')
       return {
         code: 'FOLDER_MISSING',
-        message: 'is not there; mount what holds it or bring it back; make it only if it is new',
+        message: 'is not there. Mount its disk, or bring it back',
       }
     return { code: 'FOLDER_UNREADABLE', message: unreadable(code) }
   }

@@ -6,8 +6,8 @@ import type { Config } from './schema.ts'
 
 export interface ApiKey {
   key: string
-  /** What a person should know about the key's file, in one line, or null. */
-  warning: string | null
+  /** What a person should know about the key's file, and what to do. Null: nothing. */
+  warning: { message: string; remedy: string } | null
 }
 
 /** The part of a config that tells where the key is. */
@@ -37,7 +37,7 @@ export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   if (env.ALBUMD_API_KEY) return { key: checked(env.ALBUMD_API_KEY, '$ALBUMD_API_KEY'), warning: null }
   throw refusal(
     'host.api_key_file',
-    'no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key", as "albumd service install" has systemd do',
+    'No API key. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
   )
 }
 
@@ -51,9 +51,12 @@ export function keyFileOf(
 }
 
 function readKeyFile(file: string, source: string): ApiKey {
-  const missing = 'no such file; it must hold the API key'
+  const missing = 'no such file, and it must hold the API key'
   const { bytes, mode } = readBounded(file, LONGEST, missing, message => refusal(source, message))
-  const warning = `${source}: other users of this machine can read the key; chmod 600 keeps it to its owner`
+  const warning = {
+    message: `${source}: Other users of this machine can read the key`,
+    remedy: 'Keep the file to its owner: chmod 600',
+  }
   return { key: checked(bytes.toString(), source), warning: readableByOthers(mode) ? warning : null }
 }
 
@@ -64,10 +67,10 @@ function readableByOthers(mode: number): boolean {
 
 function checked(text: string, source: string): string {
   const key = text.trim()
-  if (key === '') throw refusal(source, 'is empty; it must hold the API key')
-  if (text.length > LONGEST) throw refusal(source, `is over ${LONGEST} bytes; that is no API key`)
-  if (/[\r\n]/.test(key))
-    throw refusal(source, 'has several lines; it must hold the API key and nothing else')
+  if (key === '') throw refusal(source, 'is empty, and must hold the API key')
+  if (text.length > LONGEST)
+    throw refusal(source, `is over ${LONGEST} bytes, and must hold the API key alone`)
+  if (/[\r\n]/.test(key)) throw refusal(source, 'has several lines, and must hold the API key alone')
   if (!mayBeKey(key)) throw refusal(source, 'holds characters that no API key has')
   return key
 }
@@ -112,9 +115,9 @@ function readPassword(named: string | undefined, env: NodeJS.ProcessEnv): string
   const missing = 'no such file; it must hold the password of account.shared'
   const { bytes } = readBounded(file, LONGEST, missing, refuse)
   const password = bytes.toString().replace(/\r?\n$/, '')
-  if (password === '') throw refuse('is empty; it must hold the password of account.shared')
+  if (password === '') throw refuse('is empty, and must hold the password of account.shared')
   if (bytes.length > LONGEST || /[\r\n]/.test(password))
-    throw refuse('must hold the password of account.shared and nothing else')
+    throw refuse('must hold the password of account.shared alone')
   return password
 }
 
@@ -141,9 +144,9 @@ function readPem(file: string | undefined, key: string, whose: string): string |
   const text = readBounded(
     file,
     LARGEST_BUNDLE,
-    `is not there; it must hold ${whose}`,
+    `is not there, and must hold ${whose}`,
     refuse,
   ).bytes.toString()
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw refuse(`holds no certificate; it must hold ${whose} in PEM form`)
+  throw refuse(`holds no certificate, and must hold ${whose} in PEM form`)
 }

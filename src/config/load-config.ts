@@ -36,7 +36,7 @@ export function parseConfig(text: string, around: Surroundings): Config {
   return complete(parsed.data, around)
 }
 
-const EMPTY = 'is empty; config.example.yaml shows what belongs in it'
+const EMPTY = 'is empty. config.example.yaml shows what belongs in it'
 
 function byPosition(one: Problem, other: Problem): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0)
@@ -103,7 +103,7 @@ function albumWithPresign(config: unknown): Mistake[] {
   if (valueAt(config, ['host', 'upload_form']) !== 'presign') return []
   const [first] = albumsOf(config).filter(({ path }) => path !== '')
   if (!first) return []
-  const message = `must be "" with host.upload_form presign, which cannot put pictures into an album; or set host.upload_form to credential`
+  const message = `must be "" with host.upload_form presign, which knows no albums; or set host.upload_form to credential`
   return [{ path: first.at, message }]
 }
 

@@ -98,5 +98,5 @@ export function readBounded(
 export function unreadable(code: string | undefined, missing = 'is not there'): string {
   if (code === 'ENOENT') return missing
   if (code === 'EISDIR') return 'is a folder; name the file in it'
-  return `can't be read (${code}); ${readRemedy(code)}`
+  return `can't be read (${code}). ${readRemedy(code)}`
 }

@@ -242,7 +242,7 @@ export const storeUrl = text(STORE_ADDRESS).transform((written, context) => {
   const url = /\s/.test(written) ? null : URL.parse(written)
   if (url?.password) {
     context.addIssue(
-      'must not carry a password; write it to a file, and name the file in shared_password_file',
+      'must not carry a password. Write it to a file, and name the file in shared_password_file',
     )
     return z.NEVER
   }

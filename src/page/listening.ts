@@ -91,10 +91,9 @@ export class Listening {
 
 function explain({ code, message }: NodeJS.ErrnoException, address: string): string {
   const at = `status_page.listen: ${address}`
-  const rest = 'albumd goes on without its status page, and tries again'
-  if (code === 'EADDRINUSE')
-    return `${at} is taken by another program, perhaps another albumd; name another port, or "off"; ${rest}`
-  if (code === 'EACCES') return `${at} is not for this user; name a port from 1024 on; ${rest}`
-  if (code === 'EADDRNOTAVAIL') return `${at} is no address of this machine; name one that is; ${rest}`
+  const rest = 'albumd tries again'
+  if (code === 'EADDRINUSE') return `${at} is taken by another program; ${rest}. Name another port, or "off"`
+  if (code === 'EACCES') return `${at} is not for this user; ${rest}. Name a port from 1024 on`
+  if (code === 'EADDRNOTAVAIL') return `${at} is no address of this machine; ${rest}. Name one that is`
   return `${at} can't be listened at (${code ?? message}); ${rest}`
 }

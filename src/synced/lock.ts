@@ -26,7 +26,8 @@ export function lockState(file: string): Lock {
     // The lock is tried for 500 ms, because `stateIsLocked` of another command may hold it for a moment.
     return lockFile(file, 500)
   } catch (error) {
-    if (isBusy(error)) throw new LockedError(`${dirname(file)}: another albumd has this state; stop it first`)
+    if (isBusy(error))
+      throw new LockedError(`Another albumd has the state in ${dirname(file)}. Stop that one first`)
     throw noLock(error, file)
   }
 }
@@ -68,7 +69,7 @@ export function stateIsLocked(file: string): boolean {
 function noLock(error: unknown, file: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')
-    ? new StateError('STATE_UNREADABLE', `${file}: the lock is damaged; remove it while no albumd runs`)
+    ? new StateError('STATE_UNREADABLE', `Lock ${file} is damaged. Remove it while no albumd runs`)
     : error
 }
 

@@ -52,7 +52,7 @@ function takeSteps(db: Db, file: string, version: number, steps: readonly string
 function notMigrated(file: string, why: string): StateError {
   return new StateError(
     'STATE_NOT_MIGRATED',
-    `${file}: the state of an earlier albumd could not be brought up to date (${why}); it is as it was: install that version again`,
+    `${file}: State of an earlier albumd could not be brought up to date (${why}). Install that version again; nothing was changed`,
   )
 }
 
@@ -62,7 +62,7 @@ export function versionOf(db: Db, file: string, steps: readonly string[]): numbe
   if (version > steps.length)
     throw new StateError(
       'STATE_NEWER',
-      `${file}: the state was written by a newer albumd (schema ${version}, this one knows ${steps.length}); install that version again`,
+      `${file}: State was written by a newer albumd (schema ${version}, this one knows ${steps.length}). Install that version again`,
     )
   return version
 }

@@ -29,7 +29,7 @@ export function makePrivate(file: string): void {
   if (isOpenToOthers(file))
     throw new StateError(
       'STATE_UNREADABLE',
-      `${file}: others can read it; chmod 600 ${shellWord(file)} as its owner, or name a state_dir on a disk that has permissions`,
+      `${file} can be read by others. Say chmod 600 ${shellWord(file)} as its owner, or name a state_dir on a disk that has permissions`,
     )
 }
 

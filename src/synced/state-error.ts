@@ -43,13 +43,12 @@ type Code = keyof typeof WORDS
 
 const WORDS = {
   STATE_DAMAGED: (why: string) =>
-    `the state is damaged (${why}); the next sync or run sets it aside and makes a new one from what the host lists`,
-  STATE_FULL: (why: string) => `no room is left on the disk that holds the state (${why}); make room there`,
-  STATE_BUSY: (why: string) => `another program keeps the state locked (${why}); close that program`,
+    `State is damaged (${why}). The next sync or run makes a new one from what the host lists`,
+  STATE_FULL: (why: string) => `No room on the disk of the state (${why}). Make room there`,
+  STATE_BUSY: (why: string) => `Another program keeps the state locked (${why}). Close that program`,
   STATE_UNWRITABLE: (why: string) =>
-    `the state can't be read or written (${why}); check the disk that holds it, and its permissions`,
-  STATE_UNREADABLE: (why: string) =>
-    `the state can't be opened (${why}); check the folder and its permissions`,
+    `State can't be read or written (${why}). Check its disk and its permissions`,
+  STATE_UNREADABLE: (why: string) => `State can't be opened (${why}). Check the folder and its permissions`,
 }
 
 const SQLITE: readonly (readonly [string, Code])[] = [

@@ -44,8 +44,8 @@ it.each([
   [['ls', '--format', 'json', '--format', 'csv'], '--format is given more than once'],
   [['--log-level', 'debug', 'status', '--log-level', 'info'], '--log-level is given more than once'],
   // They would be a sync in earnest.
-  [['sync', '--dry-run=yes'], '--dry-run=yes: it takes no value; say --dry-run.'],
-  [['sync', '--dry-run='], '--dry-run=: it takes no value; say --dry-run.'],
+  [['sync', '--dry-run=yes'], '--dry-run=yes takes no value. Say --dry-run'],
+  [['sync', '--dry-run='], '--dry-run= takes no value. Say --dry-run'],
   [['url'], '"albumd url <file>"'],
   [['deletions'], '"albumd deletions <action> [path]"'],
 ])('%j is refused in one line', async (args, said) => {

@@ -30,13 +30,13 @@ describe('a time that a person writes', () => {
   })
 
   it.each([
-    ['2026-02-29', 'it is no time'],
-    ['2026-11-31 10:00', 'it is no time'],
-    ['2026-11-20 24:00', 'it is no time'],
-    ['2026-11-20 10:60', 'it is no time'],
-    ['20.11.2026', 'it is no time'],
-    ['2', 'it is no time'],
-    ['', 'it is no time'],
+    ['2026-02-29', 'is no time'],
+    ['2026-11-31 10:00', 'is no time'],
+    ['2026-11-20 24:00', 'is no time'],
+    ['2026-11-20 10:60', 'is no time'],
+    ['20.11.2026', 'is no time'],
+    ['2', 'is no time'],
+    ['', 'is no time'],
     ['2026-11-24T12:00:01Z', 'has not come yet'],
   ])('is refused as %s', (text, why) => {
     expect(() => parseMoment('--at', text, NOW)).toThrow(why)

@@ -117,7 +117,7 @@ describe('service', () => {
     const env = { HOME: home, XDG_CONFIG_HOME: '', PATH: '/nowhere' }
     const { code, out, err } = await runProgram(['service', 'install', '--user'], home, env)
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(/^albumd: there is no systemd here; .*\n$/)
+    expect(err).toMatch(/^albumd: There is no systemd here\. .*\n$/)
     expect(() => readFileSync(join(home, '.config/systemd/user/albumd.service'))).toThrow('ENOENT')
   })
 })

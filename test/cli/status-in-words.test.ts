@@ -72,9 +72,9 @@ describe('status', () => {
     }
     const soon = new Date(Date.now() + 600_000).toISOString()
     expect(unsure(soon)).toBe(
-      `unsure  a.png: m (UNCERTAIN; it is looked for again, at ${localTime(soon)} at the latest)`,
+      `unsure  a.png: m (UNCERTAIN; looked for again, at ${localTime(soon)} at the latest)`,
     )
-    const over = 'unsure  a.png: m (UNCERTAIN; it is looked for again)'
+    const over = 'unsure  a.png: m (UNCERTAIN; looked for again)'
     expect(unsure('2026-01-01T00:00:00.000Z')).toBe(over)
     expect(unsure(null)).toBe(over)
   })

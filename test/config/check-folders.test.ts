@@ -40,18 +40,18 @@ describe('the folders of the mirrors', () => {
       [
         'FOLDER_MISSING',
         'mirrors[0].folder',
-        `${join(root, 'missing')} is not there; mount what holds it or bring it back; make it only if it is new`,
+        `${join(root, 'missing')} is not there. Mount its disk, or bring it back`,
       ],
       ['FOLDER_MISSING', 'mirrors[1].folder', `${join(root, 'file')} is no folder`],
       [
         'FOLDER_MISSING',
         'mirrors[2].folder',
-        `${join(root, 'file/below')} is not there; mount what holds it or bring it back; make it only if it is new`,
+        `${join(root, 'file/below')} is not there. Mount its disk, or bring it back`,
       ],
       [
         'FOLDER_MISSING',
         'mirrors[3].folder',
-        `${join(root, 'dangling')} is not there; mount what holds it or bring it back; make it only if it is new`,
+        `${join(root, 'dangling')} is not there. Mount its disk, or bring it back`,
       ],
     ])
   })
@@ -86,13 +86,13 @@ describe('the folders of the mirrors', () => {
     const found = asNobody(() => check(['other']))
     chmodSync(join(root, 'other'), 0o700)
     expect(found).toMatchObject([{ code: 'FOLDER_UNREADABLE', message: expect.stringContaining('EACCES') }])
-    expect(found[0]!.message).toContain('let the user that albumd runs as read it')
+    expect(found[0]!.message).toContain('Let the user that albumd runs as read it')
   })
 
   it('are told with what is wrong: no permission makes a name shorter', () => {
     const [found] = check(['n'.repeat(300)])
     expect(found).toMatchObject({ code: 'FOLDER_UNREADABLE' })
-    expect(found!.message).toContain('(ENAMETOOLONG); its path is longer than this system takes')
+    expect(found!.message).toContain('(ENAMETOOLONG). Give it, or a folder above it, a shorter name')
   })
 })
 

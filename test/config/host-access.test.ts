@@ -39,7 +39,7 @@ describe('the API key', () => {
     const env = { ALBUMD_API_KEY: 'key-of-env', CREDENTIALS_DIRECTORY: folder }
     expect(fromFile(env)).toEqual({ key: 'key-of-file', warning: null })
     rmSync(file)
-    expect(refusal(() => fromFile(env))).toBe('host.api_key_file: no such file; it must hold the API key')
+    expect(refusal(() => fromFile(env))).toBe('host.api_key_file: no such file, and it must hold the API key')
   })
 
   it('comes from the environment, or else from the systemd credential, where the config names no file', () => {
@@ -49,24 +49,24 @@ describe('the API key', () => {
     expect(readApiKey({ host }, { ...credential, ALBUMD_API_KEY: '' }).key).toBe('key-of-credential')
     rmSync(file)
     expect(refusal(() => readApiKey({ host }, credential))).toBe(
-      'systemd credential "api-key": no such file; it must hold the API key',
+      'systemd credential "api-key": no such file, and it must hold the API key',
     )
   })
 
   it('that is nowhere is asked for by all three places', () => {
     expect(refusal(() => readApiKey({ host }, {}))).toBe(
-      'host.api_key_file: no API key: name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key", as "albumd service install" has systemd do',
+      'host.api_key_file: No API key. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
     )
   })
 
   it.each([
-    ['', 'is empty; it must hold the API key'],
-    [' \n\n', 'is empty; it must hold the API key'],
-    ['hunter2\nhunter3\n', 'has several lines; it must hold the API key and nothing else'],
+    ['', 'is empty, and must hold the API key'],
+    [' \n\n', 'is empty, and must hold the API key'],
+    ['hunter2\nhunter3\n', 'has several lines, and must hold the API key alone'],
     ['hunter2 hunter3', 'holds characters that no API key has'],
     ['hunter2\u00e9', 'holds characters that no API key has'],
     ['hunter2\0', 'holds characters that no API key has'],
-    ['h'.repeat(4097), 'is over 4096 bytes; that is no API key'],
+    ['h'.repeat(4097), 'is over 4096 bytes, and must hold the API key alone'],
   ])('%j is refused without being shown', (content, message) => {
     write(content)
     expect(refusal(fromFile)).toBe(`host.api_key_file: ${message}`)
@@ -80,7 +80,7 @@ describe('the API key', () => {
   it('pasted in the place of its path is not shown', () => {
     const pasted = { host: { ...host, api_key_file: join(folder, 'sk-hunter2') } }
     expect(refusal(() => readApiKey(pasted, {}))).toBe(
-      'host.api_key_file: no such file; it must hold the API key',
+      'host.api_key_file: no such file, and it must hold the API key',
     )
   })
 
@@ -98,9 +98,12 @@ describe('the API key', () => {
     [0o604, true],
   ])('in a file of mode %o is warned of: %s', (mode, warned) => {
     write('key', mode)
-    expect(fromFile().warning).toBe(
+    expect(fromFile().warning).toEqual(
       warned
-        ? 'host.api_key_file: other users of this machine can read the key; chmod 600 keeps it to its owner'
+        ? {
+            message: 'host.api_key_file: Other users of this machine can read the key',
+            remedy: 'Keep the file to its owner: chmod 600',
+          }
         : null,
     )
   })

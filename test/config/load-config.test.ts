@@ -60,7 +60,7 @@ describe('findConfig', () => {
     }
     expect([
       '/etc/albumd/config.yaml',
-      `no config in ${join(cwd, 'albumd.yaml')}, /etc/albumd/config.yaml; albumd init writes one; or name yours with --config`,
+      `No config in ${join(cwd, 'albumd.yaml')}, /etc/albumd/config.yaml. "albumd init" writes one, or name yours with --config`,
     ]).toContain(find())
   })
 })
@@ -85,12 +85,12 @@ describe('loadConfig', () => {
 
   it('says what is wrong with a file that is none', () => {
     const missing = join(folder, 'missing.yaml')
-    expect(messageOf(missing)).toBe(`${missing}: no such file; config.example.yaml shows what belongs in it`)
+    expect(messageOf(missing)).toBe(`${missing}: no such file. config.example.yaml shows what belongs in it`)
     expect(messageOf(folder)).toBe(`${folder}: is a folder; name the file in it`)
     const latin = write('latin1.yaml', Buffer.from('host: Zürich', 'latin1'))
     expect(messageOf(latin)).toBe(`${latin}: is not UTF-8 text`)
     const large = write('large.yaml', Buffer.alloc(2 ** 20 + 1, '#'))
-    expect(messageOf(large)).toBe(`${large}: is over 1048576 bytes; that is no config`)
+    expect(messageOf(large)).toBe(`${large}: is over 1048576 bytes, and no config is`)
   })
 
   it('names the file as it was given, with line and column', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { configText, problemsOf, SHORTEST } from './config-text.ts'
 
 const cases: [name: string, text: string, lines: string[]][] = [
-  ['an empty file', '', ['albumd.yaml: is empty; config.example.yaml shows what belongs in it']],
-  ['comments alone', '# host:\n', ['albumd.yaml: is empty; config.example.yaml shows what belongs in it']],
+  ['an empty file', '', ['albumd.yaml: is empty. config.example.yaml shows what belongs in it']],
+  ['comments alone', '# host:\n', ['albumd.yaml: is empty. config.example.yaml shows what belongs in it']],
   [
     'a word, which may be the API key',
     'sk-hunter2',
@@ -37,7 +37,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
     'an album where uploads know none',
     configText({ host: ['upload_form: presign'] }),
     [
-      'albumd.yaml:6:5: mirrors[0].album: must be "" with host.upload_form presign, which cannot put pictures into an album; or set host.upload_form to credential',
+      'albumd.yaml:6:5: mirrors[0].album: must be "" with host.upload_form presign, which knows no albums; or set host.upload_form to credential',
     ],
   ],
   [

@@ -233,7 +233,7 @@ describe("the host's addresses", () => {
   it.each([
     [
       'redis://:hunter2@store.example.com',
-      'must not carry a password; write it to a file, and name the file in shared_password_file',
+      'must not carry a password. Write it to a file, and name the file in shared_password_file',
     ],
     ['redis://store.example.com/photos', STORE_ADDRESS],
     ['https://store.example.com', STORE_ADDRESS],

@@ -25,7 +25,7 @@ test.each(['a key', 'ключ-0123456789', 'key ', 'k'.repeat(4097)])(
   'a key that no client could send is refused: %.9s',
   async key => {
     const args = ['--data', tempFolder(), '--no-tls', '--api-key', 'good', '--api-key', key]
-    await expectRefusal('--api-key: a key is printable ASCII', ...args)
+    await expectRefusal('--api-key must be printable ASCII', ...args)
   },
 )
 
@@ -76,7 +76,7 @@ test('the data folder is made with the folders above it', async () => {
   const args = ['host', '--listen', `127.0.0.1:${port}`, '--no-tls', '--data', data, '--api-key', 'k']
   const { err } = await runProgram(args, tmpdir())
   taken.close()
-  expect(err).toContain('something listens there already')
+  expect(err).toContain('is taken by another program')
   expect(readdirSync(data)).toContain('host.db')
 })
 

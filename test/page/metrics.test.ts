@@ -70,8 +70,8 @@ it('metrics tell what was done and what is left; health turns when something nee
   // On a busy machine it may have seen one of the two go before the other.
   await expect.poll(now).toMatchObject({ [`albumd_held_deletions{${mirror}}`]: 2 })
   const health = await ask({ port: stage.port, path: '/healthz' })
-  expect(health).toMatchObject({ status: 503, text: expect.stringMatching(/^HELD: .*held deletions wait/m) })
-  expect(health.text).toMatch(/^FAILED: prose\.png: its bytes are no picture/m)
+  expect(health).toMatchObject({ status: 503, text: expect.stringMatching(/^HELD: .*deletions are held/m) })
+  expect(health.text).toMatch(/^FAILED: prose\.png: File is no picture/m)
   const ill = await metricsOf(stage)
   expect(Object.fromEntries(ill)).toMatchObject({
     [`albumd_held_deletions{${mirror}}`]: 2,

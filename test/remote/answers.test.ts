@@ -120,7 +120,7 @@ test('an informational answer (1xx) before the real answer is ignored', async ()
 })
 
 test.each<[string, () => Promise<string>, RegExp]>([
-  ['refuses', deadOrigin, /^127\.0\.0\.1:\d+ refuses connections; /],
+  ['refuses', deadOrigin, /^Cannot reach 127\.0\.0\.1:\d+ \(connection refused\)$/],
   ['is unknown', async () => 'https://no-such-host.invalid', /^no-such-host\.invalid:443 (is|has) a name/],
   [
     'hangs up',
@@ -135,7 +135,7 @@ test.each<[string, () => Promise<string>, RegExp]>([
         socket =>
           void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')),
       ),
-    /stopped in the middle/,
+    /answer broke off/,
   ],
 ])(
   'the message about a host that %s is one line with its name and port, without the path',

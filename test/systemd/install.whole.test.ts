@@ -114,7 +114,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       )
     expect(await own('install')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('only root may do that'),
+      err: expect.stringContaining('Only root may do that'),
     })
     const first = await own('install', '--user')
     expect(first).toMatchObject({ code: 0, err: '' })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { because, CODES, codeOf, inWords, said } from '../../src/words/reasons.ts'
+import { because, CODES, codeOf, endsByItself, inWords, moreOf, said } from '../../src/words/reasons.ts'
 
 const SRC = join(import.meta.dirname, '../../src')
 
@@ -9,8 +9,25 @@ describe('reasons', () => {
   it('keep their facts, also reasons inside of reasons', () => {
     const why = because('bytes_not_compared', { why: because('address_answered', { status: 404 }) })
     expect(codeOf(why)).toBe('bytes_not_compared')
-    expect(inWords(why)).toContain('its delivery address answered 404')
+    expect(inWords(why)).toContain('the delivery address answered 404')
     expect(inWords(said('no "quota" left'))).toBe('no "quota" left')
+  })
+
+  it('hold plain text as a fact too, in which no reason is looked for', () => {
+    const why = because('folder_in_doubt', {
+      path: 'a',
+      why: because('ignore_file_unreliable', { why: 'EIO' }),
+    })
+    expect(endsByItself(why)).toBe(false)
+    expect(moreOf(why)).toBe(null)
+    expect(
+      moreOf(
+        because('folder_in_doubt', {
+          path: 'a',
+          why: because('folder_emptied', { pictures: 9, folder: '/a' }),
+        }),
+      ),
+    ).toContain('a disk that is not mounted')
   })
 
   it('name a path so that a shell takes it', () => {

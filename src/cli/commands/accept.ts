@@ -26,7 +26,7 @@ export const acceptCommand = configCommand(
       ),
   async (config, { path: given, list, undo, json }, onInterrupts) => {
     if (list === (given !== undefined) || (list && undo))
-      throw new Problem('name the picture whose failure is accepted, or say --list alone.')
+      throw new Problem('No picture is named. Name the one whose failure is accepted, or say --list alone')
     const action = list ? 'list' : undo ? 'undo' : 'accept'
     let failures: FailureStatus[]
     if (list) {

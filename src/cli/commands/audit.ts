@@ -40,7 +40,7 @@ export const auditCommand = configCommand(
       const audited = await carryOut(config, 'audit', { repair }, interrupts, { progress })
       const { result, verdict } = audited.result
       bar.end()
-      if (result === null) sayAside('nothing is recorded yet: run "albumd sync" or "albumd adopt" first')
+      if (result === null) sayAside('Nothing is recorded yet. Run "albumd sync" or "albumd adopt" first')
       if (json) printJson(inJson(result ?? NOTHING))
       else if (result) report(result, repair)
       // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.

@@ -65,11 +65,12 @@ const FOLDER_CODES =
 function explain({ data, listen }: HostArgs) {
   return (error: NodeJS.ErrnoException): never => {
     const { code = '', syscall } = error
-    if (code === 'EADDRINUSE') throw new Problem(`--listen ${listen}: something listens there already`)
+    if (code === 'EADDRINUSE')
+      throw new Problem(`--listen ${listen} is taken by another program. Name another port`)
     if (syscall === 'listen' || syscall === 'getaddrinfo')
-      throw new Problem(`--listen ${listen}: not possible here (${code})`)
+      throw new Problem(`--listen ${listen} is not possible here (${code}). Name another address`)
     if (FOLDER_CODES.test(code))
-      throw new Problem(`--data ${data}: the folder can't be made or used (${code})`)
+      throw new Problem(`--data ${data} can't be made or used (${code}). Name another folder`)
     throw error
   }
 }

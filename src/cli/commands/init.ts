@@ -53,7 +53,7 @@ export const initCommand = command(
     for (const path of [file, ...(args['api-key-file'] === undefined ? [keyFileBeside(file)] : [])])
       if (existsSync(path)) throw thereAlready(path)
     if (args.album.length > args.folder.length)
-      throw new Problem('--album is given more often than --folder; each is the album of one folder')
+      throw new Problem('--album is given more often than --folder. Give one for each folder')
     const { Asker } = await import('../init/asker.ts')
     const { agreeOnHost, agreeOnKey, agreeOnMirrors } = await import('../init/answers.ts')
     const asker = new Asker(process.stdin, process.stdout)
@@ -86,10 +86,7 @@ function refuseMissing(args: InferredOptionTypes<typeof OPTIONS>): void {
     ...(hasKey ? [] : ['--api-key-file (or $ALBUMD_API_KEY)']),
     ...(args.folder.length === 0 ? ['--folder'] : []),
   ].join(', ')
-  if (missing)
-    throw new Problem(
-      `there is no terminal to ask at, so these are needed: ${missing}. See albumd init --help.`,
-    )
+  if (missing) throw new Problem(`No terminal to ask at. Give these: ${missing}`)
 }
 
 /** The path of the config to write. Without a flag, `findConfig` looks at this path later. */
@@ -97,7 +94,7 @@ function targetOf(flag: string | undefined): string {
   if (flag !== undefined) return resolve(flag)
   if (process.getuid?.() === 0) return '/etc/albumd/config.yaml'
   const folder = xdgFolder(process.env.XDG_CONFIG_HOME, '.config', process.env)
-  if (folder === null) throw new Problem('$HOME is not set; name the file to write with --config')
+  if (folder === null) throw new Problem('$HOME is not set. Name the file to write with --config')
   return join(folder, 'albumd', 'config.yaml')
 }
 

@@ -1,6 +1,8 @@
 import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import type { MirrorLocation } from '../../sync/outlook/index.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { count, printable } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, pathArgument } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
@@ -28,20 +30,18 @@ export const lsCommand = configCommand(
       ),
   async (config, { path, json, format: named, 'left-out': leftOut }) => {
     const format = json ? 'json' : named
-    const given = pathArgument(path)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
-    const { locationsOf, picturesOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+    const { picturesOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
+    const locate = await locator(config)
     return reading(config, async synced => {
-      const places = locationsOf(config, synced, given)
-      if (places.length === 0) throw inNoMirror(path!, config)
+      const places = locate(synced, path)
       if (leftOut) {
         const { leftOutLines } = await import('../terminal/left-out.ts')
         await writeOut(process.stdout, leftOutLines(places, format === 'json'))
         return EXIT.inSync
       }
       const found = places.map(place => recordedAt(synced, place))
-      if (found.every(({ kind }) => kind === 'nothing')) throw nothingKnown(path!)
       let unknown = 0
       function* pictures(): Generator<MirroredPicture> {
         for (const at of found)
@@ -54,7 +54,7 @@ export const lsCommand = configCommand(
       const lines = await listing(pictures(), format, { oneMirror, out: process.stdout })
       await writeOut(process.stdout, json ? inObject(lines) : lines)
       if (unknown > 0 && needsAddress(format))
-        sayAside(`left out: ${count(unknown, 'picture')} whose ${UNKNOWN}`)
+        sayAside(`Left out: ${count(unknown, 'picture')} whose ${UNKNOWN}`)
       return EXIT.inSync
     })
   },
@@ -67,34 +67,33 @@ function* inObject(lines: Iterable<string>): Generator<string> {
 }
 
 export const UNKNOWN =
-  'delivery address is not known; "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
+  'delivery address is not known. "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
 
 export function mirrorsOf({ mirrors }: Config): string {
-  return `the mirrors are ${mirrors.map(({ folder }) => printable(folder)).join(', ')}`
+  return `The mirrors are ${mirrors.map(({ folder }) => printable(folder)).join(', ')}`
 }
 
-/** The locations that paths of a command line name, one or several for each path. Throws Problem for a path in no mirror. */
+/**
+ * Answers a function that finds the locations which a path of a command line names: one or several; without a path all
+ * mirrors. The function throws Problem for a path in no mirror, and for a path that neither disk nor records know.
+ */
+export async function locator(config: Config) {
+  const { isKnownAt, locationsOf } = await import('../../daemon/report/mirrored-pictures.ts')
+  return (synced: Synced, path: string | undefined): MirrorLocation[] => {
+    const places = locationsOf(config, synced, pathArgument(path))
+    const shown = printable(path ?? '')
+    if (places.length === 0) throw new Problem(`${shown} lies in no mirror. ${mirrorsOf(config)}`)
+    if (path !== undefined && !places.some(place => isKnownAt(synced, place)))
+      throw new Problem(`${shown}: ${inWords(because('not_known'))}`)
+    return places
+  }
+}
+
+/** The locations that paths of a command line name. Throws Problem as `locator` tells. */
 export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
   // Without a path, a damaged state must not be read: sync sets it aside.
   if (paths.length === 0) return []
   const { readState } = await import('../../daemon/state/state.ts')
-  const { locationsOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
-  return readState(config, synced =>
-    paths.flatMap(path => {
-      const places = locationsOf(config, synced, pathArgument(path))
-      if (places.length === 0) throw inNoMirror(path, config)
-      if (places.every(place => recordedAt(synced, place).kind === 'nothing')) throw nothingKnown(path)
-      return places
-    }),
-  )
-}
-
-export function inNoMirror(path: string, config: Config): Problem {
-  return new Problem(`${printable(path)} lies in no mirror; ${mirrorsOf(config)}`)
-}
-
-export function nothingKnown(path: string): Problem {
-  return new Problem(
-    `${printable(path)}: nothing is known of it; "albumd why" tells of paths, "albumd ls" of what is on the host`,
-  )
+  const locate = await locator(config)
+  return readState(config, synced => paths.flatMap(path => locate(synced, path)))
 }

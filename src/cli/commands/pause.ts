@@ -34,9 +34,7 @@ async function durationIn(given: string): Promise<number> {
   const { parseDuration } = await import('../../config/values.ts')
   const ms = parseDuration(given)
   if (ms === null || ms < 1 || ms > LONGEST_MS)
-    throw new Problem(
-      `--for ${given}: must be a duration such as 90s, 10m or 1h30m, up to 365d. See albumd pause --help.`,
-    )
+    throw new Problem(`--for ${given} is no duration. Say 90s, 10m or 1h30m, up to 365d`)
   return ms
 }
 

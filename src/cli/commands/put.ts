@@ -55,11 +55,11 @@ async function refuseUnsendable(places: readonly MirrorLocation[]): Promise<void
   for (const place of places) {
     const found = lookAt(realDisk, place)
     const at = printable(pathOfPlace(place))
-    if (found.kind === 'absent') throw new Problem(`${at}: there is no such file`)
+    if (found.kind === 'absent') throw new Problem(`${at}: No such file`)
     if (found.kind === 'folder')
-      throw new Problem(`${at}: this is a folder; "albumd sync ${at}" sends what is in it`)
-    if (found.kind === 'left_out') throw new Problem(`${at}: not sent, because ${inWords(found.reason)}`)
-    if (found.kind === 'unknown') throw new Problem(`${at}: it can't be read (${found.message})`)
+      throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
+    if (found.kind === 'left_out') throw new Problem(`${at} is left out: ${inWords(found.reason)}`)
+    if (found.kind === 'unknown') throw new Problem(`${at} can't be read (${found.message})`)
   }
 }
 

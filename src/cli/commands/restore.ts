@@ -93,11 +93,11 @@ type Restore = (tell: (told: RestoreEvent) => void, interruption: Interruption) 
 /** The restore that the options ask for. Throws Problem. */
 async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
   const { folder, mirror, deleted, at: given, 'from-host': fromHost } = asked
-  if (folder === '') throw new Problem('the folder is empty; name one')
+  if (folder === '') throw new Problem('No folder is named. Name one')
   if (fromHost && (deleted || mirror !== undefined))
-    throw new Problem('--from-host fetches all that the host lists: leave out --mirror and --deleted')
+    throw new Problem('--from-host fetches all that the host lists. Leave out --mirror and --deleted')
   if (given !== undefined && (fromHost || deleted))
-    throw new Problem('--at brings back what was there then: leave out --from-host and --deleted')
+    throw new Problem('--at brings back what was there then. Leave out --from-host and --deleted')
   const mirrors = mirrorsFor(config, mirror)
   const ca = readAuthorities(config)
   if (fromHost) {
@@ -122,7 +122,7 @@ async function restoreAt(
   const at = { given, moment: parseMoment('--at', given, Date.now()) }
   const place = placeInMirror(config, folder)
   if (place && mirror !== undefined)
-    throw new Problem(`${printable(folder)} lies in a mirror already: leave out --mirror`)
+    throw new Problem(`${printable(folder)} lies in a mirror already. Leave out --mirror`)
   if (place && !yes && !json) {
     const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
     const begun = await begunMoment(config, { folder, mirrors: [place.mirror], at: given })
@@ -141,7 +141,7 @@ async function askFirst(folder: string, moment: number): Promise<void> {
     asker.tell('Pictures that came later stay. A file with other bytes is moved to .albumd-replaced in it.')
     const check = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'say yes or no')
     const answer = await asker.ask({ option: 'yes', words: 'Go on', fallback: 'no', check })
-    if (/^n/i.test(answer)) throw new Problem('nothing was restored')
+    if (/^n/i.test(answer)) throw new Problem('Nothing was restored')
   } finally {
     asker.close()
   }
@@ -152,7 +152,7 @@ function mirrorsFor(config: Config, given: string | undefined): string[] {
   if (given === undefined) return folders
   const real = realPathOf(resolve(given))
   if (folders.includes(real)) return [real]
-  throw new Problem(`${printable(given)} is no mirror; ${mirrorsOf(config)}`)
+  throw new Problem(`${printable(given)} is no mirror. ${mirrorsOf(config)}`)
 }
 
 /** Writes one JSON object. Each of its `problems` is written at once, because there may be very many problems. */

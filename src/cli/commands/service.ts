@@ -102,9 +102,9 @@ function operate(operation: Operation) {
 
 function placeOf({ user, account }: InferredOptionTypes<typeof whose>): ServicePlace {
   if (user && account !== undefined)
-    throw new Problem('--account is for the machine’s services, --user for your own: say one of them.')
+    throw new Problem('--account is for the services of the machine, --user for your own. Say one of them')
   if (account !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.]*$/.test(account))
-    throw new Problem(`--account ${account}: letters, digits, _ and . alone. See albumd service --help.`)
+    throw new Problem(`--account ${account} is no name. Use letters, digits, _ and . alone`)
   return servicePlace(user, account ?? null, process.env)
 }
 

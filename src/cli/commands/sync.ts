@@ -36,7 +36,7 @@ export const syncCommand = configCommand(
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
     if (dryRun && paths.length > 0)
-      throw new Problem('--dry-run looks at everything; leave out the paths, or --dry-run.')
+      throw new Problem('--dry-run looks at everything. Leave out the paths, or --dry-run')
     if (dryRun) return preview(pruning(config, pruneIgnored), json, onInterrupts)
     const places = await locationsToActOn(config, paths)
     const named = places.map(({ mirror, path }) => fullPath(mirror.folder, path))
@@ -130,6 +130,6 @@ function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown:
   const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
   sayAside(`${count(equal, 'linked image')} proved to be the same`)
   if (other > 0)
-    sayAside(`${count(other, 'linked image')} proved to be another; the next sync uploads the pictures`)
+    sayAside(`${count(other, 'linked image')} proved to be another. The next sync uploads the pictures`)
   if (unknown > 0) sayAside(`${count(unknown, 'linked image')} could not be compared: ${why}${remedy}`)
 }

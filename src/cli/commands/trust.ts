@@ -30,7 +30,7 @@ export const trustCommand = configCommand(
       ),
   async (config, { folder: given, 'take-album': takeAlbum, json }, onInterrupts) => {
     if (takeAlbum) return takeAlbums(config, json, onInterrupts)
-    if (given === undefined) throw new Problem('which folder? Name it, or say --take-album')
+    if (given === undefined) throw new Problem('No folder is named. Name one, or say --take-album')
     const folder = realPathOf(resolve(given))
     const { result } = await carryOut(config, 'trust', { folder }, onInterrupts())
     const { keeps, ...told } = result

@@ -53,9 +53,9 @@ async function startOwnHost({ hostData, port, apiKey, folder }: Workspace): Prom
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'HOST_DATA_IN_USE')
-      throw new Problem(`${here(folder)}: another albumd tries this already; stop it first`, EXIT.locked)
+      throw new Problem(`Another albumd tries ${here(folder)} already. Stop that one first`, EXIT.locked)
     if (code === 'EADDRINUSE')
-      throw new Problem(`port ${port} is taken; stop what listens there, then start again`, EXIT.locked)
+      throw new Problem(`Port ${port} is taken. Stop what listens there, then start again`, EXIT.locked)
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption, pathArgument } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { printJson } from '../terminal/output.ts'
-import { inNoMirror } from './ls.ts'
+import { locationsToActOn } from './ls.ts'
 
 export const whyCommand = configCommand(
   options =>
@@ -18,11 +18,10 @@ export const whyCommand = configCommand(
       .example('$0 why Holiday/a.jpg', 'Why is it not on the host yet?')
       .epilogue('It only reads, also beside a running albumd, and does not ask the host.'),
   async (config, { path, json }) => {
-    const given = pathArgument(path)!
     await sayStateProblem(config)
+    await locationsToActOn(config, [path])
     const { explainPath } = await import('../../daemon/report/explain.ts')
-    const explained = await explainPath(config, given, Date.now())
-    if (explained.length === 0) throw inNoMirror(path, config)
+    const explained = await explainPath(config, pathArgument(path)!, Date.now())
     const [only, another] = explained
     if (json) printJson(another ? { paths: explained } : only!)
     else process.stdout.write(explained.map(inWords).join('\n'))
@@ -53,9 +52,23 @@ const PROOFS: Record<PathImage['proof'], string> = {
 }
 
 function inWords(explained: Explanation): string {
-  const { path, state, reason, album, file, sha256, image, deletions, counts, failure, next, history } =
-    explained
+  const {
+    path,
+    state,
+    reason,
+    details,
+    album,
+    file,
+    sha256,
+    image,
+    deletions,
+    counts,
+    failure,
+    next,
+    history,
+  } = explained
   const rows: [string, string][] = [['state', printable(`${STATES[state]}: ${reason}`)]]
+  if (details) rows.push(['state', printable(details)])
   if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${localTime(file.modified_at)}`])
   if (counts) rows.push(['holds', countsInWords(counts)])
   const inAlbum = album.path === '' ? 'the root' : `"${printable(album.path)}"`

@@ -44,12 +44,12 @@ function readAccess(args: HostArgs): { data: string; apiKeys: readonly string[] 
   const { data, 'api-key': apiKeys } = args
   const missing = [data === undefined && '--data', apiKeys === undefined && '--api-key'].filter(Boolean)
   if (data === undefined || apiKeys === undefined)
-    throw new Problem(`${missing.join(' and ')} must be given, to serve`)
+    throw new Problem(`${missing.join(' and ')} missing. Both are needed to serve`)
   if (data === '') throw wrong('data', 'must be a folder')
   if (apiKeys.includes('')) throw wrong('api-key', 'must not be empty')
   if (apiKeys.every(mayBeKey)) return { data, apiKeys }
-  const why = 'a key is printable ASCII without spaces, at most 4096 characters: no client could send another'
-  throw new Problem(`--api-key: ${why}`)
+  const why = 'must be printable ASCII without spaces, at most 4096 characters'
+  throw new Problem(`--api-key ${why}`)
 }
 
 function readListen(written: string): HostOptions['listen'] {
@@ -72,9 +72,9 @@ function readSite(written: string): URL {
 /** Refuses plain HTTP to other machines (§5.4: only HTTPS). With --insecure plain HTTP is allowed. */
 function refuseInsecure(args: HostArgs, host: string, site: URL | null): void {
   if (site?.protocol === 'http:' && args.tls)
-    throw wrong('public-url', 'begins with http://, and the host speaks TLS: say https://, or --no-tls too')
+    throw wrong('public-url', 'begins with http://, and the host speaks TLS. Say https://, or --no-tls too')
   if (args.tls || args.insecure) return
-  const risk = 'to other machines, with their keys readable to all between; --insecure allows it'
+  const risk = 'to other machines, with the keys readable to all between. --insecure allows it'
   const own = URL.parse(host.includes(':') ? `http://[${host}]` : `http://${host}`)
   if (!own || !isLoopback(own))
     throw wrong('no-tls', `and --listen ${args.listen} would serve plain HTTP ${risk}`)

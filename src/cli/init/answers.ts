@@ -53,7 +53,7 @@ export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Pro
       fault = await look()
     }
     if (fault === null) return
-    if (!canAsk) throw new Problem(`${fault.message}; ${NO_CHECK}`, EXIT.left)
+    if (!canAsk) throw new Problem(`${fault.message}. ${NO_CHECK}`, EXIT.left)
     asker.tell(fault.message)
   }
 }
@@ -94,7 +94,7 @@ export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): P
     ? readApiKey({ host: { api_key_file: file } }, {})
     : readApiKey({ host: {} }, { ALBUMD_API_KEY })
   const refusal = await check(key)
-  if (refusal !== null) throw new Problem(`${refusal}; ${NO_CHECK}`, EXIT.refused)
+  if (refusal !== null) throw new Problem(`${refusal}. ${NO_CHECK}`, EXIT.refused)
   if (!file) return key
   host.api_key_file = file
   return null

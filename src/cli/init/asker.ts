@@ -58,7 +58,7 @@ export class Asker {
       return answer
     }
     if (!this.#lines)
-      throw new Problem(`--${option} is needed where nobody can be asked; see albumd init --help.`)
+      throw new Problem(`--${option} is needed where nobody can be asked. See albumd init --help`)
     const prompt = `${words}${fallback === undefined ? '' : ` [${printable(fallback)}]`}: `
     for (;;) {
       const typed = (await this.#typed(this.#lines, prompt, secret)) || fallback
@@ -84,7 +84,7 @@ export class Asker {
     try {
       return (await lines.question(secret ? '' : prompt, { signal })).trim()
     } catch (error) {
-      throw signal.aborted ? new Problem('broken off; nothing was written') : error
+      throw signal.aborted ? new Problem('Broken off; nothing was written') : error
     } finally {
       this.#quiet = false
     }

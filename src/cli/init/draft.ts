@@ -70,12 +70,10 @@ function inWords(path: string, write: () => void): void {
     const { code } = error as NodeJS.ErrnoException
     throw code === 'EEXIST'
       ? thereAlready(path)
-      : new Problem(`${printable(path)}: can't be written (${code}); name another place with --config`)
+      : new Problem(`${printable(path)} can't be written (${code}). Name another place with --config`)
   }
 }
 
 export function thereAlready(path: string): Problem {
-  return new Problem(
-    `${printable(path)}: is there already, and nothing is written over; name another place with --config`,
-  )
+  return new Problem(`${printable(path)} is there already. Name another place with --config`)
 }

@@ -24,11 +24,11 @@ export function install(place: ServicePlace): number {
   const program = thisProgram()
   if (program[1]!.includes('/_npx/'))
     throw new Problem(
-      'this albumd is in the cache of npx, which may be emptied; npm install --global albumd, then run it from there',
+      'This albumd is in the cache of npx, which may be emptied. Install it, then run it from there',
     )
   const systemctl = openSystemctl(place)
   if (runTool('systemd-notify', ['--version']) === null)
-    throw new Problem('there is no systemd-notify; it comes with systemd, and albumd needs it')
+    throw new Problem('There is no systemd-notify. Install it; systemd brings it')
   if (!user) say(makeServiceUser() ? `made the user ${SERVICE_USER}` : `the user ${SERVICE_USER} is there`)
   const changed = putUnit(place, unitText(template, program))
   systemctl.do('daemon-reload')
@@ -46,7 +46,9 @@ export function install(place: ServicePlace): number {
   if (user) {
     const linger = ['show-user', '--property=Linger', '--value', process.env.USER ?? '']
     if (runTool('loginctl', linger)?.out.trim() !== 'yes')
-      say('it runs while you are logged in; loginctl enable-linger has it run from the start of the machine')
+      say(
+        'albumd runs while you are logged in. "loginctl enable-linger" has it run from the start of the machine',
+      )
   }
   return EXIT.inSync
 }
@@ -54,7 +56,7 @@ export function install(place: ServicePlace): number {
 /** Throws Problem before anything is changed, when a service of the machine needs root or systemd does not answer. */
 function openSystemctl({ user }: ServicePlace): Systemctl {
   if (!user && process.getuid?.() !== 0)
-    throw new Problem('only root may do that: run it with sudo, or with --user for your own')
+    throw new Problem('Only root may do that. Run it with sudo, or with --user for your own')
   return new Systemctl(user)
 }
 
@@ -80,7 +82,7 @@ function start({ unit, user }: ServicePlace, systemctl: Systemctl, changed: bool
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const log = `journalctl ${user ? '--user ' : ''}-u ${unit}`
-    throw new Problem(`${unit} did not start; ${log} says why`, EXIT.unexpected)
+    throw new Problem(`${unit} did not start. ${log} says why`, EXIT.unexpected)
   }
   say(runs ? `restarted ${unit}` : `started ${unit}`)
 }
@@ -113,7 +115,7 @@ export function operate(place: ServicePlace, operation: Operation): number {
   const systemctl = openSystemctl(place)
   const { unit, file, user } = place
   if (!existsSync(file))
-    throw new Problem(`${unit} is not installed; albumd service install${user ? ' --user' : ''} does that`)
+    throw new Problem(`${unit} is not installed. "albumd service install${user ? ' --user' : ''}" does that`)
   systemctl.do(operation, unit)
   say(`${{ start: 'started', stop: 'stopped', restart: 'restarted' }[operation]} ${unit}`)
   return EXIT.inSync

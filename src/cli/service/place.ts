@@ -30,7 +30,7 @@ const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
 /** `account`: the name of one of the machine's services, or null. Throws Problem when $HOME is needed and not set. */
 export function servicePlace(user: boolean, account: string | null, env: NodeJS.ProcessEnv): ServicePlace {
   const own = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
-  if (user && own === null) throw new Problem('there is no $HOME; set it to the folder that is yours')
+  if (user && own === null) throw new Problem('$HOME is not set. Set it to the folder that is yours')
   if (user && own !== null)
     return {
       user: true,
@@ -88,7 +88,7 @@ export function makeServiceUser(): boolean {
   if (ended?.code === 0) return true
   const why = ended === null ? 'there is no systemd-sysusers' : ended.err
   throw new Problem(
-    `the user ${SERVICE_USER} can't be made (${why}); make it (useradd --system ${SERVICE_USER}), then run this again`,
+    `The user ${SERVICE_USER} can't be made (${why}). Make it (useradd --system ${SERVICE_USER}), then run this again`,
     EXIT.unexpected,
   )
 }

@@ -26,18 +26,18 @@ export class Systemctl {
     const { code, err } = this.ask('show-environment')
     if (code === 0) return
     const remedy = user
-      ? 'log in as yourself, not by su or sudo'
+      ? 'Log in as yourself, not by su or sudo'
       : process.getuid?.() === 0
-        ? 'the machine was not started by systemd; have "albumd run" started by what starts services here'
-        : 'the machine was not started by systemd, or you need to be root'
-    throw new Problem(`systemd does not answer${err ? ` (${err})` : ''}; ${remedy}`)
+        ? 'Have "albumd run" started by what starts services here'
+        : 'Run it as root, on a machine that systemd has started'
+    throw new Problem(`systemd does not answer${err ? ` (${err})` : ''}. ${remedy}`)
   }
 
   ask(...args: string[]): Ended {
     const ended = runTool('systemctl', [...this.#flags, ...args])
     if (ended) return ended
     throw new Problem(
-      'there is no systemd here; have another service manager run "albumd run" and restart it when it ends',
+      'There is no systemd here. Have another service manager run "albumd run", and restart it when it ends',
     )
   }
 

@@ -21,8 +21,8 @@ export const acceptCommand: Command<AcceptRequest, { failures: FailureStatus[] }
     if (failures.length === 0)
       throw new NotPossible(
         undo
-          ? `${path}: no failure at or below it is accepted. "albumd accept --list" names those that are`
-          : `${path}: no picture at or below it has failed. "albumd status" lists the pictures that did; a folder in doubt takes "albumd trust"`,
+          ? `No failure at or below ${path} is accepted. "albumd accept --list" names those that are`
+          : `No picture at or below ${path} has failed. "albumd status" lists what did; a folder in doubt takes "albumd trust"`,
       )
     const now = Date.now()
     await synced.commit(tx => accepted(tx, failures, { accept: !undo, now }))

@@ -26,7 +26,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
     const { config, synced } = context
     if (synced.audit.albums().length === 0) return { result: null, verdict: 'left' }
     const paused = repair ? pauseAt(synced, Date.now()) : null
-    if (paused) throw new NotPossible(`nothing can be repaired: ${pauseInWords(paused)}`, 'PAUSED')
+    if (paused) throw new NotPossible(`Nothing can be repaired: ${pauseInWords(paused)}`, 'PAUSED')
     for (;;) {
       const { result, gaveWay } = await auditForAWhile(context, repair)
       if (gaveWay && !result.finished && result.stopped.length === 0) {

@@ -14,19 +14,19 @@ import { NotPossible } from './command.ts'
 export function backUp({ state_dir }: Config, file: string): number {
   const { database } = stateFiles(state_dir)
   if (!existsSync(database))
-    throw new NotPossible(`${state_dir}: there is no state yet; the first sync or run makes it`)
+    throw new NotPossible(`${state_dir}: No state yet. The first sync or run makes it`)
   const folder = orNull(() => realpathSync(dirname(file)))
   if (folder === null)
-    throw new NotPossible(`${dirname(file)}: no such folder; make it, or name another file`)
+    throw new NotPossible(`${dirname(file)} is not there. Make the folder, or name another file`)
   if (folder === realpathSync(state_dir))
-    throw new NotPossible(`${file}: this is in the state folder itself; name a file on another disk`)
+    throw new NotPossible(`${file} is in the state folder itself. Name a file on another disk`)
   if (existsSync(file) && !isBackup(file))
-    throw new NotPossible(`${file}: this is no backup of albumd, so it is not replaced; name another file`)
+    throw new NotPossible(`${file} is no backup of albumd, so it is not replaced. Name another file`)
   const db = openDatabaseToRead(database)
   try {
     writeCopy(db, join(folder, `.${basename(file)}.tmp`), join(folder, basename(file)))
   } catch (error) {
-    throw new NotPossible(`${file}: the backup could not be written (${(error as Error).message})`)
+    throw new NotPossible(`${file}: Backup could not be written (${(error as Error).message})`)
   } finally {
     db.close()
   }

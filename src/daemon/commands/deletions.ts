@@ -31,7 +31,7 @@ export const deletionsCommand: Command<DeletionsRequest, { held: PendingDeletion
     }
     if (held.length > most)
       throw new NotPossible(
-        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}; look at the list again, then ${action}`,
+        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}. Look at the list again, then ${action}`,
       )
     const decided = action === 'approve' ? approved : kept
     await synced.commit(tx => decided(tx, imagesOf(synced, held), Date.now()))

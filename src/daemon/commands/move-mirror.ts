@@ -47,16 +47,16 @@ function moveIn(synced: Synced, config: Config, from: readonly string[], to: str
   const policy = config.mirrors.find(({ folder }) => folder === to)
   if (!policy)
     throw new NotPossible(
-      `the config names no mirror at ${to}, but ${listed(config.mirrors)}. Write the new folder into mirrors[].folder first`,
+      `The config names no mirror at ${to}, but ${listed(config.mirrors)}. Write the new folder into mirrors[].folder first`,
     )
   if (synced.mirrors.of(to))
-    throw new NotPossible(`${to} has records of its own, so no mirror can move there`)
+    throw new NotPossible(`${to} has records of its own, so no mirror can move there. Name another folder`)
   if (!mirror)
-    throw new NotPossible(`albumd knows no mirror at ${from[0]}; it knows ${listed(recorded) || 'none yet'}`)
+    throw new NotPossible(`No mirror at ${from[0]} is known. Known are ${listed(recorded) || 'none yet'}`)
   const { folder, album } = mirror
   if (config.mirrors.some(other => other.folder === folder))
     throw new NotPossible(
-      `the config still names ${folder}, so its mirror has not moved. Take it out of mirrors[]`,
+      `The config still names ${folder}, so its mirror has not moved. Take it out of mirrors[]`,
     )
   if (policy.album !== album)
     throw new NotPossible(

@@ -19,11 +19,14 @@ export interface Session {
   failed(error: unknown): unknown
 }
 
-export const ENDED = new Refused('DAEMON_ENDED', 'the daemon was stopped before this was done; run it again')
+export const ENDED = new Refused(
+  'DAEMON_ENDED',
+  'The daemon was stopped before this was done. Run the command again',
+)
 /** Commands that wait are refused with this reason, when the session ends because config or key was replaced. */
 export const RENEWED = new Refused(
   'DAEMON_ENDED',
-  'the daemon has taken another config or key before this was done; run it again',
+  'The daemon took another config or key before this was done. Run the command again',
 )
 
 /**

@@ -46,7 +46,7 @@ function scopeOf({ config, synced }: CommandContext, paths: readonly string[]): 
   const scopes = new Map<string, Scope>()
   for (const path of paths) {
     const mirror = config.mirrors.find(({ folder }) => isAtOrBelow(path, folder))
-    if (!mirror) throw new NotPossible(`${path}: it lies in no mirror`)
+    if (!mirror) throw new NotPossible(`${path} lies in no mirror`)
     const before = scopes.get(mirror.folder) ?? []
     const folders = foldersToScan(synced, mirror.folder, path.slice(mirror.folder.length + 1))
     scopes.set(
@@ -117,7 +117,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
   async carryOut(context, { path, resend }) {
     const { config, synced } = context
     if (path !== undefined && !hasFailures(config, synced, path))
-      throw new NotPossible(`retry ${path}: nothing failed at or below it; "albumd status" lists what did`)
+      throw new NotPossible(`Nothing failed at or below ${path}. "albumd status" lists what did`)
     if (path !== undefined || resend === undefined) {
       await forgetFailures(config, synced, path)
       const { host } = context.engine().context
@@ -126,7 +126,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
     if (resend !== undefined) {
       if ((await resendInDoubt(config, synced, resend, Date.now())) === 0)
         throw new NotPossible(
-          `--resend ${resend}: no upload there is in doubt; "albumd status" lists the uploads in doubt`,
+          `No upload at or below ${resend} is in doubt. "albumd status" lists those that are`,
         )
     }
     return passResult(context, async () => (await context.pass()).stopped)

@@ -10,9 +10,7 @@ export const takeAlbumCommand: Command<object, { albums: string[] }> = {
   takesAlbums: true,
   async carryOut({ config }) {
     if (config.account.shared === undefined)
-      throw new NotPossible(
-        'account.shared is not set, so no machine has claims on albums; there is nothing to take',
-      )
+      throw new NotPossible('No machine has claims on albums, because account.shared is not set')
     return { albums: ownAlbums(config.mirrors).albums }
   },
 }

@@ -28,7 +28,7 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
     const policy = config.mirrors.find(({ folder: root }) => folder === root || folder.startsWith(`${root}/`))
     if (!policy) {
       const known = config.mirrors.map(({ folder: root }) => root).join(', ')
-      throw new NotPossible(`${folder} lies in no mirror; the mirrors are ${known}`)
+      throw new NotPossible(`${folder} lies in no mirror. The mirrors are ${known}`)
     }
     const keeps = policy.deletions === 'keep'
     const mirror = synced.mirrors.of(policy.folder)
@@ -37,7 +37,7 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
       ? trustIn(realDisk, synced, mirror, path)
       : { kind: 'needless', elsewhere: [] }
     if (found.kind === 'impossible')
-      throw new NotPossible(`${inWords(found.reason)}; what can't be looked at can't be trusted`)
+      throw new NotPossible(`Only what can be looked at can be trusted: ${inWords(found.reason)}`)
     if (found.kind === 'needless')
       return { trusted: false, reason: null, missing: 0, paths: [], in_doubt: found.elsewhere, keeps }
     let missing = 0

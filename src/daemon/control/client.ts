@@ -49,11 +49,11 @@ export async function askDaemon<N extends CommandName>(
   throw leave.aborted
     ? new Refused(
         'LEFT',
-        'left; the daemon goes on with what it has begun, and "albumd status" shows how far it is',
+        'Left: the daemon goes on with what it has begun. "albumd status" shows how far it is',
       )
     : new Refused(
         'DAEMON_ENDED',
-        'the daemon ended before this was done; what it has done is recorded. Run the command again',
+        'The daemon ended before this was done. Run the command again; what was done is recorded',
       )
 }
 

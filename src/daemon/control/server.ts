@@ -128,8 +128,8 @@ function underThatConfig(command: Command<unknown, unknown>, fingerprint: string
       if (!command.atOnce && fingerprintOf(context.config) !== fingerprint)
         throw new Refused(
           'OTHER_CONFIG',
-          `${context.config.state_dir}: the albumd that has this state runs with another config; ` +
-            `let it read its config again (kill -HUP ${process.pid}), or name the one that it runs with`,
+          `The albumd that has the state in ${context.config.state_dir} runs with another config. ` +
+            `Let it read the config again (kill -HUP ${process.pid}), or name the one that it runs with`,
         )
       return command.carryOut(context, request)
     },

@@ -54,22 +54,22 @@ interface Question {
 const QUESTIONS: Record<AskedEndpoint, Question> = {
   list: {
     aim: 'to list albums and images',
-    without: 'audit, adopt and recovery of uploads in doubt wait for a plan that allows it',
+    without: 'Audit, adopt and recovery of uploads in doubt wait for a plan that allows it',
     ask: (host, signal) => host.list(null, 1, signal),
   },
   upload: {
     aim: 'to upload',
-    without: 'nothing can be uploaded; the host requires a paid plan for it',
+    without: 'Nothing can be uploaded. Get a plan that allows it',
     ask: (host, signal) => host.requestUpload(EMPTY_PICTURE, signal),
   },
   create_album: {
     aim: 'to make albums',
-    without: 'all pictures go into the deepest album that exists, or else into the root',
+    without: 'All pictures go into the deepest album that exists, or else into the root',
     ask: askToMakeNothing,
   },
   delete: {
     aim: 'to delete',
-    without: 'deleted and changed pictures keep their old images on the host until the plan allows it',
+    without: 'Deleted and changed pictures keep their old images on the host until the plan allows it',
     ask: askToDeleteNothing,
   },
 }
@@ -91,7 +91,7 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
     if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
-      yield { ...fail('key', `the host refused it: ${inWords(message)} (${code})`, KEY_REMEDY), code }
+      yield { ...fail('key', `The host refused it: ${inWords(message)} (${code})`, KEY_REMEDY), code }
       return
     }
     if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))
@@ -118,7 +118,7 @@ function judgeSuccess(endpoint: AskedEndpoint): Finding {
   return warn(
     'endpoint',
     `${endpoint}: the host accepted a request that must fail, so it is not the service that albumd is made for`,
-    'check host.base_url, and look on the host for an album without a name',
+    'Check host.base_url, and look on the host for an album without a name',
   )
 }
 
@@ -146,7 +146,7 @@ function judgeCode(endpoint: AskedEndpoint, code: string, said: string): Finding
   const [judge, remedy] =
     code === 'PLAN_NOT_SUPPORTED'
       ? [endpoint === 'upload' ? fail : warn, QUESTIONS[endpoint].without]
-      : (REMEDIES[code] ?? [fail, 'check host.base_url, and ask whoever runs the host'])
+      : (REMEDIES[code] ?? [fail, 'Check host.base_url, and ask whoever runs the host'])
   return { ...judge('endpoint', about(endpoint, said), remedy), code }
 }
 
@@ -161,10 +161,10 @@ const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string]>> =
   INVALID_API_KEY: [fail, KEY_REMEDY],
   MISSING_API_KEY: [fail, KEY_REMEDY],
   [OTHER_ACCOUNT]: [fail, OLD_KEY_BACK],
-  DAILY_LIMIT_REACHED: [warn, 'wait: albumd goes on by itself when there is quota again'],
-  STORAGE_LIMIT_REACHED: [fail, 'make room on the host, or get a larger plan; albumd tries again by itself'],
-  RATE_LIMITED: [warn, 'another program uses the account now; run the doctor again later'],
-  NO_AVAILABLE_IO_NODE: [warn, 'wait: the host has no upload node now, and albumd tries again by itself'],
+  DAILY_LIMIT_REACHED: [warn, 'Nothing to do: albumd goes on by itself when there is quota again'],
+  STORAGE_LIMIT_REACHED: [fail, 'Make room on the host, or get a larger plan'],
+  RATE_LIMITED: [warn, 'Run the doctor again later, because another program uses the account now'],
+  NO_AVAILABLE_IO_NODE: [warn, 'Nothing to do: albumd tries again by itself'],
 }
 
 /**
@@ -183,11 +183,11 @@ export async function checkAccount(
       if (!isOtherKey(synced, apiKey)) return null
       const doubt = await judgeAccount(host, synced, apiKey, signal)
       if (signal.aborted) return null
-      if (doubt === null) return pass('key', 'it was changed, and its account shows the recorded images')
+      if (doubt === null) return pass('key', 'The key was changed, and its account shows the recorded images')
       const { code, message } = doubt
       if (code === OTHER_ACCOUNT) return { ...fail('key', ACCOUNT_SHOWS_NOTHING, OLD_KEY_BACK), code }
-      const said = `it was changed, and whether it belongs to the same account could not be found out: ${inWords(message)} (${code})`
-      const remedy = 'run the doctor again; albumd does nothing with the key before it is sure'
+      const said = `The key was changed, and its account could not be checked: ${inWords(message)} (${code})`
+      const remedy = 'Run the doctor again; albumd does nothing with the key before it is sure'
       return { ...warn('key', said, remedy), code }
     })
   } catch (error) {

@@ -61,8 +61,8 @@ function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Find
   if (status?.other_config)
     yield warn(
       'daemon',
-      'it runs with another config than this one: it was not told to read the config again, or refused it',
-      `kill -HUP ${status.pid}; its log says why it refuses a config`,
+      'albumd runs with another config than this one',
+      `Have it read the config again: kill -HUP ${status.pid}. The log says why it refuses a config`,
     )
   if (status?.paused) {
     const { until } = status.paused
@@ -139,7 +139,7 @@ function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Acces
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       for (const { key, message } of error.problems) {
-        const wrong = fail(check, `${key}: ${message}`, 'correct it, then run the doctor again')
+        const wrong = fail(check, `${key}: ${message}`, 'Correct it, then run the doctor again')
         findings.push({ ...wrong, code: 'CONFIG' })
       }
       return undefined
@@ -199,8 +199,8 @@ export function findKey(
       findings: [
         warn(
           'key',
-          `${beside}: this user can't read it, as it should be where systemd hands it to the service; the host was not asked with it`,
-          'run the doctor as root too, which asks the host',
+          `${beside} is for the service alone, as it should be, so the host was not asked with the key`,
+          'Run the doctor as root, which asks the host',
         ),
       ],
     }
@@ -208,5 +208,5 @@ export function findKey(
     config,
     isHandedIn ? { ...env, CREDENTIALS_DIRECTORY: dirname(beside) } : env,
   )
-  return { key, findings: warning ? [warn('key', warning, null)] : [] }
+  return { key, findings: warning ? [warn('key', warning.message, warning.remedy)] : [] }
 }

@@ -41,10 +41,9 @@ export async function checkTrees(
 }
 
 const REMEDIES = {
-  FOLDER_MISSING:
-    'mount the disk that holds it, or correct the folder in the config; until then nothing of it is deleted',
-  FOLDER_UNREADABLE: 'until then nothing of it is uploaded or deleted',
-  FOLDER_OVERLAP: 'give each mirror, and state_dir, a folder of its own',
+  FOLDER_MISSING: 'Mount its disk, or correct the folder in the config; until then nothing of it is deleted',
+  FOLDER_UNREADABLE: 'Until then nothing of it is uploaded or deleted',
+  FOLDER_OVERLAP: 'Give each mirror, and state_dir, a folder of its own',
 }
 
 /** A mirror's folder as this user finds it. */
@@ -120,7 +119,7 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
   return fail(
     'folder',
     `${size}; ${what}, the first is ${unreadable.first}`,
-    `let this user read them, for example by chmod -R u+rX or setfacl on ${shellWord(folder)}; nothing in an unreadable folder is uploaded or deleted`,
+    `Let this user read them, for example by chmod -R u+rX or setfacl on ${shellWord(folder)}`,
   )
 }
 
@@ -128,8 +127,8 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
 function presignFinding(folder: string, { pictures, first }: Survey['deep']): Finding {
   return fail(
     'folder',
-    `${folder}: pictures in folders below it: ${inDigits(pictures)}, the first in ${first}; host.upload_form presign knows no album and can't send them`,
-    "set host.upload_form to credential, or name these folders in the mirror's ignore",
+    `${folder}: pictures in folders below it: ${inDigits(pictures)}, the first in ${first}; host.upload_form presign can't send them`,
+    "Set host.upload_form to credential, or name these folders in the mirror's ignore",
   )
 }
 
@@ -158,7 +157,7 @@ export function checkMounts(
         warn(
           'mounts',
           `${folder}: ${path} is on other machines (${type}), which do not tell what they change there`,
-          'albumd looks at it every minute by itself; watch.poll chooses how often',
+          'Nothing to do: albumd looks there every minute; watch.poll chooses how often',
         ),
       ),
     ]
@@ -169,7 +168,7 @@ export function checkMounts(
       fail(
         'mounts',
         `state_dir ${state_dir} is on a file system of other machines (${stateMount.type}), where a database is not safe`,
-        'name a state_dir on a disk of this machine',
+        'Name a state_dir on a disk of this machine',
       ),
     )
   return findings.length > 0 ? findings : [pass('mounts', 'all on disks of this machine that are mounted')]
@@ -200,8 +199,8 @@ export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced
   })
 }
 
-const ROOT_REMEDY = 'do as it says; until then nothing of it is uploaded or deleted'
-const SCAN_REMEDY = 'do as it says; then "albumd sync" scans the folder again'
+const ROOT_REMEDY = 'Do so; until then nothing of this folder is uploaded or deleted'
+const SCAN_REMEDY = 'Do so; then "albumd sync" scans the folder again'
 
 /** Deletions that wait for a person. */
 export function checkHeld(mirrors: readonly { folder: string; held_deletions: number }[]): Finding[] {
@@ -232,7 +231,7 @@ export function checkWatches(
   if (watching && watching.lost > 0)
     return warn(
       'watching',
-      `folders that can't be watched, and are scanned every minute instead: ${inDigits(watching.lost)}. ${watching.reason}`,
+      `Folders that can't be watched, and are scanned every minute instead: ${inDigits(watching.lost)}. ${watching.reason}`,
       watching.remedy,
     )
   if (watch.poll !== undefined) return pass('watching', 'watch.poll is set: folders need no watches')

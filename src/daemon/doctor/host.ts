@@ -39,7 +39,7 @@ export async function checkReach(
   const answer = await http.exchange(greeting, signal).finally(() => http.close())
   if (answer.kind === 'cancelled') return []
   if (answer.kind === 'silence') {
-    const remedy = 'check host.base_url, the network and the name server; albumd tries again by itself'
+    const remedy = 'Check host.base_url and the network; albumd tries again by itself'
     return [fail('host', inWords(answer.message), remedy)]
   }
   return [pass('host', `${new URL(baseUrl).host} answers`), checkClock(answer, (began + Date.now()) / 2)]
@@ -52,7 +52,7 @@ export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>,
   const off = now - told
   const said = `this machine's clock is ${Math.round(Math.abs(off) / 1000)} s ${off < 0 ? 'behind' : 'ahead of'} the host's`
   const remedy =
-    'set the clock (timedatectl set-ntp true); uploads.hours, schedules and certificates depend on it'
+    'Set the clock (timedatectl set-ntp true); uploads.hours, schedules and certificates depend on it'
   if (Math.abs(off) >= CLOCK_FAIL_MS) return fail('clock', said, remedy)
   return Math.abs(off) >= CLOCK_WARN_MS ? warn('clock', said, remedy) : pass('clock', said)
 }
@@ -72,13 +72,13 @@ export async function checkTls(
     const left = Date.parse(valid_to) - Date.now()
     const said = `the certificate of ${name} is trusted, until ${new Date(valid_to).toISOString().slice(0, 10)}`
     if (left > SOON_MS) return pass('tls', said)
-    return warn('tls', said, 'it expires soon: whoever runs the host must renew it')
+    return warn('tls', said, 'Expires soon, so whoever runs the host must renew it')
   } catch (error) {
     const { code, message } = explainTransportError(error as Error, `${name}:${port || 443}`)
     const remedy =
       code === 'HOST_TLS'
-        ? 'check host.ca_file and host.base_url, and the clock'
-        : 'check host.base_url and the network'
+        ? 'Check host.ca_file, host.base_url and the clock'
+        : 'Check host.base_url and the network'
     return fail('tls', inWords(message), remedy)
   }
 }

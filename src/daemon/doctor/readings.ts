@@ -46,7 +46,7 @@ export function checkReadings(
   const closed = albums.closed().map(({ id }) => albumName({ albums }, id))
   if (closed.length > 0)
     findings.push(
-      learned(`the host creates no albums in ${inShort(closed)}; it is asked again after a day`, {
+      learned(`the host creates no albums in ${inShort(closed)}; albumd asks again after a day`, {
         closed_albums: closed,
       }),
     )
@@ -78,7 +78,7 @@ function dimensionFindings(setting: Config['host']['dimensions'], meta: Synced['
       warn(
         'readings',
         `dimensions: the host refuses them as host.dimensions says (${setting}), so none are compared`,
-        'leave host.dimensions out: albumd then learns which the host takes',
+        'Leave host.dimensions out: albumd then learns which the host takes',
       ),
     )
   else if (setting !== 'learn')

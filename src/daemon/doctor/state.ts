@@ -21,15 +21,15 @@ export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Gen
   const folder = nearest(state_dir)
   if (folder !== state_dir)
     return yield mayWrite(folder)
-      ? pass('state', `${state_dir}: not there yet; the first start makes it`)
+      ? pass('state', `${state_dir} is not there yet; the first start makes it`)
       : fail(
           'state',
-          `${state_dir}: not there, and this user can't make it`,
-          'make it, and chown it to the user that albumd runs as',
+          `${state_dir} is not there, and this user can't make it`,
+          'Make it, and chown it to the user that albumd runs as',
         )
   const stats = statSync(state_dir)
   if (!stats.isDirectory())
-    return yield fail('state', `${state_dir}: it is not a folder`, 'move it away, or name another state_dir')
+    return yield fail('state', `${state_dir} is not a folder`, 'Move it away, or name another state_dir')
   const { mode, uid } = stats
   const isOfAnother = process.getuid !== undefined && uid !== process.getuid()
   const isOpenToOthers = process.platform !== 'win32' && (mode & 0o077) !== 0
@@ -38,16 +38,16 @@ export function* checkStateFolder({ state_dir }: Pick<Config, 'state_dir'>): Gen
       'state',
       `${state_dir}: this user can't write there`,
       isOfAnother
-        ? 'run the doctor as the user that albumd runs as, or chown the folder to that user'
+        ? 'Run the doctor as the user that albumd runs as, or chown the folder to that user'
         : (mode & 0o700) === 0o700
-          ? 'check whether its disk is mounted read-only'
+          ? 'Check whether its disk is mounted read-only'
           : `chmod u+rwx ${shellWord(state_dir)}`,
     )
   else if (isOfAnother)
     yield warn(
       'state',
-      `${state_dir} belongs to another user: what is said here about permissions holds for you, and perhaps not for albumd`,
-      'run the doctor as the user that albumd runs as',
+      `${state_dir} belongs to another user, so what is said here of permissions may differ for albumd`,
+      'Run the doctor as the user that albumd runs as',
     )
   else if (!isOpenToOthers) yield pass('state', `${state_dir}: writable, and this user's alone`)
   if (isOpenToOthers)
@@ -60,14 +60,14 @@ export function checkDatabase(config: Config): Finding {
   try {
     const problem = stateProblem(config.state_dir)
     if (problem)
-      return fail('database', problem, 'run "albumd sync"; no picture is uploaded twice because of this')
+      return fail('database', problem, 'Run "albumd sync"; no picture is uploaded twice because of this')
     if (!existsSync(database)) return pass('database', 'nothing is recorded yet')
     const fault = faultIn(database)
     if (fault !== null)
       return fail(
         'database',
         `${database}: damaged: ${fault}`,
-        'stop albumd, move the file away and run "albumd sync": it makes new records from what the host lists',
+        'Stop albumd, move the file away and run "albumd sync", which makes new records from what the host lists',
       )
     readState(config, synced => refuseOther(synced, config))
     return pass('database', `${database}: whole`)
@@ -94,8 +94,7 @@ export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Findin
   const { bavail, bsize, files, ffree } = statfsSync(nearest(state_dir))
   const free = bavail * bsize
   const said = `${state_dir}: ${inDigits(Math.round(free / 2 ** 20))} MB free`
-  const remedy =
-    'make room on the disk that holds state_dir; albumd stops when the disk is full, and goes on when there is room'
+  const remedy = 'Make room on the disk of state_dir; albumd waits while it is full'
   if (free < NO_ROOM) return fail('disk_space', said, remedy)
   // Some file systems, such as btrfs, do not count files; `files` is 0 there.
   if (files > 0 && ffree < FEW_FILES)

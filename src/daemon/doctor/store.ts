@@ -26,7 +26,7 @@ export async function* checkStore(
     yield warn(
       'store',
       `account.shared: ${store.away.message}`,
-      'until it answers, uploads go on at account.when_away of the rate, and deletions wait',
+      'Until it answers, uploads go on at account.when_away of the rate, and deletions wait',
     )
 }
 
@@ -56,7 +56,7 @@ async function askStore(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const [{ key, message }] = error.problems as [ConfigError['problems'][number]]
-    const wrong = fail('store', `${key}: ${message}`, 'correct it, then run the doctor again')
+    const wrong = fail('store', `${key}: ${message}`, 'Correct it, then run the doctor again')
     return { ...wrong, code: 'CONFIG' }
   }
 }

@@ -91,7 +91,7 @@ export async function supervise(
     if (line !== null) manager?.status(line)
     // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
     manager?.ready()
-    bus.say(line ?? 'the state works again; albumd goes on')
+    bus.say(line ?? 'The state works again; albumd goes on')
   }
   /** Somebody may have put another state folder in the place of the one that was claimed. */
   const renewFolder = async () => {
@@ -278,8 +278,7 @@ export async function keepTrying(
     } catch (error) {
       if (!(error instanceof StateError)) throw error
       if (!PASSING.has(error.code) && !(worked && PASSING_LATER.has(error.code))) throw error
-      if (said !== error.message)
-        tell(`${error.message}. Nothing is sent or deleted meanwhile; albumd tries again by itself`)
+      if (said !== error.message) tell(`${error.message}; albumd tries again by itself`)
       said = error.message
     }
     if (!stop.aborted) await clock.sleep(waitMs, stop)

@@ -1,3 +1,4 @@
+import { because, inWords } from '../../words/reasons.ts'
 import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
 /** Something that needs a person. */
@@ -37,24 +38,24 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   if (quietMs > STUCK_MS)
     alert(
       'STUCK',
-      `albumd has given no sign of life for ${inHours(quietMs)}: a disk or a network mount may hang`,
+      `albumd has given no sign of life for ${inHours(quietMs)}. Look for a disk or a network mount that hangs`,
     )
   for (const { folder, reason, needs_person } of mirrors)
     if (needs_person) alert('GUARDED', `${folder} is guarded: ${reason}`, `GUARDED ${folder}`)
   for (const { code, endpoint, message } of blocksInTheWay(status))
-    alert(code, `the host refuses ${endpoint}: ${message}`, `BLOCKED ${endpoint} ${code}`)
+    alert(code, `The host refuses ${endpoint}: ${message}`, `BLOCKED ${endpoint} ${code}`)
   for (const { folder, held_deletions: held } of mirrors)
     if (held > 0)
       alert(
         'HELD',
-        `${folder}: ${held} held deletions wait for your decision; see "albumd deletions list"`,
+        `${folder}: ${inWords(because('deletions_wait', { deletions: held }))}. "albumd deletions list" shows them`,
         `HELD ${folder}`,
       )
   if (deleted_more) alert('DELETED_MORE', deleted_more.message, `DELETED_MORE ${deleted_more.at}`)
   if (oldestUnsyncedMs > maxAgeMs)
     alert(
       'TOO_OLD',
-      `a picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host; "albumd status" says why`,
+      `A picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host. "albumd status" says why`,
     )
   // What passes by itself is no alert. When a picture waits too long for that, there is an alert TOO_OLD.
   const [first, ...others] = status.failures.filter(({ needs_person }) => needs_person)

@@ -19,7 +19,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { codeOf, commandOf, inWords, type ReasonCode } from '../../words/reasons.ts'
+import { codeOf, commandOf, inWords, moreOf, type ReasonCode } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
@@ -73,6 +73,8 @@ export interface Explanation {
   state: PathState
   /** Why the path is in that state. */
   reason: string
+  /** The long reason. Null: `reason` says it all. */
+  details: string | null
   /** The album where the picture belongs, with slashes; '' is the root. `id`: null when the album is not recorded. */
   album: { path: string; id: string | null }
   /** The picture on the disk; null when none lies there. */
@@ -171,6 +173,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
     mirror: mirror.folder,
     state,
     reason: inWords(reason),
+    details: moreOf(reason),
     album: { path: album.join('/'), id: recordedAlbums(synced, album).at(-1)?.remote_id ?? null },
     file:
       onDisk.kind === 'picture'

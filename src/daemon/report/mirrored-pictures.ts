@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts'
 import { type DiskEntry, realDisk } from '../../local/disk.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
-import { type MirrorLocation, wasFolder } from '../../sync/outlook/index.ts'
+import { lookAt, type MirrorLocation, wasFolder } from '../../sync/outlook/index.ts'
 import {
   fileAt,
   folderAbove,
@@ -25,7 +25,7 @@ import { orNull } from '../or-null.ts'
  */
 export function locationsOf(config: Config, synced: Synced, given: string | undefined): MirrorLocation[] {
   if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
-  const isKnown = (at: MirrorLocation) => isOnDisk(at) || isRecorded(synced, at) || namesMeant(at).length > 0
+  const isKnown = (at: MirrorLocation) => isKnownAt(synced, at) || namesMeant(at).length > 0
   return candidates(config.mirrors, normalize(given).replace(/(?<=.)\/$/, ''), isKnown).flatMap(at => {
     const meant = namesMeant(at)
     return meant.length > 0 ? meant : [at]
@@ -84,6 +84,12 @@ function isOnDisk({ mirror, path }: Location): boolean {
   return orNull(() => realDisk.lstat(fullPath(mirror.folder, path))) !== null
 }
 
+/** Whether anything is or was at a location, as far as disk and records tell. */
+export function isKnownAt(synced: Synced, location: MirrorLocation): boolean {
+  // Only `lookAt` finds a name that is not valid UTF-8.
+  return isOnDisk(location) || isRecorded(synced, location) || lookAt(realDisk, location).kind !== 'absent'
+}
+
 function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
   const row = synced.mirrors.of(mirror.folder)
   if (!row) return false
@@ -135,21 +141,17 @@ export function mirroredPictures(
   }
 }
 
-/**
- * What is recorded at a location. `picture` null: the picture has no image, or the image will be deleted. `unseen`: the
- * location exists on the disk, and no scan has seen it yet.
- */
+/** What is recorded at a location. `picture` null: the picture has no image, or the image will be deleted. */
 export type Recorded =
   | { kind: 'picture'; picture: MirroredPicture | null }
   | { kind: 'folder'; pictures: Iterable<MirroredPicture> }
-  | { kind: 'unseen' }
   | { kind: 'nothing' }
 
 /** The pictures come in the order of their paths. A picture that is gone from the disk is left out. */
 export function recordedAt(synced: Synced, location: Location): Recorded {
   const { mirror, path } = location
   const row = synced.mirrors.of(mirror.folder)
-  if (!row) return path === '' ? { kind: 'folder', pictures: [] } : nothingAt(location)
+  if (!row) return path === '' ? { kind: 'folder', pictures: [] } : { kind: 'nothing' }
   const pictureOf = mirroredPictures(synced)
   const file = fileAt(synced, row.id, path)
   const isFolder = path === '' || synced.folders.at(row.id, path) !== undefined
@@ -161,7 +163,7 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
   }
   // A folder may have the path of a picture that is gone.
   if (isFolder && (!file || file.state === 'gone')) return { kind: 'folder', pictures: below() }
-  if (!file) return nothingAt(location)
+  if (!file) return { kind: 'nothing' }
   return {
     kind: 'picture',
     picture: file.state === 'gone' ? null : pictureOf(mirror.folder, { ...file, path }),
@@ -172,10 +174,6 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
 export function picturesOf(recorded: Recorded): Iterable<MirroredPicture> {
   if (recorded.kind === 'folder') return recorded.pictures
   return recorded.kind === 'picture' && recorded.picture ? [recorded.picture] : []
-}
-
-function nothingAt(location: Location): Recorded {
-  return { kind: isOnDisk(location) ? 'unseen' : 'nothing' }
 }
 
 /** A picture that was uploaded, with its delivery address. */

@@ -64,8 +64,8 @@ async function problemOf(
     return fault === null ? null : new PictureProblem('OTHER_BYTES', fault)
   }
   if (status === 404 || status === 410)
-    return new PictureProblem('NOT_FOUND', `the host does not have it (${status})`)
-  const address = 'its delivery address'
+    return new PictureProblem('NOT_FOUND', `the host does not have the image (${status})`)
+  const address = 'the delivery address'
   if (status >= 300 && status < 400)
     return new PictureProblem(
       'HOST_REDIRECT',

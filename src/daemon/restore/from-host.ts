@@ -105,7 +105,7 @@ async function listAll(
     if (!walk.ok) {
       const { remedy, message } = walk.failure
       const code = remedy === 'key' || remedy === 'plan' ? 'HOST_REFUSED' : 'LEFT'
-      throw new Refused(code, `the host could not be asked what it holds: ${inWords(message)}`)
+      throw new Refused(code, `The host could not be asked what it holds: ${inWords(message)}`)
     }
     return { walk: walk.value, base }
   } finally {

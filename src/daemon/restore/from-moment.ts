@@ -82,8 +82,8 @@ function refuseUnknown(synced: Synced, moment: number): void {
   const first = firstRecorded(synced)
   if (first !== null && first <= moment) return
   const since =
-    first === null ? 'nothing is recorded yet' : `the first picture was recorded at ${localTimeFrom(first)}`
-  throw new NotPossible(`${localTime(moment)}: nothing was recorded then; ${since}`)
+    first === null ? 'Nothing is recorded yet' : `The first picture was recorded at ${localTimeFrom(first)}`
+  throw new NotPossible(`Nothing was recorded at ${localTime(moment)}. ${since}`)
 }
 
 /**
@@ -92,10 +92,7 @@ function refuseUnknown(synced: Synced, moment: number): void {
  */
 function refuseDoubt(synced: Synced, row: MirrorRow | undefined, { mirror, path }: PlaceInMirror): void {
   const doubt = row ? whyInDoubt(synced, row, path) : because('root_missing', { folder: mirror })
-  if (doubt)
-    throw new NotPossible(
-      `nothing is restored into a folder in doubt; put it right, or name an empty folder elsewhere: ${inWords(doubt)}`,
-    )
+  if (doubt) throw new NotPossible(`Nothing is restored into a folder in doubt: ${inWords(doubt)}`)
 }
 
 function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null {
@@ -159,8 +156,8 @@ function pictures(synced: Synced, rows: readonly MirrorRow[], { place, folders, 
     pictures: count,
     bytes,
     noAddress:
-      'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
-    noImage: { code: 'NOT_FOUND', message: 'it is no longer on the host' },
+      'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out',
+    noImage: { code: 'NOT_FOUND', message: 'no longer on the host' },
     doubt: null,
     *due() {
       for (const picture of versionsAt(synced, rows, top, moment)) yield dueOf(picture)

@@ -35,7 +35,7 @@ export function restoreMirrors(
     // Without this error an empty folder would look like a success.
     if (!rows.some(({ id }) => synced.files.anyOfMirror(id)))
       throw new NotPossible(
-        `${config.state_dir}: nothing is recorded of ${mirrors.join(', ')}, so there is nothing to restore; check state_dir and mirrors[].folder`,
+        `Nothing is recorded of ${mirrors.join(', ')} in ${config.state_dir}. Check state_dir, or fetch what the host lists: albumd restore FOLDER --from-host`,
       )
     const open = () => recordedPictures(synced, rows, foldersFor(mirrors), deleted)
     return fillFolder(config, request, open, tell, interruption)
@@ -95,8 +95,8 @@ function recordedPictures(
     pictures: totals.reduce((sum, { pictures }) => sum + pictures, 0),
     bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
     noAddress:
-      'its delivery address is not known, because it was only linked; "albumd adopt --verify" finds it out',
-    noImage: { code: 'NOT_ON_HOST', message: 'it was not uploaded yet' },
+      'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out',
+    noImage: { code: 'NOT_ON_HOST', message: 'not uploaded yet' },
     doubt: null,
     *due(report) {
       for (const { id, folder } of mirrors)

@@ -137,7 +137,7 @@ export class PlaceFiles {
       if (error.code !== 'EEXIST') throw error
     })
     if (!(await lstat(full)).isDirectory())
-      throw new PictureProblem('IN_THE_WAY', 'something that is not a folder is in the place of its folder')
+      throw new PictureProblem('IN_THE_WAY', 'something that is no folder is in the place of the folder')
     return full
   }
 }
@@ -224,7 +224,7 @@ async function moveTo(from: string, to: string): Promise<void> {
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 function inTheWay(): PictureProblem {
-  return new PictureProblem('IN_THE_WAY', 'something else is in its place, and is left as it is')
+  return new PictureProblem('IN_THE_WAY', 'something else is in the place of the picture, and stays')
 }
 
 /** The time is passed as text, because Node takes a negative number (a time before 1970) for the current time. */

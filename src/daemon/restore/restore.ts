@@ -220,7 +220,7 @@ class Restore {
   }
 
   async #place(shown: Shown, picture: Picture, cut: AbortSignal): Promise<void> {
-    if (!isSafePath(picture.to)) throw new PictureProblem('UNSAFE_NAME', 'its name leads out of the folder')
+    if (!isSafePath(picture.to)) throw new PictureProblem('UNSAFE_NAME', 'the name leads out of the folder')
     const there = picture.isThere?.() ? sizeOf(picture.known) : await this.#files.sizeThere(picture)
     if (there !== null) return this.#done(shown, picture, there, true)
     const { url, known } = picture
@@ -261,7 +261,7 @@ class Restore {
   #count({ isOutage, message }: PictureProblem): void {
     this.#outagesInARow = isOutage ? this.#outagesInARow + 1 : 0
     if (this.#outagesInARow >= OUTAGES_MAX)
-      this.#report.stopped ??= `${message}; run the same command again later: it goes on where it was`
+      this.#report.stopped ??= `${message}. The same command goes on where this one was`
   }
 
   /** The error as a problem of one picture. Null: the disk refuses all pictures, so the restore stops. */

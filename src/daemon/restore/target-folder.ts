@@ -144,14 +144,14 @@ function refuseLocation(root: string, { mirrors, state_dir }: Config, at: string
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(root, folder) || isAtOrBelow(folder, root))
   if (mirror && at !== undefined)
     throw new NotPossible(
-      `${root}: it holds the mirror ${mirror.folder}; name the mirror itself, a folder in it, or an empty folder elsewhere`,
+      `${root} holds the mirror ${mirror.folder}. Name the mirror, a folder in it, or an empty folder elsewhere`,
     )
   if (mirror)
     throw new NotPossible(
-      `${root}: it is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions; restore into another folder, and move the pictures when the restore is complete, or bring back an earlier time in it with --at`,
+      `${root} is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions. Restore into another folder, or say --at`,
     )
   if (isAtOrBelow(root, realPathOf(state_dir)))
-    throw new NotPossible(`${root}: it lies in state_dir; restore into another folder`)
+    throw new NotPossible(`${root} lies in state_dir. Restore into another folder`)
 }
 
 async function makeRoot(folder: string): Promise<string> {
@@ -163,8 +163,8 @@ async function makeRoot(folder: string): Promise<string> {
     const { code } = error as NodeJS.ErrnoException
     throw new NotPossible(
       code === 'EEXIST' || code === 'ENOTDIR'
-        ? `${path}: it is not a folder; name an empty folder, or one that does not exist yet`
-        : `${path}: it can't be made (${code}); name another folder`,
+        ? `${path} is not a folder. Name an empty folder, or a new one`
+        : `${path} can't be made (${code}). Name another folder`,
     )
   }
 }
@@ -176,10 +176,10 @@ async function rootInMirror(folder: string, { mirror }: { mirror: string }): Pro
   if (root !== null && (await lstat(root)).isDirectory()) return root
   if (root !== null)
     throw new NotPossible(
-      `${path}: it is not a folder; name the folder that holds it, or restore into an empty folder elsewhere`,
+      `${path} is not a folder. Name the folder that holds it, or an empty folder elsewhere`,
     )
   throw new NotPossible(
-    `${path}: it is not there, and lies in the mirror ${mirror}; mount its disk or make the folder, or restore into an empty folder elsewhere`,
+    `${path} is not there, and lies in the mirror ${mirror}. Mount its disk, make the folder, or name an empty folder elsewhere`,
   )
 }
 
@@ -189,7 +189,7 @@ async function lockTarget(root: string): Promise<Lock> {
     return lockFolder(root, { dev, ino, birthtime })
   } catch (error) {
     if (!(error instanceof LockedError)) throw error
-    throw new LockedError(`${root}: another albumd works in this folder; wait for it, or stop it`)
+    throw new LockedError(`Another albumd works in ${root}. Wait for that one, or stop it`)
   }
 }
 
@@ -200,11 +200,11 @@ async function begin(root: string, own: string, mark: string, mayHold: boolean):
   const before = await readOwn(file)
   if (before === null && !isFree)
     throw new NotPossible(
-      `${root}: it is not empty, and no restore is under way in it (after a complete one nothing is left to do); name an empty folder, one that does not exist yet, or one where a restore was begun`,
+      `${root} is not empty, and no restore is under way in it. Name an empty folder, a new one, or one where a restore was begun`,
     )
   if (before !== mark && !isFree)
     throw new NotPossible(
-      `${root}: a restore of other mirrors or of another time was begun here; name another folder`,
+      `${root} has a restore of other mirrors or of another time in it. Name another folder`,
     )
   await makeOwn(root, own)
   // Removes the pictures that an earlier run could not complete, and keeps its notes when they are of the same restore.
@@ -228,10 +228,11 @@ async function keep(file: string, text: string): Promise<void> {
 
 async function makeOwn(root: string, own: string): Promise<void> {
   await mkdir(own, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw new NotPossible(`${root}: it can't be written to (${error.code})`)
+    if (error.code !== 'EEXIST')
+      throw new NotPossible(`${root} can't be written to (${error.code}). Check its permissions`)
   })
   if (!(await lstat(own)).isDirectory())
-    throw new NotPossible(`${own}: it is not a folder; remove it, or restore into another folder`)
+    throw new NotPossible(`${own} is not a folder. Remove it, or restore into another folder`)
 }
 
 /** Reads a file in `own`. Null: no restore has written it. */
@@ -306,7 +307,7 @@ export function diskProblem(error: unknown, root: string): Error {
   const stops = STOPS[code]
   if (stops)
     return new FolderStopped(`${root}: ${stops}, then run the same command again: it goes on where it was`)
-  return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "it can't be written"} (${code})`)
+  return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "the file can't be written"} (${code})`)
 }
 
 /** Makes what was made, moved or removed in the folder survive a power cut, where the file system can sync folders. */

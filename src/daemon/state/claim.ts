@@ -116,8 +116,8 @@ function take(lockFile: string): Lock {
     throw new StateError(
       'STATE_UNREADABLE',
       code === 'EEXIST' || code === 'ENOTDIR'
-        ? `${stateDir}: it is not a folder; move it away, or name another state_dir`
-        : `${stateDir}: the state can't be kept here (${code ?? message}); check state_dir and its permissions`,
+        ? `${stateDir} is not a folder. Move it away, or name another state_dir`
+        : `${stateDir}: State can't be kept here (${code ?? message}). Check state_dir and its permissions`,
     )
   }
 }

@@ -52,18 +52,18 @@ export function openRecords(
     if (!(error instanceof StateError && error.code === 'STATE_DAMAGED')) throw error
     const aside = inWords(files.database, () => setAside(files.database, Date.now()))
     say(
-      `${files.database}: the state is damaged; it was set aside as ${basename(aside)}. ${MADE_ANEW} Deletions that waited are forgotten, held or not`,
+      `${files.database}: State is damaged, and set aside as ${basename(aside)}; deletions that waited are forgotten. ${MADE_ANEW}`,
     )
     return openJudged(files, () => {}, open)
   }
 }
 
-const MADE_ANEW = 'A new one is made: each album is compared with the host before anything is sent there.'
+const MADE_ANEW = 'A new one is made from what the host lists'
 
 const SAID: Partial<Record<Verdict, string>> = {
-  lost: `the state is gone. ${MADE_ANEW}`,
+  lost: `State is gone. ${MADE_ANEW}`,
   restored:
-    'the state was restored or changed by others; each album is compared with the host before anything is sent there; "albumd audit" finds images that were deleted since',
+    'State was restored or changed by others; each album is compared with the host first. "albumd audit" finds images that were deleted since',
 }
 
 function openJudged(files: RecordFiles, say: (line: string) => void, open: typeof openSynced): Records {
@@ -80,7 +80,7 @@ function openJudged(files: RecordFiles, say: (line: string) => void, open: typeo
         if (opened !== null && identityOf(files) !== opened)
           throw new StateError(
             'STATE_REPLACED',
-            `${database}: the state was replaced or removed while albumd worked with it`,
+            `${database}: State was replaced or removed while albumd worked with it`,
           )
       }
       const synced = open(db, { check })

@@ -16,8 +16,8 @@ export function stateProblem(stateDir: string): string | null {
   try {
     const witness = readWitness(file)
     if (witness && markOf(database) === null)
-      return `${database}: the state is gone; "albumd sync" or "albumd adopt" makes a new one from the host's listing`
-    return witness?.damaged ? `${database}: the state is damaged; the next sync or run sets it aside` : null
+      return `${database}: State is gone. "albumd sync" makes a new one from what the host lists`
+    return witness?.damaged ? `${database}: State is damaged. The next sync or run sets it aside` : null
   } catch (error) {
     throw explained(error, file)
   }
@@ -38,8 +38,8 @@ export function closedState(path: string): StateError {
   const { at, uid } = nearestSeen(path)
   const why =
     uid === process.geteuid?.()
-      ? `${at}: its permissions keep its own user out (EACCES); chmod u+rwx ${shellWord(at)}`
-      : `${path}: it belongs to another user; run this as the user that albumd runs as, or with sudo`
+      ? `${at} keeps its own user out (EACCES). Say chmod u+rwx ${shellWord(at)}`
+      : `${path} belongs to another user. Run this as the user that albumd runs as, or with sudo`
   return new StateError('STATE_UNREADABLE', why)
 }
 

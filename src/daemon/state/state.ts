@@ -125,7 +125,7 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
   if (bound !== null && bound !== host.base_url && knowsTheHost(synced))
     refuse(
       'STATE_OTHER_HOST',
-      `${state_dir}: the state belongs to ${bound}, the config says ${host.base_url}; put host.base_url back, or name another state_dir`,
+      `The state in ${state_dir} belongs to ${bound}, the config says ${host.base_url}. Put host.base_url back, or name another state_dir`,
     )
   const recorded = synced.mirrors.all()
   const removed = recorded.filter(
@@ -136,7 +136,7 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
     if (known && known.album !== album)
       refuse(
         'STATE_OTHER_ALBUM',
-        `${folder} is mirrored in the album "${known.album}", the config says "${album}". Put mirrors[].album back; or name another state_dir, and all its pictures are sent again, into "${album}"`,
+        `${folder} is mirrored in the album "${known.album}", the config says "${album}". Put mirrors[].album back, or name another state_dir to send all again`,
       )
     const before = known ? undefined : recorded.find(mirror => mirror.album === album)
     if (before) {
@@ -144,14 +144,14 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
       const move = `Say "albumd move-mirror ${shellWord(before.folder)} ${shellWord(folder)}" if the folder was moved; else put`
       refuse(
         'STATE_OTHER_FOLDER',
-        `the album "${album}" mirrors ${before.folder}, the config says ${folder}. ${isMoved ? move : 'Put'} mirrors[].folder back, or name another album or state_dir`,
+        `Album "${album}" mirrors ${before.folder}, the config says ${folder}. ${isMoved ? move : 'Put'} mirrors[].folder back, or name another album or state_dir`,
       )
     }
     const other = removed.find(mirror => overlap(albumPathOf(mirror.album, ''), albumPathOf(album, '')))
     if (other)
       refuse(
         'STATE_OTHER_FOLDER',
-        `the album "${album}" of ${folder} overlaps "${other.album}", which mirrored ${other.folder}; put mirrors[] back as they were, or name another state_dir than ${state_dir}`,
+        `Album "${album}" of ${folder} overlaps "${other.album}", which mirrored ${other.folder}. Put mirrors[] back, or name another state_dir than ${state_dir}`,
       )
   }
 }

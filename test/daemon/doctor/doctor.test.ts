@@ -197,7 +197,7 @@ it('is the file that systemd hands to the service, where config and environment 
   expect(find()).toEqual({ key: 'beside', findings: [] })
   expect(find({ ALBUMD_API_KEY: 'mine' }).key).toBe('mine')
   chmodSync(key, 0o644)
-  expect(find().findings).toMatchObject([{ status: 'warn', message: expect.stringContaining('chmod 600') }])
+  expect(find().findings).toMatchObject([{ status: 'warn', remedy: expect.stringContaining('chmod 600') }])
 })
 
 it.runIf(process.getuid?.() === 0)(
@@ -208,7 +208,7 @@ it.runIf(process.getuid?.() === 0)(
     try {
       expect(find()).toMatchObject({
         key: null,
-        findings: [{ status: 'warn', message: expect.stringContaining(`${key}: this user can't read it`) }],
+        findings: [{ status: 'warn', message: expect.stringContaining(`${key} is for the service alone`) }],
       })
     } finally {
       process.seteuid?.(0)

@@ -33,7 +33,7 @@ it('tells what was learned of the host, to people and to programs', () => {
     'a picture whose name stands for another type is declared with that of its name, because the host refuses the other',
     'images are delivered below https://cdn.example.com',
     'the account has no default album',
-    'the host creates no albums in Photos/Deep; it is asked again after a day',
+    'the host creates no albums in Photos/Deep; albumd asks again after a day',
     "the quota's day begins between 15:00:00 and 16:00:00 UTC",
     'the host refused a file of 3 MB as too large',
   ])
@@ -54,6 +54,6 @@ it('tells what was learned of the host, to people and to programs', () => {
   )
   synced.commitNow(tx => tx.meta.set('dimensions', { 'image/jpeg': { reading: 'skip', since: 1 } }))
   expect(findings(configured)).toContainEqual(
-    expect.objectContaining({ status: 'warn', remedy: expect.stringContaining('leave host.dimensions out') }),
+    expect.objectContaining({ status: 'warn', remedy: expect.stringContaining('Leave host.dimensions out') }),
   )
 })

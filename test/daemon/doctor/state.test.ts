@@ -38,8 +38,8 @@ it('a file in the place of the state folder is no folder, for the doctor and for
   const file = join(tempFolder(), 'state')
   writeFileSync(file, '')
   expect([...checkStateFolder({ state_dir: file })]).toMatchObject([
-    { status: 'fail', message: `${file}: it is not a folder`, remedy: expect.stringContaining('state_dir') },
+    { status: 'fail', message: `${file} is not a folder`, remedy: expect.stringContaining('state_dir') },
   ])
   const config = { state_dir: file, mirrors: [] } as unknown as Config
-  expect(() => claimState(config)).toThrow(`${file}: it is not a folder; move it away`)
+  expect(() => claimState(config)).toThrow(`${file} is not a folder. Move it away`)
 })

@@ -26,7 +26,7 @@ it('finds a picture, a folder and a file that no scan has seen, and leaves out i
   expect(await at(recorded, 'a/1.png')).toEqual([['picture', ['a/1.png']]])
   expect(await at(recorded, 'a/b/2.png')).toEqual([['picture', []]])
   expect(await at(recorded, 'a b/5.png')).toEqual([['picture', []]])
-  expect(await at(recorded, 'unseen.png')).toEqual([['unseen', []]])
+  expect(await at(recorded, 'unseen.png')).toEqual([['nothing', []]])
   expect(await at(recorded, 'nowhere')).toEqual([['nothing', []]])
   expect(await at(recorded, '/etc')).toEqual([])
 })

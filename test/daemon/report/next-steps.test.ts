@@ -76,7 +76,7 @@ describe('why, of a picture', () => {
       { command: `albumd retry ${join(at.pictures, 'p.png')}` },
     ])
     expect(steps(waiting)).toBe(
-      'the host refused to delete its image (the host said FORBIDDEN): it is tried again when albumd has run for about 60 more min\nor at once with',
+      'the host refused to delete the image (the host said FORBIDDEN); next try when albumd has run for about 60 more min\nor at once with',
     )
     const stopped = at.why('p.png', { now, running: false })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
@@ -100,7 +100,7 @@ describe('why, of a picture', () => {
       failure: { code: 'NOT_A_PICTURE', next_attempt_at: null },
     })
     expect(failed.next).toMatchObject([
-      { what: 'it is tried again once the file changes' },
+      { what: 'albumd tries again once the file changes' },
       { command: `albumd retry ${join(at.pictures, 'no.png')}` },
       { command: `albumd accept ${join(at.pictures, 'no.png')}` },
     ])
@@ -123,7 +123,7 @@ describe('why, of a picture', () => {
     expect(at.why('p.png')).toMatchObject({
       state: 'pending',
       reason: 'new',
-      next: [{ what: 'it is uploaded' }],
+      next: [{ what: 'albumd uploads it' }],
     })
     at.synced.commitNow(tx => tx.meta.set('lost_at', 0))
     expect(at.why('p.png').next).toMatchObject([{ code: 'sent_before_loss' }])
@@ -161,7 +161,7 @@ describe('why, of a picture', () => {
       tx.account.forgetExhaustion()
     })
     const young = at.why('p.png', { now: Date.now() })
-    expect(steps(young)).toContain('left alone')
+    expect(steps(young)).toContain('nobody has changed it')
   })
 
   it('tells that while only the reserve is left, an older picture waits and a new picture does not', async () => {
@@ -210,9 +210,9 @@ describe('why, of a picture', () => {
       return found && { what: inWords(found.why), at: found.at }
     }
     const left = await step('half.png', 'leave')
-    expect(left!.what).toMatch(/^it is not complete: .+ failure until it changes$/)
+    expect(left!.what).toMatch(/^File is not complete yet.+not until it changes$/)
     expect(left!.at).toBe(Math.round(changed * 1000) / 1000 + 600_000)
-    expect((await step('half.png', 'send'))!.what).toContain('sent as it is')
+    expect((await step('half.png', 'send'))!.what).toContain('or else as it is')
     expect((await step('no.png', 'leave'))!.what).toContain('no picture')
     expect(await step('whole.png', 'leave')).toBeNull()
     expect((await step('gone.png', 'leave'))!.what).not.toBe('')

@@ -66,6 +66,6 @@ describe('why, of a folder', () => {
     await at.pass({ running: () => 600_000 })
     expect(at.why('a').reason).toBe('the folder is gone; of the images of its pictures 3 were deleted')
     expect(at.why('a/b').reason).toContain('3 were deleted')
-    expect(at.why('a/b/9.png').reason).toContain('nothing is known of it')
+    expect(at.why('a/b/9.png').reason).toContain('albumd has never seen it')
   })
 })

@@ -35,8 +35,8 @@ describe('why, of a picture', () => {
     const changed = at.why('a/one.png')
     expect(events(changed)).toEqual(['found', 'uploaded', 'changed', 'uploaded', 'deleted'])
     expect(changed.history.slice(-2)).toMatchObject([
-      { detail: 'its old image is to be deleted' },
-      { detail: 'it was of an older version' },
+      { detail: 'the old image is to be deleted' },
+      { detail: 'the image was of an older version' },
     ])
 
     renameSync(join(at.pictures, 'a/one.png'), join(at.pictures, 'two.png'))
@@ -52,7 +52,7 @@ describe('why, of a picture', () => {
 
     rmSync(join(at.pictures, 'two.png'))
     await at.pass()
-    expect(at.why('two.png').reason).toContain('its image was deleted: the picture is gone')
+    expect(at.why('two.png').reason).toContain('the image was deleted: the picture is gone')
   })
 
   it('notes that the bytes are unchanged under a new modification time, and does not note a touch', async () => {

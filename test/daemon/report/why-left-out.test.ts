@@ -46,7 +46,7 @@ describe('why, of what is left out', () => {
       path: join(at.pictures, 'b/@eaDir'),
       rule: null,
     })
-    expect(at.why('b/@eaDir/t.png').reason).toContain('add "!@eaDir/" to mirrors[].ignore')
+    expect(at.why('b/@eaDir/t.png').reason).toContain('"!@eaDir/" in mirrors[].ignore')
     expect(left('.dot/x.png')).toMatchObject({ why: 'hidden', path: join(at.pictures, '.dot') })
     expect(left('IMG.HEIC')).toMatchObject({ why: 'format' })
     expect(left('empty.png')).toMatchObject({ why: 'empty' })

@@ -82,13 +82,13 @@ describe('a restore', () => {
     const { home, config } = recorded
     const to = (folder: string, more: Partial<RestoreRequest> = {}) =>
       restore(recorded, { folder: join(home, folder), ...more })
-    await expect(to('one/photos')).rejects.toThrow('move the pictures when the restore is complete')
-    await expect(to('one/photos/below')).rejects.toThrow('move the pictures when the restore is complete')
-    await expect(to('one')).rejects.toThrow('move the pictures when the restore is complete')
+    await expect(to('one/photos')).rejects.toThrow('would look like deletions')
+    await expect(to('one/photos/below')).rejects.toThrow('would look like deletions')
+    await expect(to('one')).rejects.toThrow('would look like deletions')
     await expect(to('state/x')).rejects.toThrow('state_dir')
     await expect(to('albumd.yaml')).rejects.toThrow('is not a folder')
     symlinkSync(join(home, 'one/photos'), join(home, 'link'))
-    await expect(to('link')).rejects.toThrow('move the pictures when the restore is complete')
+    await expect(to('link')).rejects.toThrow('would look like deletions')
     // Two mirrors whose folders have the same name get their whole paths.
     const both = await to('both')
     expect(Object.keys(treeOf(both.back)).sort()).toEqual(
@@ -104,7 +104,7 @@ describe('a restore', () => {
     writeFileSync(join(home, 'part/.albumd-restore/restore.json'), '{}')
     expect((await to('part')).report).toMatchObject({ restored: 1, missing: 1 })
     await expect(to('part', { mirrors: [config.mirrors[1]!.folder] })).rejects.toThrow(
-      'a restore of other mirrors or of another time was begun here',
+      'a restore of other mirrors or of another time in it',
     )
     const empty = await recordPictures([])
     await expect(restore(empty)).rejects.toThrow('nothing is recorded of')

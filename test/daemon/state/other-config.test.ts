@@ -67,7 +67,7 @@ it('a state belongs to the host that it has records of, and not to an address th
   expect(() => open('https://imagse.example.com/api/v1')).toThrow(
     expect.objectContaining({
       code: 'STATE_OTHER_HOST',
-      message: expect.stringContaining('the state belongs to https://images.example.com/api/v1'),
+      message: expect.stringContaining('belongs to https://images.example.com/api/v1'),
     }),
   )
   open().close()

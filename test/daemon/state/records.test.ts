@@ -176,9 +176,7 @@ describe('records that were restored', () => {
     const at = place()
     restore(at)
     expect(look(at)).toEqual(restored)
-    expect(at.said).toEqual([
-      expect.stringMatching(/albumd\.db: the state was restored or changed by others/),
-    ])
+    expect(at.said).toEqual([expect.stringMatching(/albumd\.db: State was restored or changed by others/)])
     expect(look(at)).toMatchObject({ knowLess: false })
     expect(at.said).toHaveLength(1)
   })
@@ -191,7 +189,7 @@ describe('records that were restored', () => {
     at.use(fill)
     lose(at)
     expect(look(at)).toEqual(anew)
-    expect(at.said).toEqual([expect.stringContaining('the state is gone')])
+    expect(at.said).toEqual([expect.stringContaining('State is gone')])
   })
 })
 
@@ -239,7 +237,7 @@ describe('damaged records', () => {
     damage(at.files.database)
     const broken = readFileSync(at.files.database)
     expect(look(at)).toEqual(anew)
-    expect(at.said).toEqual([expect.stringMatching(/damaged.*set aside as albumd\.db\.damaged-\d{4}-\S+Z\./)])
+    expect(at.said).toEqual([expect.stringMatching(/damaged.*set aside as albumd\.db\.damaged-\d{4}-\S+Z;/)])
     const aside = at.names().find(name => name.includes('damaged'))!
     expect(readFileSync(join(at.folder, aside))).toEqual(broken)
     expect(look(at)).toMatchObject({ knowLess: false })

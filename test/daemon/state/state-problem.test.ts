@@ -39,7 +39,7 @@ it.runIf(process.getuid?.() === 0)(
     const folder = closedFolder(0)
     expect(refusalOf(folder)).toMatchObject({
       code: 'STATE_UNREADABLE',
-      message: `${folder}: it belongs to another user; run this as the user that albumd runs as, or with sudo`,
+      message: `${folder} belongs to another user. Run this as the user that albumd runs as, or with sudo`,
     })
   },
 )
@@ -48,7 +48,7 @@ it.runIf(process.geteuid)("a folder's own user is told that its permissions keep
   const folder = closedFolder(NOBODY)
   const refusal = {
     code: 'STATE_UNREADABLE',
-    message: `${folder}: its permissions keep its own user out (EACCES); chmod u+rwx ${folder}`,
+    message: `${folder} keeps its own user out (EACCES). Say chmod u+rwx ${folder}`,
   }
   expect(refusalOf(folder)).toMatchObject(refusal)
   expect(refusalOf(join(folder, 'state'))).toMatchObject(refusal)

@@ -22,7 +22,7 @@ it('an accepted failure is shown apart, and sync is in sync with it', async () =
   const { command } = next.find(({ code }: { code: string }) => code === 'accept_failure')
   expect(await stage.shell(command.replace('albumd ', ''))).toMatchObject({
     code: 0,
-    out: expect.stringContaining(`${stage.pictures}/a/broken.png: its bytes are no picture`),
+    out: expect.stringContaining(`${stage.pictures}/a/broken.png: File is no picture`),
   })
   const status = await stage.json('status')
   expect(status.failures).toEqual([])
@@ -86,7 +86,7 @@ it('a name that is not UTF-8 can be accepted, and a folder in doubt can not', as
   expect(await mirrorOf(stage)).toMatchObject({ accepted: 1, state: 'guarded' })
   expect(await stage.albumd('accept', 'a')).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/a: no picture at or below it has failed\. .*"albumd trust"/),
+    err: expect.stringMatching(/No picture at or below a has failed\. .*"albumd trust"/),
   })
 })
 
@@ -97,7 +97,7 @@ it('a daemon accepts too; what is not failed, and a line that says nothing or tw
   expect(await stage.albumd('accept', 'a/broken.png')).toMatchObject({ code: 0 })
   expect(await stage.albumd('accept', 'a/good.png')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('a/good.png: no picture at or below it has failed'),
+    err: expect.stringContaining('No picture at or below a/good.png has failed'),
   })
   expect(await stage.albumd('accept', '--undo', 'a/good.png')).toMatchObject({ code: 2 })
   expect(await stage.albumd('accept')).toMatchObject({ code: 2, err: expect.stringContaining('--list') })

@@ -61,7 +61,7 @@ describe('beside a running daemon', () => {
       code: 2,
       out: '',
       err: expect.stringContaining(
-        'albumd: retry no/such.png: nothing failed at or below it; "albumd status" lists what did\n',
+        'albumd: Nothing failed at or below no/such.png. "albumd status" lists what did\n',
       ),
     })
     expect(daemon.events().flatMap(({ what }) => what ?? [])).toEqual(['audit', 'adopt', 'retry'])
@@ -96,7 +96,7 @@ describe('beside a running daemon', () => {
     await daemon.told('picture_uploaded', 2)
     const { code, err } = await stage.albumd('trust', stage.home)
     expect(code).toBe(2)
-    expect(err).toContain(`albumd: ${stage.home} lies in no mirror; the mirrors are ${stage.pictures}\n`)
+    expect(err).toContain(`albumd: ${stage.home} lies in no mirror. The mirrors are ${stage.pictures}\n`)
     expect(await daemon.stop()).toBe(0)
   })
 
@@ -178,7 +178,7 @@ describe('SIGHUP', () => {
     const warned = async () => (await stage.albumd('doctor')).out
     expect(await warned()).not.toContain('another config')
     stage.configure({ uploads: { order: 'newest' } })
-    expect(await warned()).toMatch(/warn +daemon +it runs with another config/)
+    expect(await warned()).toMatch(/warn +daemon +albumd runs with another config/)
     expect(await daemon.stop()).toBe(0)
   })
 

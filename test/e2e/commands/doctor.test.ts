@@ -99,8 +99,8 @@ describe('doctor', { timeout: 180_000 }, () => {
     const { code, of, findings } = await doctor(stage)
     expect(code).toBe(5)
     expect(of('key')).toEqual([
-      expect.stringMatching(/^warn .*chmod 600/),
-      expect.stringMatching(/^fail the host refused it: .*INVALID_API_KEY/),
+      expect.stringMatching(/^warn .*Other users .* can read the key/),
+      expect.stringMatching(/^fail The host refused it: .*INVALID_API_KEY/),
     ])
     expect(JSON.stringify(findings)).not.toContain('another-key')
   })
@@ -116,10 +116,10 @@ describe('doctor', { timeout: 180_000 }, () => {
       expect(code).toBe(5)
       expect(of('key')).toEqual([
         'pass the host accepts it',
-        expect.stringMatching(/^fail the key was changed, .* another account/),
+        expect.stringMatching(/^fail This key belongs to a different account/),
       ])
       expect(findings.find(({ code: told }) => told === 'OTHER_ACCOUNT')?.remedy).toBe(
-        'put the old key back; or, to use the other account, name another state_dir',
+        'Restore the old key, or name a new state_dir',
       )
     }
     stage.write('b.png', png(4, 2).bytes)
@@ -179,10 +179,12 @@ describe('doctor', { timeout: 180_000 }, () => {
     stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
     const { code, of } = await doctor(stage)
     expect(code).toBe(3)
-    expect(of('tls')).toEqual([expect.stringMatching(/^fail the certificate .* is not trusted/)])
+    expect(of('tls')).toEqual([expect.stringMatching(/^fail Certificate .* is not trusted/)])
     stage.configure({ host: { base_url: 'http://127.0.0.1:9/api/v1', api_key_file: 'api-key' } })
     const away = await doctor(stage)
-    expect(away.of('host')).toEqual([expect.stringMatching(/^fail 127\.0\.0\.1:9 refuses connections/)])
+    expect(away.of('host')).toEqual([
+      expect.stringMatching(/^fail Cannot reach 127\.0\.0\.1:9 \(connection refused\)/),
+    ])
     expect(away.of('endpoint')).toEqual([])
   })
 
@@ -216,7 +218,7 @@ describe('doctor', { timeout: 180_000 }, () => {
     await daemon.told('uploads_stopped')
     await expect.poll(() => doctor(stage), { timeout: 60_000 }).toMatchObject({ code: 5 })
     const { findings } = await doctor(stage)
-    expect(findings.find(({ code }) => code === 'OTHER_ACCOUNT')?.remedy).toContain('put the old key back')
+    expect(findings.find(({ code }) => code === 'OTHER_ACCOUNT')?.remedy).toContain('Restore the old key')
     expect(await daemon.stop()).toBe(0)
   })
 
@@ -255,7 +257,7 @@ describe('doctor', { timeout: 180_000 }, () => {
     const stage = await setStage({ host: { plansFrom: 'flagship' } })
     const { out, code } = await stage.albumd('doctor')
     expect(code).toBe(0)
-    expect(out).toMatch(/^warn {2}endpoint {4}delete .*\n {18}→ deleted and changed pictures keep/m)
+    expect(out).toMatch(/^warn {2}endpoint {4}delete .*\n {18}→ Deleted and changed pictures keep/m)
     expect(out.trimEnd().split('\n').at(-1)).toMatch(/^0 failed, 3 warnings, \d+ passed$/)
     expect(out).not.toContain('\u001b')
   })

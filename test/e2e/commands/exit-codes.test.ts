@@ -35,7 +35,7 @@ describe('exit codes', () => {
     const { code, err } = await runProgram(['sync'], stage.home, { XDG_CONFIG_HOME: join(stage.home, 'xdg') })
     expect(code).toBe(2)
     const places = ['albumd.yaml', 'xdg/albumd/config.yaml'].map(place => join(stage.home, place))
-    oneLine(err, /^albumd: no config in .*; albumd init writes one/)
+    oneLine(err, /^albumd: No config in .*\. "albumd init" writes one/)
     for (const place of [...places, '/etc/albumd/config.yaml']) expect(err).toContain(place)
   })
 
@@ -61,27 +61,27 @@ describe('exit codes', () => {
     await syncSays(
       stage,
       2,
-      /mirrors\[0\]\.folder: .*pictures is not there; mount what holds it or bring it back; make it only if/,
+      /mirrors\[0\]\.folder: .*pictures is not there\. Mount its disk, or bring it back/,
     )
   })
 
   it('2 for a key file that is missing', async () => {
     const stage = await stageWith({ api_key_file: 'elsewhere' })
-    await syncSays(stage, 2, /host\.api_key_file: no such file; it must hold the API key/)
+    await syncSays(stage, 2, /host\.api_key_file: no such file, and it must hold the API key/)
   })
 
   it('2 for authorities that are missing or none, before anything is made', async () => {
     for (const ca_file of ['nowhere.pem', 'api-key']) {
       const stage = await stageWith({ ca_file })
-      await syncSays(stage, 2, /host\.ca_file: .*; it must hold the host's authority/)
+      await syncSays(stage, 2, /host\.ca_file: .*, and must hold the host's authority/)
       expect(readdirSync(stage.home)).not.toContain('state')
     }
   })
 
   // Node's own recursive mkdir never ends below /proc.
   it.each([
-    ['api-key', /it is not a folder; move it away, or name another state_dir/],
-    ['/proc/nope/state', /check state_dir and its permissions/],
+    ['api-key', /is not a folder\. Move it away, or name another state_dir/],
+    ['/proc/nope/state', /Check state_dir and its permissions/],
   ])('2 for a state folder that can not be one: %s', async (state_dir, says) => {
     const stage = await setStage({ config: { state_dir } })
     await syncSays(stage, 2, says)
@@ -91,7 +91,7 @@ describe('exit codes', () => {
     const stage = await setStage({ pictures: { 'red.png': red } })
     const other = stage.baseUrl.replace('127.0.0.1', 'localhost')
     stage.configure({ host: { base_url: other, api_key_file: 'api-key' } })
-    const err = await syncSays(stage, 2, /put host\.base_url back, or name another state_dir/)
+    const err = await syncSays(stage, 2, /Put host\.base_url back, or name another state_dir/)
     expect(err).toContain(`belongs to ${stage.baseUrl}, the config says ${other}`)
   })
 
@@ -116,14 +116,14 @@ describe('exit codes', () => {
     await syncSays(
       stage,
       2,
-      /the album "Photos" mirrors .*pictures, .*elsewhere\. (Put|Say .*put) mirrors\[\]\.folder back/,
+      /Album "Photos" mirrors .*pictures, .*elsewhere\. (Put|Say .*put) mirrors\[\]\.folder back/,
     )
     expect(await stage.listing()).toEqual(before)
   })
 
   it('3 for a host that does not answer', async () => {
     const stage = await stageWith({ base_url: 'http://127.0.0.1:9/api/v1' })
-    await syncSays(stage, 3, /127\.0\.0\.1:9 refuses connections; .*\(HOST_UNREACHABLE\)/)
+    await syncSays(stage, 3, /Cannot reach 127\.0\.0\.1:9 \(connection refused\).*\(HOST_UNREACHABLE\)/)
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ pending_uploads: 1, state: 'blocked' })
   })
 
@@ -143,7 +143,7 @@ describe('exit codes', () => {
     const stage = await setStage({ host: { tls: true } })
     stage.write('red.png', red)
     stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
-    await syncSays(stage, 3, /is not trusted; .*host\.ca_file .*\(HOST_TLS\)/)
+    await syncSays(stage, 3, /is not trusted\. .*host\.ca_file .*\(HOST_TLS\)/)
   })
 
   it(
@@ -170,7 +170,7 @@ describe('exit codes', () => {
     mkdirSync(join(stage.home, 'state'))
     const lock = lockState(join(stage.home, 'state/lock.db'))
     onTestFinished(() => lock.release())
-    await syncSays(stage, 4, /state: another albumd has this state; stop it first/)
+    await syncSays(stage, 4, /Another albumd has the state in .*state\. Stop that one first/)
     expect((await stage.json('status')).running).toBe(true)
   })
 
@@ -178,7 +178,7 @@ describe('exit codes', () => {
     const stage = await setStage()
     const lock = lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
     onTestFinished(() => lock.release())
-    await syncSays(stage, 4, /pictures: another albumd mirrors this folder/)
+    await syncSays(stage, 4, /Another albumd mirrors .*pictures\. Stop one/)
   })
 
   it('5 for a key that the host refuses, even with nothing to send', async () => {
@@ -282,7 +282,7 @@ it.skipIf(!existsSync('/dev/full') && !process.env.CI)(
     const { code, err } = await stage.shell(`status --config '${stage.config}' > /dev/full`)
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'albumd: what this command tells could not be written (ENOSPC); make room\n',
+      err: 'albumd: The output could not be written (ENOSPC). Make room\n',
     })
   },
 )

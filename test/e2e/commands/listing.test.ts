@@ -36,7 +36,11 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', {
   expect(one.out).toMatch(/^PATH .*\na b\/one\.png +synced +\d+ B +\S+ +http\S+\n$/)
   expect(table.out.split('\n')).toHaveLength(6)
   expect(table.out).not.toContain('\u001b')
-  expect(nowhere).toMatchObject({ code: 2, out: '', err: expect.stringContaining('nothing is known of it') })
+  expect(nowhere).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('No such file, and albumd has never seen it'),
+  })
   expect(outside).toMatchObject({ code: 2, out: '', err: expect.stringContaining('lies in no mirror') })
   expect(readFileSync(join(stage.home, 'state/albumd.db'))).toEqual(before)
 })
@@ -66,7 +70,7 @@ it('url gives one address and copies it, and says why it has none', { timeout: 1
   expect(copied).toEqual({ code: 0, err: '', out: `${addressOf('a/two.png')}\n` })
   expect(readFileSync(clipboard, 'utf8')).toBe(addressOf('a/two.png'))
   const bare = await url({ DISPLAY: '', WAYLAND_DISPLAY: '' }, 'a/two.png', '--copy')
-  expect(bare).toMatchObject({ code: 2, out: copied.out, err: expect.stringContaining('not copied') })
+  expect(bare).toMatchObject({ code: 2, out: copied.out, err: expect.stringContaining('Not copied') })
   const older = await url({}, 'older.png')
   expect(older).toMatchObject({
     code: 3,

@@ -60,7 +60,7 @@ describe('put', () => {
     for (const [path, words] of [
       [outside, 'lies in no mirror'],
       ['note.txt', 'TXT is none of the formats'],
-      ['nowhere.png', 'nothing is known of it'],
+      ['nowhere.png', 'albumd has never seen it'],
     ] as const)
       expect(await stage.albumd('put', path)).toMatchObject({
         code: 2,

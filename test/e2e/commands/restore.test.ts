@@ -169,7 +169,7 @@ describe('restore --from-host', { timeout: 180_000 }, () => {
       stage.configure({ host: { base_url: `${origin}/api/v1`, api_key_file: 'api-key' } })
       expect(await run(stage, [back, '--from-host'])).toMatchObject({
         code,
-        err: expect.stringContaining('the host could not be asked what it holds'),
+        err: expect.stringContaining('The host could not be asked what it holds'),
       })
       expect(readdirSync(back)).toEqual([])
     }

@@ -22,7 +22,7 @@ it('a backup beside a daemon takes the place of a lost state, and no picture is 
   const file = join(stage.home, 'copy.db')
   expect(await stage.albumd('backup', file)).toMatchObject({
     code: 2,
-    err: expect.stringContaining('no state yet'),
+    err: expect.stringContaining('No state yet'),
   })
   stage.write('a.png', png(3, 2).bytes)
   stage.write('b/c.png', png(4, 2).bytes)
@@ -57,7 +57,7 @@ it('a backup replaces no file that is none, and nothing in the state folder', as
     expect(await stage.albumd('backup', file)).toMatchObject({ code: 2, err: expect.stringContaining(words) })
   await refused(other, 'no backup of albumd')
   await refused(join(stage.home, 'state/albumd.db'), 'in the state folder')
-  await refused(join(stage.home, 'nowhere/copy.db'), 'no such folder')
+  await refused(join(stage.home, 'nowhere/copy.db'), 'is not there. Make the folder')
   await refused(stage.home, 'no backup of albumd')
   expect(existsSync(join(stage.home, 'nowhere'))).toBe(false)
 })
@@ -104,7 +104,7 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
   symlinkSync(there, stage.pictures)
   expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({
     code: 4,
-    err: expect.stringContaining('stop it first'),
+    err: expect.stringContaining('Stop that one first'),
   })
   expect(await daemon.stop()).toBe(0)
   expect(await stage.json('move-mirror', stage.pictures, there)).toEqual({
@@ -130,10 +130,10 @@ it('a mirror does not move to a folder without most of its pictures, and the rec
     })
   await refused(`${there} is not there`)
   mkdirSync(join(there, 'a'), { recursive: true })
-  await refused(`of 4 pictures that were looked for, 0 are in ${there}`)
+  await refused(`Only 0 of 4 pictures are in ${there}`)
   execFileSync('cp', ['-a', `${stage.pictures}/a/0.png`, `${stage.pictures}/a/1.png`, join(there, 'a')])
   writeFileSync(join(there, 'a/2.png'), png(90, 9).bytes)
-  await refused(`of 4 pictures that were looked for, 2 are in ${there}`)
+  await refused(`Only 2 of 4 pictures are in ${there}`)
   mirrorAt(stage, stage.pictures)
   expect(await stage.sync()).toMatchObject({ code: 0 })
   expect(await stage.listing()).toEqual(before)
@@ -149,12 +149,12 @@ it('a mirror moves only from a folder that is known to one that the config names
     })
   await refused(
     join(stage.home, 'never'),
-    `albumd knows no mirror at ${stage.home}/never; it knows ${stage.pictures}`,
+    `No mirror at ${stage.home}/never is known. Known are ${stage.pictures}`,
   )
   mirrorAt(stage, there, 'Others')
   await refused(stage.pictures, 'Put mirrors[].album back')
   mirrorAt(stage, join(stage.home, 'elsewhere'))
-  await refused(stage.pictures, `the config names no mirror at ${there}`)
+  await refused(stage.pictures, `The config names no mirror at ${there}`)
   mkdirSync(stage.pictures)
   stage.configure({
     mirrors: [
@@ -162,7 +162,7 @@ it('a mirror moves only from a folder that is known to one that the config names
       { folder: there, album: 'Photos' },
     ],
   })
-  await refused(stage.pictures, `the config still names ${stage.pictures}`)
+  await refused(stage.pictures, `The config still names ${stage.pictures}`)
 })
 
 it('a mirror does not move to a folder with records of its own, and another album is no move', async () => {
@@ -170,7 +170,7 @@ it('a mirror does not move to a folder with records of its own, and another albu
   mirrorAt(stage, stage.pictures, 'Others')
   expect(await stage.sync()).toMatchObject({
     code: 2,
-    err: expect.stringContaining('all its pictures are sent again'),
+    err: expect.stringContaining('to send all again'),
   })
   const second = join(stage.home, 'second')
   mkdirSync(second)

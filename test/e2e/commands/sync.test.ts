@@ -131,7 +131,7 @@ describe('sync', () => {
     stage.write('never.jpg', 'never was one')
     const { code, out } = await stage.sync()
     expect(code).toBe(3)
-    expect(out).toContain('failed never.jpg: its bytes are no picture')
+    expect(out).toContain('failed never.jpg: File is no picture')
     expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(red) })
     const { failures, mirrors } = await stage.json('status')
     expect(failures.map((failure: { path: string }) => failure.path).sort()).toEqual(['never.jpg', 'red.png'])

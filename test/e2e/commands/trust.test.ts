@@ -98,7 +98,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(all).toHaveLength(4)
     expect(await stageThrough(stage, other).sync()).toMatchObject({ code: 3 })
     expect(await stage.listing()).toEqual(all)
-    expect((await status(stage)).reason).toContain('another disk is mounted there')
+    expect((await status(stage)).reason).toContain('Another disk is mounted here')
     expect(await stageThrough(stage, one).sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(all)
   })
@@ -117,7 +117,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     // Outside of its namespace nothing is mounted.
     expect(await stage.sync()).toMatchObject({ code: 3 })
     expect(await stage.listing()).toEqual(all)
-    expect((await status(stage)).reason).toContain('mount it again')
+    expect((await status(stage)).reason).toContain('Mount it again')
     expect(await bound.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(all)
   })
@@ -143,7 +143,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(await stage.listing()).toEqual(all)
     expect(await status(stage)).toMatchObject({
       state: 'guarded',
-      reason: expect.stringContaining(`mount it again, or run "albumd trust ${usb}"`),
+      reason: expect.stringContaining(`Mount it again, or run "albumd trust ${usb}"`),
     })
     expect(await mounted.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(all)

@@ -15,7 +15,7 @@ describe('sync --dry-run', () => {
     renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
     const { out } = await stage.sync('--dry-run')
     expect(out).toContain(
-      'delete a/0.png (moved: its image is deleted once the picture is uploaded in its new place)',
+      'delete a/0.png (moved: the image is deleted once the picture is uploaded in its new place)',
     )
     expect(out).toContain('upload b/0.png (new')
     expect(out).not.toContain('hold ')
@@ -63,7 +63,7 @@ describe('sync --dry-run', () => {
     loseState(stage)
     const { out, err } = await stage.sync('--dry-run')
     expect(out.match(/is linked, not uploaded/g)).toHaveLength(1)
-    expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining('the state is gone')])
+    expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining('State is gone')])
   })
 })
 
@@ -72,11 +72,11 @@ describe('a lost state', () => {
     const stage = await mirrored()
     loseState(stage)
     for (const command of [['status'], ['deletions', 'list']])
-      expect((await stage.albumd(...command)).err).toContain('the state is gone')
+      expect((await stage.albumd(...command)).err).toContain('State is gone')
     const first = await stage.albumd('audit')
     expect(first).toMatchObject({ code: 3, out: '' })
-    expect(first.err).toContain('the state is gone')
-    expect(first.err).toContain('nothing is recorded yet')
+    expect(first.err).toContain('State is gone')
+    expect(first.err).toContain('Nothing is recorded yet')
     expect(await stage.json('audit')).toMatchObject({ complete: false, albums: 0 })
   })
 

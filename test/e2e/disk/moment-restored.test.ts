@@ -160,7 +160,7 @@ describe('restore --at', { timeout: 180_000 }, () => {
     const told = await stage.json('restore', back, '--at', at)
     expect(told).toMatchObject({
       exit_code: 3,
-      problems: [{ path: '1.png', code: 'NOT_FOUND', message: 'it is no longer on the host' }],
+      problems: [{ path: '1.png', code: 'NOT_FOUND', message: 'no longer on the host' }],
       restored: 2,
       at,
     })

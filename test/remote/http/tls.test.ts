@@ -41,7 +41,7 @@ test('a host of an unknown authority is not trusted, and the message says what t
   const origin = await serveWith(await certificateFor('127.0.0.1'))
   const untrusted = await failureOf(clientOf(origin).deleteImage('x', never))
   expect(untrusted).toMatchObject({ code: 'HOST_TLS', remedy: 'later' })
-  expect(untrusted.message).toMatch(/^the certificate of 127\.0\.0\.1:\d+ is not trusted; .*host\.ca_file/)
+  expect(untrusted.message).toMatch(/^Certificate of 127\.0\.0\.1:\d+ is not trusted\. .*host\.ca_file/)
 })
 
 test('a certificate for another address is refused', async () => {

@@ -117,7 +117,9 @@ test('a picture that is too large for the line fails with the time that it would
   const outcome = await upload(host, 200 * MB)
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'TOO_SLOW', remedy: 'faster_line' } })
   const message = outcome.ok ? '' : inWords(outcome.failure.message)
-  expect(message).toMatch(/^it would take \d+ s at \d+ KB\/s, and an upload may take 6 s; it needs a faster/)
+  expect(message).toMatch(
+    /^Sending takes \d+ s at \d+ KB\/s, and 6 s are allowed; albumd tries again\. Get a faster/,
+  )
   expect(seen.credentials).toBe(1)
   await successOf(upload(host, 1000))
 })

@@ -73,9 +73,9 @@ describe('an older copy', () => {
     const workshop = await copied()
     const trip = join(workshop.pictures, 'trip')
     swap(trip, join(workshop.copy, 'trip'))
-    expect(await guarded(workshop)).toContain('trip: an older copy of it is there')
+    expect(await guarded(workshop)).toContain('trip: An older copy is here')
     workshop.write('trip/new.png', png(7, 7).bytes)
-    expect(await guarded(workshop)).toContain('trip: an older copy of it is there')
+    expect(await guarded(workshop)).toContain('trip: An older copy is here')
     await trust(workshop, 'trip')
     await workshop.pass()
     expect(mirror(workshop).guard).toBeNull()
@@ -106,7 +106,7 @@ describe('an older copy', () => {
     workshop.events.length = 0
     device++
     swap(pictures, copy)
-    expect(await guarded(workshop, parts)).toMatch(/(trip|later): an older copy of it is there/)
+    expect(await guarded(workshop, parts)).toMatch(/(trip|later): An older copy is here/)
     rmSync(pictures, { recursive: true })
     renameSync(`${copy}-before`, pictures)
     await workshop.pass(parts)
@@ -124,7 +124,7 @@ describe('an older copy', () => {
     renameSync(join(workshop.pictures, 'trip/a.png.tmp'), join(workshop.pictures, 'trip/a.png'))
     await workshop.pass()
     swap(join(workshop.pictures, 'trip'), copy)
-    expect(await guarded(workshop)).toContain('trip: an older copy of it is there')
+    expect(await guarded(workshop)).toContain('trip: An older copy is here')
   })
 })
 

@@ -32,7 +32,7 @@ describe('a root that a person trusts', () => {
     replace(workshop)
     await workshop.pass()
     expect(inWords(mirror(workshop).guard!)).toContain(
-      `is empty and held pictures before: mount its disk, or run "albumd trust ${workshop.pictures}"`,
+      `is empty and held pictures before. Mount its disk, or run "albumd trust ${workshop.pictures}"`,
     )
     expect([...missingPictures(realDisk, workshop.synced, mirror(workshop), '')].sort()).toEqual([
       'a/green.png',
@@ -146,6 +146,6 @@ describe('a root that can not be looked at', () => {
     const check = checkRoot(realDisk, workshop.synced, { ...mirror(workshop), folder })
     const reason = because('root_unreadable', { folder, code: 'ENAMETOOLONG' })
     expect(check).toEqual({ trusted: false, reason, found: null })
-    expect(inWords(reason)).toContain('give it, or a folder above it, a shorter name')
+    expect(inWords(reason)).toContain('Give it, or a folder above it, a shorter name')
   })
 })

@@ -301,8 +301,8 @@ it('tells what is not there, and what a plan without a list leaves untold', asyn
   })
   await workshop.pass({ host }, 'adopt')
   expect(whyWaits(workshop)).toEqual([
-    'it is not on the host',
-    'the host could not be asked whether it is there: the host said PLAN_NOT_SUPPORTED',
+    'not on the host',
+    'the host could not be asked: the host said PLAN_NOT_SUPPORTED',
   ])
 })
 

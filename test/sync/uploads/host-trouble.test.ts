@@ -337,7 +337,7 @@ it('a picture that the line is too slow for is its own failure, tried again in a
     hash,
   })
   expect(inWords(message)).toBe(
-    'it would take 14 min at 57 KB/s, and an upload may take 10 min; it needs a faster line (or a higher uploads.bandwidth, if that is set), and is tried again by itself',
+    'Sending takes 14 min at 57 KB/s, and 10 min are allowed; albumd tries again. Get a faster line, or raise uploads.bandwidth',
   )
 })
 

@@ -199,7 +199,7 @@ describe('a picture', () => {
     await clock.pass(500)
     becomes(next)
     await clock.pass(5000)
-    expect(await outcome).toBe('it is still being written')
+    expect(await outcome).toBe('file is still being written')
     expect(left()).toBe(0)
   })
 
@@ -226,7 +226,7 @@ describe('a picture on a disk of another machine, whose clock may be behind', ()
     await clock.pass(500)
     becomes({ wroteAt: WROTE_AT + 400, bytes: 'b' })
     await clock.pass(5000)
-    expect(await outcome).toBe('it is still being written')
+    expect(await outcome).toBe('file is still being written')
   })
 
   it('that was written long ago is opened at once', async () => {
