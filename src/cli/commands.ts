@@ -102,7 +102,11 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
     'See it work: an image host of its own, and sample pictures or your folder mirrored into it',
     SERVING,
   ],
-  ['completion [shell]', 'The script with which bash or zsh completes commands, options and files', LOOKING],
+  [
+    'completion [shell]',
+    'The script with which bash, zsh or fish completes commands, options and files',
+    LOOKING,
+  ],
 ]
 
 export const COMMANDS: readonly Command[] = TABLE.map(([command, describe, exits]) => {

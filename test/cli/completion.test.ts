@@ -77,3 +77,24 @@ describe.skipIf(!has('zsh') && !process.env.CI)('completion in zsh', { timeout: 
     expect(offered('resume', '--')).toContain('--json:Write one JSON object')
   })
 })
+
+describe.skipIf(!has('fish') && !process.env.CI)('completion in fish', { timeout: 180_000 }, () => {
+  const offered = (line: string) =>
+    run('fish', `albumd completion fish | source; complete --do-complete '${line}'`).map(
+      word => word.split('\t')[0],
+    )
+
+  it.each([
+    ['albumd deletions ', ['list', 'approve', 'discard']],
+    ['albumd --log-level d', ['debug']],
+    ['albumd sync --config /etc/os-rel', ['/etc/os-release']],
+    ['albumd trust --j', ['--json']],
+  ])('%s: %j', (line, expected) => {
+    expect(offered(line)).toEqual(expected)
+  })
+
+  it('has each command with what it does', () => {
+    const script = "albumd completion fish | source; complete --do-complete 'albumd resu'"
+    expect(run('fish', script)).toEqual(['resume\tEnd a pause'])
+  })
+})

@@ -62,7 +62,8 @@ export async function packAndInstall(): Promise<Installed> {
   }
 }
 
-function copySources(home: string, modules: string): string {
+/** A copy of the sources, with the modules of the checkout. */
+export function copySources(home: string, modules: string): string {
   const copy = join(home, 'copy')
   cpSync(CHECKOUT, copy, {
     recursive: true,

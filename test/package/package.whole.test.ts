@@ -26,6 +26,7 @@ const BESIDE_THE_PROGRAM = [
   'systemd/albumd-user.service',
   'systemd/albumd.service',
   'systemd/albumd@.service',
+  'systemd/sysusers.conf',
 ]
 
 describe('the package', () => {

@@ -7,6 +7,7 @@ import { EXIT, Problem } from '../problem.ts'
 import { printLine } from '../terminal/output.ts'
 import {
   makeServiceUser,
+  PACKAGED,
   SERVICE_USER,
   type ServicePlace,
   serviceUserCanRead,
@@ -22,7 +23,7 @@ import { runTool, Systemctl } from './systemctl.ts'
 export function install(place: ServicePlace): number {
   const { user, starts, unit, template } = place
   const program = thisProgram()
-  if (program[1]!.includes('/_npx/'))
+  if (program.at(-1)!.includes('/_npx/'))
     throw new Problem(
       'This albumd is in the cache of npx, which may be emptied. Install it, then run it from there',
     )
@@ -99,8 +100,11 @@ export function uninstall(place: ServicePlace): number {
   systemctl.do('disable', '--quiet', '--now', unit)
   say(ActiveState === 'inactive' ? `${unit} was not running` : `stopped ${unit}`)
   const others = unit.includes('@') ? othersOf(systemctl) : []
-  if (others.length === 0) rmSync(file)
-  say(others.length > 0 ? `${file} stays: ${others.join(', ')} needs it` : `removed ${file}`)
+  const staysFor = file.startsWith(PACKAGED)
+    ? "albumd's package has it"
+    : others.length > 0 && `${others.join(', ')} needs it`
+  if (!staysFor) rmSync(file)
+  say(staysFor ? `${file} stays: ${staysFor}` : `removed ${file}`)
   systemctl.do('daemon-reload')
   // Without reset-failed, systemd would still list a failed unit after its removal.
   systemctl.ask('reset-failed', unit)

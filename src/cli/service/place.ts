@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { xdgFolder } from '../../config/paths.ts'
 import { PACKAGE_FOLDER } from '../../daemon/package.ts'
@@ -15,7 +15,7 @@ export interface ServicePlace {
   unit: string
   /** The path of the template in the package. */
   template: string
-  /** The path of the unit's file. */
+  /** The path of the unit's file. The file below PACKAGED belongs to Debian's package, and stays as it is. */
   file: string
   config: string
   /** The path of the key's file. systemd passes the key to the service. */
@@ -27,6 +27,16 @@ export interface ServicePlace {
 /** The folder of the units in the package. */
 const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
 
+/** Where Debian's package has its units. A unit of the same name in /etc, or of the user, comes before. */
+export const PACKAGED = '/usr/lib/systemd'
+/** Debian's package brings a Node.js that runs nothing else, so its command line is one word. */
+const isPackaged = process.execPath === join(PACKAGE_FOLDER, 'bin/node')
+
+function unitFile(folder: string, below: 'system' | 'user', name: string): string {
+  const file = join(folder, name)
+  return isPackaged && !existsSync(file) ? join(PACKAGED, below, name) : file
+}
+
 /** `account`: the name of one of the machine's services, or null. Throws Problem when $HOME is needed and not set. */
 export function servicePlace(user: boolean, account: string | null, env: NodeJS.ProcessEnv): ServicePlace {
   const own = xdgFolder(env.XDG_CONFIG_HOME, '.config', env)
@@ -37,7 +47,7 @@ export function servicePlace(user: boolean, account: string | null, env: NodeJS.
       starts: 'when you log in',
       unit: 'albumd.service',
       template: join(TEMPLATES, 'albumd-user.service'),
-      file: join(own, 'systemd/user/albumd.service'),
+      file: unitFile(join(own, 'systemd/user'), 'user', 'albumd.service'),
       config: join(own, 'albumd/config.yaml'),
       key: join(own, 'albumd/api-key'),
       stateDir: null,
@@ -49,7 +59,7 @@ export function servicePlace(user: boolean, account: string | null, env: NodeJS.
     starts: 'with the machine',
     unit: account === null ? name : `albumd@${account}.service`,
     template: join(TEMPLATES, name),
-    file: `/etc/systemd/system/${name}`,
+    file: unitFile('/etc/systemd/system', 'system', name),
     config: `/etc/albumd${below}/config.yaml`,
     key: `/etc/albumd${below}/api-key`,
     stateDir: `/var/lib/albumd${below}`,
@@ -58,7 +68,7 @@ export function servicePlace(user: boolean, account: string | null, env: NodeJS.
 
 /** The command line of this albumd. */
 export function thisProgram(): string[] {
-  return [process.execPath, resolve(process.argv[1]!)]
+  return isPackaged ? ['/usr/bin/albumd'] : [process.execPath, resolve(process.argv[1]!)]
 }
 
 /** The command in the templates. The command line of this albumd replaces the command. */
@@ -83,8 +93,7 @@ export const SERVICE_USER = 'albumd'
 /** Makes the user when it does not exist, and answers whether it was made. Throws Problem when this fails. */
 export function makeServiceUser(): boolean {
   if (runTool('getent', ['passwd', SERVICE_USER])?.code === 0) return false
-  const line = `u ${SERVICE_USER} - "Mirrors pictures to an image host" /var/lib/albumd`
-  const ended = runTool('systemd-sysusers', ['--inline', line])
+  const ended = runTool('systemd-sysusers', [join(TEMPLATES, 'sysusers.conf')])
   if (ended?.code === 0) return true
   const why = ended === null ? 'there is no systemd-sysusers' : ended.err
   throw new Problem(
