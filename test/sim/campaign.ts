@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { openStateKit } from './engine/state-kit.ts'
 import { type Kits, World } from './engine/world.ts'
 import { drawHistory, type History } from './histories/history.ts'
-import { keptHistory } from './histories/kept-histories.ts'
-import { isOfMachines, seedOfKind } from './histories/seeds.ts'
+import { drawBroad, keptHistory } from './histories/kept-histories.ts'
+import { isBroad, isOfMachines, seedOfKind } from './histories/seeds.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
 import type { Violation } from './judges/oracle.ts'
@@ -18,6 +18,8 @@ export interface Tally {
   histories: number
   steps: number
   failures: Failure[]
+  /** In how many histories each state was seen. */
+  seen: Map<string, number>
 }
 
 /** Plays the histories of these seeds. `onFailure` hears of each failure, and may end it all by answering true. */
@@ -30,9 +32,8 @@ export async function playSeeds(
   // In a turn of its own: `quiet` relies on being asked by a microtask.
   await turn()
   for (const seed of seeds) {
-    const { violation, steps } = await playSeed(seed, kits)
-    tally.histories++
-    tally.steps += steps
+    const { violation, steps, seen } = await playSeed(seed, kits)
+    addTally(tally, { histories: 1, steps, failures: [], seen: new Map([...seen].map(state => [state, 1])) })
     // Whoever waits for messages has a turn.
     if (tally.histories % 16 === 0) await turn()
     if (!violation) continue
@@ -43,13 +44,14 @@ export async function playSeeds(
 }
 
 export function emptyTally(): Tally {
-  return { histories: 0, steps: 0, failures: [] }
+  return { histories: 0, steps: 0, failures: [], seen: new Map() }
 }
 
-export function addTally(to: Tally, { histories, steps, failures }: Tally): void {
+export function addTally(to: Tally, { histories, steps, failures, seen }: Tally): void {
   to.histories += histories
   to.steps += steps
   to.failures.push(...failures)
+  for (const [state, times] of seen) to.seen.set(state, (to.seen.get(state) ?? 0) + times)
 }
 
 /** So many seeds on, one is played twice. */
@@ -60,7 +62,10 @@ async function playSeed(seed: number, kits: Kits): Promise<Played> {
   try {
     return seed % TWICE_EVERY === 0 ? await playTwice(seed, kits) : await playHistory(seed, kits)
   } catch (error) {
-    return { violation: { invariant: 'simulation', what: String((error as Error).stack ?? error) }, steps: 0 }
+    return {
+      violation: { invariant: 'simulation', what: String((error as Error).stack ?? error) },
+      ...NOTHING,
+    }
   }
 }
 
@@ -74,7 +79,7 @@ async function playTwice(seed: number, kits: Kits): Promise<Played> {
   const what = `"${log!.at(at)}" and then "${again!.at(at)}"`
   return {
     violation: { invariant: 'simulation', what: `played twice, it went otherwise: ${what}` },
-    steps: 0,
+    ...NOTHING,
   }
 }
 
@@ -90,12 +95,17 @@ export interface Played {
   /** Null: every invariant held. */
   violation: Violation | null
   steps: number
+  /** The states of `reach/states.ts` that were seen. */
+  seen: ReadonlySet<string>
 }
+
+const NOTHING = { steps: 0, seen: new Set<string>() }
 
 /** The history of a seed, kept or drawn, of one machine or of two. */
 export function historyOf(seed: number): History | MachinesHistory {
   const its = seedOfKind(seed)
-  return keptHistory(its) ?? (isOfMachines(its) ? drawMachines(its) : drawHistory(its))
+  if (isOfMachines(its)) return drawMachines(its)
+  return keptHistory(its) ?? (isBroad(its) ? drawBroad(its) : drawHistory(its))
 }
 
 /** Plays the history of a seed. */
@@ -116,5 +126,5 @@ export async function play(history: History, kits: Kits, log: string[] | null = 
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
   oracle.secrecy.records()
-  return { violation: oracle.violation, steps: world.passes.steps }
+  return { violation: oracle.violation, steps: world.passes.steps, seen: world.sights.seen }
 }

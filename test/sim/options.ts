@@ -20,7 +20,7 @@ Ends with 1 where an invariant did not hold.
   --seeds N    so many histories (1000)
   --from N     the first seed (${WIDE}): from here on histories are of all kinds in turn. Each kind has seeds of its own
                too, from 1, ${KINDS.join(', ')} on
-  --reach      also prints which lines and branches of the engine were run
+  --reach      also prints which lines and branches of the engine were run, and how often seldom states were seen
   --workers N  so many at once (one a core)
   --seed N     one history alone, printed whole or, where it fails, as the shortest one that fails alike
   --help       prints this`

@@ -15,7 +15,8 @@ import type { Kits } from './engine/world.ts'
 import type { Violation } from './judges/oracle.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { printed, shrink } from './print.ts'
-import { reachOf, type Script } from './reach.ts'
+import { reachOf, type Script } from './reach/lines.ts'
+import { STATES } from './reach/states.ts'
 import type { Order } from './worker.ts'
 
 /*
@@ -83,12 +84,22 @@ async function playMany({ seeds, from, workers, reach }: Options): Promise<boole
   const { histories, steps, failures } = whole
   const seconds = Number(process.hrtime.bigint() - began) / 1e9
   await printShortest(failures)
-  if (reach) for (const line of await reachOf(scripts)) print(line)
+  if (reach) {
+    for (const line of await reachOf(scripts)) print(line)
+    for (const line of statesSeen(whole.seen)) print(line)
+  }
   const each = (histories / seconds / workers).toFixed(0)
   print(
     `${histories} seeds from ${from} in ${seconds.toFixed(0)} s, ${each} histories a second a core, ${steps} steps, ${failures.length} failures`,
   )
   return failures.length === 0
+}
+
+/** The seldom ones first. */
+function statesSeen(seen: Tally['seen']): string[] {
+  const counts = Object.keys(STATES).map(state => [seen.get(state) ?? 0, state] as const)
+  const lines = counts.sort(([one], [other]) => one - other).map(([times, state]) => `${times} × ${state}`)
+  return [...lines, `${lines.length} states that must be seen sometimes`]
 }
 
 /** The first of each invariant. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { beginCounting } from './reach.ts'
+import { beginCounting } from './reach/lines.ts'
 
 /** A batch of seeds to play, or null: tell what of the engine was run. */
 export type Order = { from: number; count: number } | null

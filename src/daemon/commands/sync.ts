@@ -138,7 +138,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
  * mirror's folder; undefined: all files. The host's blocks stay recorded until they end, because `status` shows when they
  * began.
  */
-function forgetFailures(config: Config, synced: Synced, path?: string): Promise<void> {
+export function forgetFailures(config: Mirrors, synced: Synced, path?: string): Promise<void> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
   return synced.commit(tx => {
     retried(tx, failed)

@@ -88,6 +88,7 @@ export class Auditing {
     // Who was interrupted goes on later.
     if (result.finished || result.stopped.length > 0) this.#asked = null
     if (result.finished) this.last = result
+    if (result.finished) this.#world.sights.see('audit')
     this.#world.hear(() => `    an audit: ${inWords(result)}`)
   }
 

@@ -4,6 +4,7 @@ import { FileAges, noteBoot, noteLost } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { rememberingDelivery, tellingLostAlbums } from '../../../src/sync/listing/index.ts'
+import { spoken } from '../../../src/sync/pass-events.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
 import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
@@ -41,7 +42,9 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     synced,
     host: tellingLostAlbums(
       rememberingDelivery(
-        new HostPort(host, life, world.seat?.watched(oracle) ?? oracle, world.seat?.me ?? 'albumd'),
+        new HostPort(host, life, world.seat?.watched(oracle) ?? oracle, world.seat?.me ?? 'albumd', what =>
+          world.sights.see(what),
+        ),
         synced,
       ),
       synced,
@@ -52,6 +55,8 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     claims: world.seat?.claims ?? ALONE,
     tell(told) {
       oracle.secrecy.event(told)
+      oracle.secrecy.event(spoken(told))
+      world.sights.hear(told)
       world.hear(() => `    ${told.event}: ${saying(told)}`)
     },
     lookAt: root => async batch => {

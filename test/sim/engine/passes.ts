@@ -1,6 +1,7 @@
 import { pauseAt } from '../../../src/daemon/state/pause.ts'
 import { runPass } from '../../../src/sync/pass.ts'
 import type { Interruption, MirrorPolicy, PassReport, Scope } from '../../../src/sync/pass-request.ts'
+import { verifyLinks } from '../../../src/sync/uploads/index.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { Action } from '../histories/history.ts'
 import { isOpen, openFor } from '../histories/setting.ts'
@@ -25,6 +26,8 @@ export class Passes {
   #stepOfPass = 0
   #actions: Action[] = []
   #inPass = false
+  #adopts = false
+  #comparesLinks = false
 
   constructor(world: World) {
     this.#world = world
@@ -67,13 +70,14 @@ export class Passes {
       mirrors: prunes ? world.mirrors.map(mirror => ({ ...mirror, pruneIgnored: true })) : world.mirrors,
       interruption,
       scopeOf: ({ folder }) => (scopes === 'everything' ? scopes : (scopes.get(folder) ?? [])),
-      task: this.#task(),
+      task: this.#taskOfPass(),
     })
     const report = await drive(work, life, world.time, world.oracle)
     ended.abort(ENDED)
     world.oracle.secrecy.failures(report?.stopped ?? [])
     if (paused && world.host.askedInAll() > asked)
       world.oracle.report('nothing-while-paused', 'albumd asked the host for something')
+    await this.#compareLinks(life, interruption)
     if (world.auditing.isAsked && !life.dead && !this.#interruptions.stopped)
       await this.#audit(life, interruption)
     // What was to happen at a later step happens now.
@@ -85,8 +89,15 @@ export class Passes {
     world.pruning.passEnds()
     if (!life.dead) world.pausing.passEnded()
     this.#inPass = false
+    world.sights.see('pass')
     mustForetell(world)
     return report
+  }
+
+  async #compareLinks(life: Life, { stop }: Interruption): Promise<void> {
+    if (!this.#comparesLinks || life.dead) return
+    this.#comparesLinks = false
+    await drive(verifyLinks(this.#world.parts!, stop), life, this.#world.time, this.#world.oracle)
   }
 
   async #audit(life: Life, interruption: Interruption): Promise<void> {
@@ -116,6 +127,15 @@ export class Passes {
     believeGone(doubts, looks)
     doubts.pass = disk.happens()
     doubts.passAt = time.now
+  }
+
+  /** A person may have asked that what the host holds is adopted, and nothing sent. */
+  #taskOfPass(): 'look' | 'mirror' | 'adopt' {
+    const task = this.#task()
+    if (!this.#adopts || task === 'look') return task
+    this.#adopts = false
+    this.#world.oracle.adopts()
+    return 'adopt'
   }
 
   #task(): 'look' | 'mirror' {
@@ -153,6 +173,16 @@ export class Passes {
     } else command()
   }
 
+  /** The next pass links pictures to what the host holds, and does nothing else. */
+  onlyAdopt(): void {
+    this.#adopts = true
+  }
+
+  /** After this pass, or the next, the bytes of linked images are compared. */
+  alsoCompareLinks(): void {
+    this.#comparesLinks = true
+  }
+
   /** As the daemon: outside their hours no uploads begin, and at the border those under way come to their end. */
   #mindHours(life: Life, ended: AbortSignal): void {
     const { hours, machine, oracle } = this.#world
@@ -176,6 +206,7 @@ export class Passes {
       const act = ACTIONS[kind] ?? HOST_ACTIONS[kind]!
       const what = act(this.#world, a, b)
       this.#world.pruning.somethingHappened()
+      this.#world.sights.see(`does ${kind}`)
       this.#say(`  ${kind}: ${what} (${where})`)
     }
   }

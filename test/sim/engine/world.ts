@@ -19,6 +19,7 @@ import { Pruning } from '../judges/pruning.ts'
 import type { Seat } from '../machines/seat.ts'
 import { makeFirstDisk } from '../people/first-disk.ts'
 import { Tree } from '../people/people-tree.ts'
+import { Sights } from '../reach/sights.ts'
 import { Auditing } from './auditing.ts'
 import { compose } from './compose.ts'
 import { Passes } from './passes.ts'
@@ -70,6 +71,7 @@ export class World {
   readonly resending = new Resending(this)
   readonly pruning = new Pruning(this, () => this.#running())
   readonly emptied = new Emptied(this)
+  readonly sights = new Sights(this)
   /** What the config says of the quota. */
   readonly allowance: Allowance
   /** When uploads may begin; null: always. */
@@ -194,6 +196,7 @@ export class World {
 
   endProcess(how: 'closed' | 'killed' | 'cut' = 'closed'): void {
     if (!this.life || this.life.dead) return
+    if (how !== 'closed') this.sights.crashes()
     this.life.dead = true
     this.oracle.secrecy.records()
     if (this.passes.isUnderWay) this.oracle.quota.processEnded()

@@ -1,7 +1,7 @@
 import type { Deletions } from '../../../src/records/escrow.ts'
 import type { HoldPolicy } from '../../../src/sync/deletions/hold.ts'
 import { Random } from './random.ts'
-import { FRESH, GROWING, LATER, LATEST, READ } from './seeds.ts'
+import { FRESH, GROWING, isBroad, LATER, LATEST, READ } from './seeds.ts'
 import { drawSetting, PLAIN_SETTING, type Setting } from './setting.ts'
 import {
   drawMoreVariations,
@@ -81,11 +81,15 @@ const LATEST_WEIGHTS = {
   prune: 2,
 } as const
 
+/** What broad seeds alone have. */
+const BROAD_WEIGHTS = { approveHalf: 4, retry: 3, compareLinks: 3, adopt: 2 } as const
+
 export type ActionKind =
   | keyof typeof WEIGHTS
   | keyof typeof MORE_WEIGHTS
   | keyof typeof LATER_WEIGHTS
   | keyof typeof LATEST_WEIGHTS
+  | keyof typeof BROAD_WEIGHTS
   // Of scenes alone.
   | 'fillFolder'
   | 'emptyFolder'
@@ -215,8 +219,16 @@ const TICKETS = ticketsOf(WEIGHTS)
 const FRESH_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS })
 const LATER_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS })
 const LATEST_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS, ...LATEST_WEIGHTS })
+const BROAD_TICKETS = ticketsOf({
+  ...WEIGHTS,
+  ...MORE_WEIGHTS,
+  ...LATER_WEIGHTS,
+  ...LATEST_WEIGHTS,
+  ...BROAD_WEIGHTS,
+})
 
 function ticketsFor(seed: number): readonly ActionKind[] {
+  if (isBroad(seed)) return BROAD_TICKETS
   if (seed < FRESH) return TICKETS
   if (seed < LATER) return FRESH_TICKETS
   return seed < LATEST ? LATER_TICKETS : LATEST_TICKETS

@@ -1,4 +1,5 @@
-import type { Action, ActionKind, History } from './history.ts'
+import { type Action, type ActionKind, byTime, drawHistory, type History } from './history.ts'
+import { Random } from './random.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -353,6 +354,28 @@ const KEPT_CHECKING: readonly History[] = [
   },
 ]
 
+const ALL_KEPT = [...KEPT, ...KEPT_CHECKING]
+
 export function keptHistory(seed: number): History | undefined {
-  return [...KEPT, ...KEPT_CHECKING].find(history => history.seed === seed)
+  return ALL_KEPT.find(history => history.seed === seed)
+}
+
+/** A kept history with other latencies, in half of all cases at other steps, and in half of all with more that happens. */
+export function drawBroad(seed: number): History {
+  const random = new Random(seed, 11)
+  const drawn = drawHistory(seed)
+  if (random.chance(0.3)) return drawn
+  const kept = random.pick(ALL_KEPT)
+  const passes = kept.pauses.length
+  const shifted = ({ step, ...action }: Action) => ({ ...action, step: step && 1 + random.below(2 * step) })
+  const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))
+  return {
+    ...kept,
+    seed,
+    concurrency: random.pick([kept.concurrency, 2, 4]),
+    actions: [
+      ...(random.chance(0.5) ? kept.actions : kept.actions.map(shifted)),
+      ...(random.chance(0.5) ? more : []),
+    ].sort(byTime),
+  }
 }

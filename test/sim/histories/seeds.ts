@@ -20,6 +20,12 @@ export const READ = 300_000_000
  */
 export const GROWING = 400_000_000
 
+/**
+ * From here on most histories begin as a kept one, and something else happens too. People also ask for what they ask seldom,
+ * and a folder has a name that is too long for an album.
+ */
+export const BROAD = 450_000_000
+
 /** From here on a history is of two machines with one account. */
 export const MACHINES = 500_000_000
 
@@ -27,16 +33,22 @@ export const MACHINES = 500_000_000
 export const WIDE = 600_000_000
 const WIDE_END = 1_000_000_000
 
-export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, MACHINES]
+export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES]
 
 /** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */
-const TURNS = [2, 2, 4, 4, 6, 1].flatMap((times, kind) => Array.from({ length: times }, () => KINDS[kind]!))
+const TURNS = [2, 2, 3, 3, 4, 8, 1].flatMap((times, kind) =>
+  Array.from({ length: times }, () => KINDS[kind]!),
+)
 
 /** The seed of one kind that a seed of all kinds stands for. */
 export function seedOfKind(seed: number): number {
   if (seed < WIDE || seed >= WIDE_END) return seed
   const number = seed - WIDE
   return TURNS[number % TURNS.length]! + number
+}
+
+export function isBroad(seed: number): boolean {
+  return seed >= BROAD && seed < MACHINES
 }
 
 export function isOfMachines(seed: number): boolean {

@@ -41,9 +41,12 @@ export class HostPort implements ImageHost {
   readonly #life: Life
   readonly #watch: Watch
   readonly #me: Actor
+  readonly #see: (what: string) => void
   readonly #blocks = new Blocks()
 
-  constructor(host: VirtualHost, life: Life, watch: Watch, me: Actor) {
+  /** `see` hears of what goes wrong on the way. */
+  constructor(host: VirtualHost, life: Life, watch: Watch, me: Actor, see: (what: string) => void) {
+    this.#see = see
     this.#me = me
     this.#host = host
     this.#life = life
@@ -173,6 +176,7 @@ export class HostPort implements ImageHost {
     // The last look may have been its end.
     if (life.dead) return new Promise(() => {})
     const fault = this.#host.faults.take(endpoint)
+    if (fault) this.#see(`fault ${endpoint} ${fault.kind}`)
     if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')
     if (fault?.kind === 'refused') {
       await life.pause(`${endpoint} refused`)
@@ -184,7 +188,10 @@ export class HostPort implements ImageHost {
     const { random } = this.#host
     const lag = 5 + random.below(400)
     if (fault?.kind === 'late') {
-      life.time.after(lag + random.below(LIFETIME_MS - 60_000), () => void this.#served(endpoint, serve))
+      life.time.after(lag + random.below(LIFETIME_MS - 60_000), () => {
+        this.#see(`late ${endpoint}`)
+        void this.#served(endpoint, serve)
+      })
       return this.#silence(endpoint, 'all')
     }
     const answer = this.#onItsWay(endpoint, signal, serve, lag)

@@ -146,6 +146,11 @@ export class Oracle implements Watch {
     this.uploads.passBegins(why)
   }
 
+  /** This pass sends, makes and deletes nothing. */
+  adopts(): void {
+    this.uploads.passBegins('a person has what is there adopted')
+  }
+
   /** A person waits for the pass to end: what is under way comes to its end, and nothing else is begun. */
   makesWay(): void {
     this.#deletedSince ??= new Set()

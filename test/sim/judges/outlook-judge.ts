@@ -1,3 +1,4 @@
+import { restorableSince, versionAt } from '../../../src/records/versions.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
 import {
   leftOutBelow,
@@ -7,10 +8,12 @@ import {
   outlook,
   type PathState,
 } from '../../../src/sync/outlook/index.ts'
-import { commandOf, inWords } from '../../../src/words/reasons.ts'
+import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
+import { commandOf, endsByItself, inWords } from '../../../src/words/reasons.ts'
 import { diskFor, Looks } from '../disk/disk-port.ts'
 import { livePictures } from '../disk/live-pictures.ts'
 import { INCOMPLETE, SETTLE_MS } from '../engine/compose.ts'
+import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { isOpen, openFor } from '../histories/setting.ts'
 
@@ -21,12 +24,32 @@ export function mustForetell(world: World): void {
     const { folder } = mirror
     const row = context.synced.mirrors.of(folder)
     const summary = row && context.synced.summaries.mirror(row.id)
-    if (summary) mirrorOutlook({ ...context, blocks: context.synced.account.blocks() }, row, summary)
+    const blocks = context.synced.account.blocks()
+    const reason = summary && mirrorOutlook({ ...context, blocks }, row, summary).reason
+    if (reason) endsByItself(reason)
     for (const { reason } of leftOutBelow(context.disk, { mirror, path: '' })) inWords(reason)
-    for (const path of [folder, ...world.disk.paths()])
-      if (`${path}/`.startsWith(`${folder}/`))
-        stateAt(context, { mirror, path: path.slice(folder.length + 1) })
+    for (const full of [folder, ...world.disk.paths()]) {
+      if (!`${full}/`.startsWith(`${folder}/`)) continue
+      const path = full.slice(folder.length + 1)
+      stateAt(context, { mirror, path })
+      if (row && full !== folder) mustBeRestorable(world, row, full, path)
+    }
   }
+}
+
+/** What `restore --at` would bring back lay there at some time. */
+function mustBeRestorable(
+  { state: { synced }, mirrors, machine, disk, oracle }: World,
+  { id }: MirrorRow,
+  full: string,
+  path: string,
+): void {
+  const since = restorableSince(synced, [id])
+  if (since === null) return
+  const moment = since + Math.max(0, Math.floor((machine.wall() - since) / 2))
+  const version = versionAt(synced, { mirror: id, path }, rowAt(synced, mirrors, full), moment)
+  if (version && !disk.everHeld(full, version.hash.toString('hex')))
+    oracle.report('restores-what-was', `${full} never had the bytes that are to come back`)
 }
 
 /** Where disk and host agree, nobody is told of a picture that lies there that it is not known. */

@@ -70,5 +70,9 @@ export async function playMachines(
   }
   await Promise.all(worlds.map(playOne))
   const violation = violationOf() ?? (await playRush(drawRush(seed), log))
-  return { violation, steps: worlds.reduce((sum, { passes }) => sum + passes.steps, 0) }
+  return {
+    violation,
+    steps: worlds.reduce((sum, { passes }) => sum + passes.steps, 0),
+    seen: new Set(worlds.flatMap(({ sights }) => [...sights.seen])),
+  }
 }

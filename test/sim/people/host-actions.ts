@@ -7,7 +7,7 @@ import { LIFETIME_MS } from '../histories/variations.ts'
 import { pathOfAlbum } from '../host/host-truth.ts'
 import { CHECKING_ACTIONS } from './actions.ts'
 import { placeOf } from './locations.ts'
-import { approveHeld, discardHeld } from './person.ts'
+import { approveHalf, approveHeld, discardHeld, retryFailed } from './person.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
 const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
@@ -122,6 +122,19 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     return `another person deletes the album ${pathOfAlbum(album)}`
   },
   approve: world => `a person approves ${approveHeld(world)} deletions`,
+  approveHalf: world => `a person approves half of what is held: ${approveHalf(world)}`,
+  retry(world) {
+    world.passes.ask(() => retryFailed(world))
+    return 'a person has what failed tried again'
+  },
+  compareLinks(world) {
+    world.passes.alsoCompareLinks()
+    return 'a person has what is linked compared'
+  },
+  adopt(world) {
+    world.passes.onlyAdopt()
+    return 'a person has what the host holds adopted, and nothing sent'
+  },
   discard: world => `a person keeps ${discardHeld(world)} images that were to go`,
   wait(world, a) {
     world.waitLonger(1000 * (1 + (a % 100_000)))

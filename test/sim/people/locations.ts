@@ -1,17 +1,20 @@
 import { bytesOf, isHalf, readTiny } from '../disk/tiny-picture.ts'
 import { split } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
-import { READ } from '../histories/seeds.ts'
+import { isBroad, READ } from '../histories/seeds.ts'
 
 /** Where files may lie in a mirror, and what they may hold: little enough that everything meets everything. */
 export const FOLDERS = ['', '/a', '/b', '/a/c']
 export const NAMES = ['x.gif', 'y.gif', 'z.gif', 'p.svg']
+/** Longer than the name of an album may be. */
+const LONG = `/${'long'.repeat(30)}`
 const SIZES = [40, 64, 1010, 1040]
 
 /** One of the places where files may lie. */
 export function placeOf(world: World, a: number): string {
   const mirror = world.mirrors[(a >>> 8) % world.mirrors.length]!
-  return `${mirror.folder}${FOLDERS[a % 4]}/${NAMES[(a >>> 4) % 4]}`
+  const folder = isBroad(world.history.seed) && (a >>> 12) % 16 === 1 ? LONG : FOLDERS[a % 4]
+  return `${mirror.folder}${folder}/${NAMES[(a >>> 4) % 4]}`
 }
 
 /** One of some dozens of pictures: few enough that twins are frequent. */

@@ -1,7 +1,7 @@
 import type { FileNode, FolderNode, Mount, Node } from '../disk/tree.ts'
 import type { World } from '../engine/world.ts'
 
-type Surroundings = Pick<World, 'disk' | 'looks' | 'doubts' | 'mirrors' | 'random' | 'state'>
+type Surroundings = Pick<World, 'disk' | 'looks' | 'doubts' | 'machine' | 'mirrors' | 'random' | 'state'>
 
 /** The mirrors' trees as people have them before them, with the roots and disks that come and go. */
 export class Tree {
@@ -9,8 +9,8 @@ export class Tree {
   readonly #runs: () => boolean
   readonly #away = new Map<string, Node | Mount>()
   readonly #subMounts = new Map<string, Mount>()
-  /** Older copies of folders, by the folders' paths. */
-  readonly #copies = new Map<string, FolderNode>()
+  /** Older copies of folders, by the folders' paths, and how wrong the clock was when they were made. */
+  readonly #copies = new Map<string, { copy: FolderNode; offset: number }>()
 
   constructor(world: Surroundings, runs: () => boolean) {
     this.#world = world
@@ -76,22 +76,23 @@ export class Tree {
 
   /** As a backup does. */
   saveCopy(path: string): void {
-    const { disk } = this.#world
+    const { disk, machine } = this.#world
     const node = disk.find(path)?.node
-    if (node?.kind === 'folder') this.#copies.set(path, disk.copy(node))
+    if (node?.kind === 'folder') this.#copies.set(path, { copy: disk.copy(node), offset: machine.offset })
   }
 
   /** Puts the older copy in the place of a folder. Answers whether there was one. */
   putCopy(path: string): boolean {
-    const { disk, doubts, mirrors } = this.#world
-    const copy = this.#copies.get(path)
-    if (!copy || !this.isOn(path) || !disk.find(path)) return false
+    const { disk, doubts, machine, mirrors } = this.#world
+    const saved = this.#copies.get(path)
+    if (!saved || !this.isOn(path) || !disk.find(path)) return false
     if (mirrors.some(({ folder }) => folder === path)) this.takeOff(path)
     else {
       disk.takeAway(path)
-      doubts.lostMount.set(path, disk.happens())
+      // A clock that was set back makes what came later look older than the copy: nothing tells then.
+      if (machine.offset >= saved.offset) doubts.lostMount.set(path, disk.happens())
     }
-    disk.putBack(path, copy)
+    disk.putBack(path, saved.copy)
     return true
   }
 

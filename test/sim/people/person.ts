@@ -1,4 +1,5 @@
-import { approved, kept } from '../../../src/records/escrow.ts'
+import { forgetFailures } from '../../../src/daemon/commands/sync.ts'
+import { approved, hurried, kept } from '../../../src/records/escrow.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import { diskFor } from '../disk/disk-port.ts'
@@ -6,12 +7,23 @@ import type { World } from '../engine/world.ts'
 import type { Doubts } from '../judges/doubts.ts'
 
 /** A person lets all held deletions go ahead. Answers how many. */
-export function approveHeld({ state: { synced }, oracle, machine }: World): number {
-  const held = heldIn(synced)
+export function approveHeld(world: World): number {
+  return approve(world, heldIn(world.state.synced))
+}
+
+function approve({ state: { synced }, oracle, machine }: World, held: ReturnType<typeof heldIn>): number {
   for (const { image } of held) oracle.approved.add(synced.images.byId(image)!.remote_id)
   const images = held.map(({ image }) => image)
   synced.commitNow(tx => approved(tx, images, machine.wall()))
   return held.length
+}
+
+/** A person lets every other held deletion go ahead, and the first in any case. Answers how many. */
+export function approveHalf(world: World): number {
+  return approve(
+    world,
+    heldIn(world.state.synced).filter((_, at) => at % 2 === 0),
+  )
 }
 
 /** A person keeps all images whose deletion is held. Answers how many. */
@@ -21,6 +33,16 @@ export function discardHeld({ state: { synced }, oracle, machine }: World): numb
   const images = held.map(({ image }) => image)
   synced.commitNow(tx => kept(tx, images, machine.wall()))
   return held.length
+}
+
+/** A person has what failed tried again. */
+export function retryFailed({ state, parts, mirrors, oracle }: World): void {
+  const { synced } = state
+  const atOnce = { ...synced, commit: async <T>(change: (tx: Tx) => T) => synced.commitNow(change) }
+  void forgetFailures({ mirrors }, atOnce)
+  for (const { endpoint } of parts?.host.blocks() ?? []) parts!.host.unblock(endpoint)
+  if (synced.escrow.postponed().length > 0 && parts) synced.commitNow(tx => hurried(tx, parts.running()))
+  oracle.quota.restored(null)
 }
 
 /** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */

@@ -8,7 +8,7 @@ import { parseAst } from 'rolldown/parseAst'
 
 /** The engine: what decides, and what records it. */
 const ENGINE = 'src/{sync,records}/**/*.ts'
-const HOME = join(import.meta.dirname, '../..')
+const HOME = join(import.meta.dirname, '../../..')
 
 export type Script = Profiler.ScriptCoverage
 

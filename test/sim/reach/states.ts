@@ -1,0 +1,286 @@
+import type { PassEvent } from '../../../src/sync/pass-events.ts'
+import { readQuota } from '../../../src/sync/quota/index.ts'
+import { codeOf, type Reason, type ReasonCode, reasonIn } from '../../../src/words/reasons.ts'
+import { pathOfRow } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
+import type { Moment, State } from './sights.ts'
+
+type Told<Name> = Extract<PassEvent, { event: Name }>
+
+/** Holds when the engine tells this. */
+function told<Name extends PassEvent['event']>(
+  name: Name,
+  holds: (event: Told<Name>, moment: Moment) => boolean = () => true,
+): State {
+  return { at: `told ${name}`, holds: moment => holds(moment.event as Told<Name>, moment) }
+}
+
+/** Holds when a pass has ended, by what is recorded then. */
+function pass(holds: (world: World, moment: Moment) => boolean): State {
+  return { at: 'pass', holds: moment => holds(moment.world, moment) }
+}
+
+/** Holds when something else is seen. */
+function seen(at: string, holds: (world: World, moment: Moment) => boolean = () => true): State {
+  return { at, holds: moment => holds(moment.world, moment) }
+}
+
+const at = ({ mirror, path }: { mirror: string; path: string }) => `${mirror}/${path}`
+const says = (code: ReasonCode) => (event: { message: Reason }) => reasonIn(event.message, code) !== null
+const stays = (code: ReasonCode) => told('image_kept', ({ reason }) => reasonIn(reason, code) !== null)
+const changes = (code: ReasonCode) => told('change_found', ({ reason }) => codeOf(reason) === code)
+const guarded = (code: ReasonCode) => told('mirror_guarded', ({ reason }) => reasonIn(reason, code) !== null)
+const stopped = (code: string) => told('uploads_stopped', event => event.code === code)
+
+const audit = (kind: string) =>
+  seen('audit', ({ auditing }) => auditing.last!.findings.some(finding => finding.kind === kind))
+
+function lostState(_: unknown, { before }: Moment): boolean {
+  return before('does loseState') || before('does restoreState')
+}
+
+/** Uploads are under way, or in doubt. */
+function inDoubt({ state }: World): boolean {
+  return state.synced.journal.openUploads().length > 0
+}
+
+function rows({ state, mirrors }: World) {
+  return mirrors.flatMap(({ folder }) => state.synced.mirrors.of(folder) ?? [])
+}
+
+function anyFlat(world: World): boolean {
+  return world.state.synced.files.anyFlat(rows(world).map(({ id }) => id))
+}
+
+function held(world: World): number {
+  const { escrow } = world.state.synced
+  return rows(world).reduce((sum, { id }) => sum + escrow.held(id, 100).length, 0)
+}
+
+function isGraceOver(world: World): boolean {
+  const due = world.state.synced.escrow.nextDue(rows(world).map(({ id }) => id))
+  return due !== null && due <= (world.state.synced.meta.get('running_ms') ?? 0)
+}
+
+/** Roots and folders in doubt. */
+function doubts(world: World): number {
+  const { folders } = world.state.synced
+  return rows(world).reduce(
+    (sum, { id, guard_code }) => sum + folders.unknown(id).length + (guard_code === 'ROOT' ? 1 : 0),
+    0,
+  )
+}
+
+/** Bytes whose image waits for its deletion in one mirror lie in another, and wait for quota. */
+function movedWithoutQuota(world: World): boolean {
+  const { synced } = world.state
+  if (readQuota(synced, world.allowance, world.machine.wall()).exhausted === null) return false
+  const pending = synced.files.inState('pending').map(file => pathOfRow(synced, file))
+  return rows(world).some(({ id, folder }) =>
+    synced.escrow.ofMirror(id).some(({ image }) => {
+      const hash = synced.images.byId(image)!.hash.toString('hex')
+      return pending.some(path => !path.startsWith(`${folder}/`) && world.tree.fileAt(path)?.hash === hash)
+    }),
+  )
+}
+
+/** States that each run of many histories must see sometimes: seldom ones, in which something could go wrong. */
+export const STATES = {
+  // Uploads in doubt.
+  'an upload that was served without an answer is found': told(
+    'upload_found_out',
+    ({ arrived }, { before }) => arrived && before('fault send lost'),
+  ),
+  'an upload whose answer was none of the interface is found': told(
+    'upload_found_out',
+    ({ arrived }, { before }) => arrived && before('fault send garbled'),
+  ),
+  'an upload that arrived late is found': told(
+    'upload_found_out',
+    ({ arrived }, { before }) => arrived && before('late send'),
+  ),
+  'an upload that was under way in a crash is found': told(
+    'upload_found_out',
+    ({ arrived }, { before }) => arrived && before('crash in an upload'),
+  ),
+  'an upload never arrived, and its picture is sent again': told('picture_uploaded', (event, { before }) =>
+    before(`told upload_found_out false ${at(event)}`),
+  ),
+  'a picture changes while its upload is in doubt': told(
+    'change_found',
+    ({ change, ...event }, { before }) =>
+      change === 'pending' && before(`told picture_uncertain ${at(event)}`),
+  ),
+  'a picture goes while its upload is in doubt': told(
+    'change_found',
+    ({ change, ...event }, { before }) => change === 'gone' && before(`told picture_uncertain ${at(event)}`),
+  ),
+  'a rule hides a picture whose upload is in doubt': told(
+    'change_found',
+    ({ change, ...event }, { before }) => change === 'aside' && before(`told picture_uncertain ${at(event)}`),
+  ),
+  'two uploads are in doubt at once': pass(({ state }) => state.synced.journal.openUploads().length > 1),
+  'a person has a picture in doubt sent again': told('picture_uploaded', (event, { world }) =>
+    world.oracle.words.about(at(event)),
+  ),
+  'the clock is set while an upload is in doubt': seen('does clockJump', inDoubt),
+  'the machine boots while an upload is in doubt': seen('does reboot', inDoubt),
+  'an older state is put back while an upload is in doubt': seen('does restoreState', inDoubt),
+  'bytes that are in doubt are not sent a second time': told('picture_waits', says('same_bytes_sent')),
+  'several images can be one picture': told('picture_uncertain', says('images_alike')),
+
+  // Uploads.
+  'a picture changes while it is sent': told('picture_waits', says('picture_changed')),
+  'a picture is written over while it is read': told('picture_waits', says('file_changed')),
+  'half a picture waits for its end': told('picture_waits', says('incomplete')),
+  'half a picture stays half': told('picture_failed', says('stays_incomplete')),
+  'a picture that failed is sent later': told('picture_uploaded', (event, { before }) =>
+    before(`told picture_failed ${at(event)}`),
+  ),
+  'a folder is another one when its picture is to be sent': told('picture_waits', says('folder_replaced')),
+  'the quota is used up': stopped('DAILY_LIMIT_REACHED'),
+  'only the reserve is left of the quota': told('uploads_stopped', says('reserve_for_new')),
+  'the quota is used up, and a picture is sent later': told('picture_uploaded', (_, { before }) =>
+    before('told uploads_stopped DAILY_LIMIT_REACHED'),
+  ),
+  'the storage is full': stopped('STORAGE_LIMIT_REACHED'),
+  'the key is refused': stopped('INVALID_API_KEY'),
+  'a size is learned that the host refuses': pass(
+    ({ state }) => state.synced.meta.get('size_limit') !== null,
+  ),
+  'how the host reads dimensions is learned': pass(
+    ({ state }) => state.synced.meta.get('dimensions') !== null,
+  ),
+  'two pictures are suspected of a failure of the host': pass(
+    ({ state }) => (state.synced.meta.get('suspects') ?? []).length > 1,
+  ),
+  'the default album is found': told('default_album_found'),
+  'an image of that name is adopted': told('picture_linked'),
+  'the bytes of an adopted image are compared': told(
+    'picture_unchanged',
+    ({ compared }) => compared === true,
+  ),
+  'after a loss of the state a picture is not sent again': told('picture_unchanged', lostState),
+  'after a loss of the state a picture is linked': told('picture_linked', lostState),
+  'the bytes of a picture are another picture already': told(
+    'picture_unchanged',
+    ({ compared }) => !compared,
+  ),
+
+  // Albums.
+  'an album was made without an answer, and pictures go into it': told('picture_uploaded', (_, { before }) =>
+    before('fault create_album lost'),
+  ),
+  'an album arrives late': seen('late create_album'),
+  'the creation of an album is in doubt': pass(({ state }) => state.synced.journal.newestCreation() !== null),
+  'another person deletes the album of a picture': told(
+    'album_created',
+    (_, { before }) => before('does otherDeletesAlbum') && before('told album_created'),
+  ),
+  'a picture lies flat': pass(anyFlat),
+  'a flat picture is sent into its album': told(
+    'image_deleted',
+    ({ reason }, { before }) => reason === 'superseded' && before('does planGrows'),
+  ),
+  'an unused album is deleted': told('album_deleted'),
+  'an unused album holds what another person has put there': pass(({ state }) =>
+    state.synced.unusedAlbums.all().some(album => album.state === 'occupied'),
+  ),
+  'more was deleted with an album than was recorded': told('deleted_more'),
+
+  // Deletions.
+  'an image of a deleted picture is deleted': told('image_deleted', ({ reason }) => reason === 'deleted'),
+  'an older version is deleted': told('image_deleted', ({ reason }) => reason === 'superseded'),
+  'an image that a rule hides is deleted on request': told(
+    'image_deleted',
+    ({ reason }) => reason === 'ignored',
+  ),
+  'a deletion is served without an answer, and its picture comes back': told(
+    'picture_uploaded',
+    (event, { before }) => before('fault delete lost') && before(`told change_found gone ${at(event)}`),
+  ),
+  'a deletion is refused, and done later': told('image_deleted', (_, { before }) =>
+    before('fault delete refused'),
+  ),
+  'deletions are held': told('deletions_held'),
+  'half of the held deletions are approved': seen('does approveHalf', world => held(world) > 0),
+  'held images are kept by a person': seen('does discard', (_, { before }) => before('told deletions_held')),
+  'a picture comes back whose deletion is held': told(
+    'change_found',
+    ({ change, ...event }, { before }) =>
+      change === 'pending' && before('told deletions_held') && before(`told change_found gone ${at(event)}`),
+  ),
+  'a picture comes back within its grace': told(
+    'change_found',
+    ({ change, ...event }, { world, before }) =>
+      change === 'pending' && world.history.graceMs > 0 && before(`told change_found gone ${at(event)}`),
+  ),
+  'a deletion waits for a doubt in another mirror': pass(
+    world => doubts(world) > 0 && world.mirrors.length > 1 && isGraceOver(world),
+  ),
+  'an image stays because a picture uses it': stays('in_use'),
+  'an image stays because its picture may have moved': stays('may_have_moved'),
+  'an image stays because its picture is there again': stays('file_there_again'),
+  'an image stays because another image has its bytes': stays('twin_in_use'),
+  'an image stays because it is not listed in its album': stays('not_in_its_album'),
+  'too many older versions go before their grace is over': told(
+    'image_deleted',
+    ({ reason }, { world }) =>
+      reason === 'superseded' && world.history.graceMs > 0 && Number.isFinite(world.history.versions),
+  ),
+  'a picture has moved to another mirror while the quota is used up': pass(movedWithoutQuota),
+
+  // Doubts.
+  'a root is missing': guarded('root_missing'),
+  'a root is another one': guarded('root_other'),
+  'a root is an older copy': guarded('root_older'),
+  'a root goes while it is scanned': guarded('root_lost_in_scan'),
+  'a folder cannot be read': guarded('folder_unreadable'),
+  'a folder has lost its mount': guarded('folder_unmounted'),
+  'a folder has lost all its pictures': guarded('folder_emptied'),
+  'an ignore file has just vanished': guarded('ignore_file_vanished'),
+  'an ignore file cannot be relied on': guarded('ignore_file_unreliable'),
+  'two doubts at once': pass(world => doubts(world) > 1),
+  'a person trusts a root that is another one': pass(({ doubts }) => doubts.trusted.size > 0),
+  'a picture comes back after a doubt': changes('there_again'),
+
+  // Processes and people.
+  'the process is killed with an upload under way': seen('crash in an upload'),
+  'the process is killed with an album under way': seen('crash in the creation of an album'),
+  'the process is killed with a deletion under way': seen('crash in a deletion'),
+  'the process is killed in an audit': seen('ends killed', ({ auditing }) => auditing.isUnderWay),
+  'the process is killed twice with something under way': seen(
+    'ends killed',
+    (world, { before }) => before('crash in an upload') && inDoubt(world),
+  ),
+  'the process is asked to end with an upload under way': seen(
+    'does end',
+    world => world.passes.isUnderWay && inDoubt(world),
+  ),
+  'a paused albumd finds something': told('change_found', (_, { world }) =>
+    world.pausing.holdsAt(world.machine.wall()),
+  ),
+  'a person waits for a pass that uploads': seen(
+    'does pause',
+    world => world.passes.isUnderWay && inDoubt(world),
+  ),
+
+  // Audits.
+  'an audit finds that an image is gone': audit('gone'),
+  'an audit finds an image changed': audit('changed'),
+  'an audit finds an image of others': audit('foreign'),
+  'an audit finds a deleted image': audit('twice'),
+  'a repair has a picture sent again': seen('audit', ({ auditing }) =>
+    auditing.last!.findings.some(({ kind, repaired }) => kind === 'gone' && repaired),
+  ),
+  'a repair deletes an image': seen('audit', ({ auditing }) =>
+    auditing.last!.findings.some(({ kind, repaired }) => kind === 'twice' && repaired),
+  ),
+  'a repair withholds deletions': seen('audit', ({ auditing }) => auditing.last!.withheld > 0),
+
+  // Machines.
+  "an album is another machine's": pass(({ seat }) => seat?.isOut === true),
+  'nobody knows whose an album is, and deletions wait': pass(
+    world => world.seat?.claims != null && world.seat.claims.doubt() !== null && isGraceOver(world),
+  ),
+} as const satisfies Record<string, State>
