@@ -4,7 +4,7 @@ import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded, xdgFolder } from './paths.ts'
 
 /** The longest config file that is read, in bytes. */
-const LARGEST = 2 ** 20
+const LARGEST = 2 ** 16
 
 /**
  * The path of the config: the path that `--config` or else $ALBUMD_CONFIG names, whether it exists or not. Without them the

@@ -1,6 +1,6 @@
-import type { ErrorCode, ParsedNode, YAMLError } from 'yaml'
+import type { ErrorCode, Pair, ParsedNode, YAMLError, YAMLMap } from 'yaml'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
-import type { KeyPath } from './config-error.ts'
+import { type KeyPath, visible } from './config-error.ts'
 
 /** The values of a YAML text, and where each value is written. */
 export interface YamlSource {
@@ -26,6 +26,17 @@ export interface YamlFault extends Position {
 
 /** Reads YAML 1.2 without tags, even when the text names another version. Never throws. */
 export function readYaml(text: string): YamlSource {
+  try {
+    return readDocument(text)
+  } catch (error) {
+    // The parser calls itself for each level, and for a text that is crafted for it until the stack is full.
+    if (!(error instanceof RangeError)) throw error
+    const start = { line: 1, column: 1 }
+    return { value: null, faults: [{ ...start, message: TOO_DEEP }], locate: () => start }
+  }
+}
+
+function readDocument(text: string): YamlSource {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, {
     lineCounter,
@@ -33,6 +44,8 @@ export function readYaml(text: string): YamlSource {
     schema: 'core',
     stringKeys: true,
     resolveKnownTags: false,
+    // The parser would compare each key with all keys before it, which takes seconds for thousands of keys.
+    uniqueKeys: false,
   })
   const positionOf = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset)
@@ -40,35 +53,40 @@ export function readYaml(text: string): YamlSource {
   }
   const errors = [...document.errors, ...document.warnings]
   const aliases = looseAliases(document)
+  const { pairs, again } = pairsOf(document)
   const faults = [
-    ...errors.map(error => ({ ...positionOf(error.pos[0]), message: wordingOf(error, text) })),
+    ...errors.map(error => ({ ...positionOf(error.pos[0]), message: wordingOf(error) })),
     ...aliases.map(offset => ({ ...positionOf(offset), message: LOOSE_ALIAS })),
+    ...again.map(({ offset, key }) => ({
+      ...positionOf(offset),
+      message: `the key '${key}' is written a second time`,
+    })),
   ]
   // When a key is written twice, the other values are still clear.
-  const clear = aliases.length === 0 && errors.every(error => error.code === 'DUPLICATE_KEY')
+  const clear = aliases.length === 0 && errors.length === 0
   return {
     value: clear ? toValue(document, faults) : null,
     faults: firstOfEachLine(faults),
-    locate: path => positionOf(offsetOf(document, path)),
+    locate: path => positionOf(offsetOf(document, pairs, path)),
   }
 }
 
 const LOOSE_ALIAS = 'an alias (*) without an anchor (&); a pattern must be in quotes'
+
+const TOO_DEEP = 'lists or mappings nested too deeply'
 
 /** The parser's error in words for a person. */
 const WORDINGS: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: LOOSE_ALIAS,
   BAD_SCALAR_START: 'a value that begins with this character must be in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a key within a value: its line is indented too far, or the value needs quotes',
-  RESOURCE_EXHAUSTION: 'lists or mappings nested too deeply',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
   MULTIPLE_DOCS: 'a second YAML document begins here; a config is one document',
   TAB_AS_INDENT: 'a tab; YAML is indented with spaces',
   TAG_RESOLVE_FAILED: 'a YAML tag (!); a pattern must be in quotes',
 }
 
-function wordingOf({ code, message, pos }: YAMLError, text: string): string {
-  if (code === 'DUPLICATE_KEY')
-    return `the key '${/[\w-]+/.exec(text.slice(pos[0]))?.[0]}' is written a second time`
+function wordingOf({ code, message }: YAMLError): string {
   // The parser repeats a piece of the file after a colon, and this piece may be a secret.
   return WORDINGS[code] ?? `not valid YAML: ${message.split(': ', 1)[0]}`
 }
@@ -92,6 +110,29 @@ function looseAliases(document: Document.Parsed): number[] {
   return loose
 }
 
+/** The pairs of each mapping by their keys. Of a key that is written twice, the later pair. */
+type Pairs = ReadonlyMap<unknown, ReadonlyMap<unknown, Pair<ParsedNode, ParsedNode | null>>>
+
+/** The pairs of all mappings, and the keys that stand in their mapping a second time. */
+function pairsOf(document: Document.Parsed): { pairs: Pairs; again: { offset: number; key: string }[] } {
+  const again: { offset: number; key: string }[] = []
+  const pairs = new Map<unknown, Map<unknown, Pair<ParsedNode, ParsedNode | null>>>()
+  visit(document, {
+    Map(_, mapping) {
+      const { items } = mapping as YAMLMap<ParsedNode, ParsedNode | null>
+      const byKey = new Map<unknown, (typeof items)[number]>()
+      pairs.set(mapping, byKey)
+      for (const pair of items) {
+        if (!isScalar(pair.key)) continue
+        const { value, range } = pair.key
+        if (byKey.has(value)) again.push({ offset: range[0], key: visible(String(value)) })
+        byKey.set(value, pair)
+      }
+    },
+  })
+  return { pairs, again }
+}
+
 /** Adds a fault and answers null when aliases of aliases would make the value too large. */
 function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   visit(document, {
@@ -108,13 +149,13 @@ function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   }
 }
 
-function offsetOf(document: Document.Parsed, path: KeyPath): number {
+function offsetOf(document: Document.Parsed, pairs: Pairs, path: KeyPath): number {
   let node: unknown = document.contents
   let offset = document.contents?.range[0] ?? 0
   for (const step of path) {
     if (isAlias(node)) node = node.resolve(document)
-    if (isMap<ParsedNode>(node)) {
-      const pair = node.items.findLast(({ key }) => isScalar(key) && key.value === step)
+    if (isMap(node)) {
+      const pair = pairs.get(node)?.get(step)
       if (!pair) break
       offset = pair.key.range[0]
       node = pair.value

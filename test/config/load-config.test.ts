@@ -89,8 +89,8 @@ describe('loadConfig', () => {
     expect(messageOf(folder)).toBe(`${folder}: is a folder; name the file in it`)
     const latin = write('latin1.yaml', Buffer.from('host: Zürich', 'latin1'))
     expect(messageOf(latin)).toBe(`${latin}: is not UTF-8 text`)
-    const large = write('large.yaml', Buffer.alloc(2 ** 20 + 1, '#'))
-    expect(messageOf(large)).toBe(`${large}: is over 1048576 bytes, and no config is`)
+    const large = write('large.yaml', Buffer.alloc(2 ** 16 + 1, '#'))
+    expect(messageOf(large)).toBe(`${large}: is over 65536 bytes, and no config is`)
   })
 
   it('names the file as it was given, with line and column', () => {
