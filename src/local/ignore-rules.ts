@@ -151,11 +151,15 @@ function withoutSpaces(line: string): string {
   return line.slice(0, end)
 }
 
+/** No path is longer than this, so no pattern needs more characters. `ignore` takes minutes for a crafted line of a megabyte. */
+const PATTERN_MOST = 4096
+
 /**
  * Whether a pattern can be used. `ignore` makes a regular expression of a pattern when it first tests a text with it: one
  * for Latin-1 text, and another for other text. When the pattern is too large for a regular expression, this test throws.
  */
 function isUnderstood(pattern: string): boolean {
+  if (pattern.length > PATTERN_MOST) return false
   try {
     const rule = ignore(OPTIONS).add([pattern])
     rule.ignores('x')
