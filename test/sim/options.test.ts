@@ -9,6 +9,7 @@ describe("the simulation's command line", () => {
       seed: null,
       workers: 1,
       reach: false,
+      exhaust: false,
     })
   })
 

@@ -10,6 +10,8 @@ export interface Options {
   workers: number
   /** Also tells what of the engine was run. */
   reach: boolean
+  /** Plays every small world, and no history of a seed. */
+  exhaust: boolean
 }
 
 export const USAGE = `npm run sim [-- OPTION…]
@@ -21,6 +23,7 @@ Ends with 1 where an invariant did not hold.
   --from N     the first seed (${WIDE}): from here on histories are of all kinds in turn. Each kind has seeds of its own
                too, from 1, ${KINDS.join(', ')} on
   --reach      also prints which lines and branches of the engine were run, and how often seldom states were seen
+  --exhaust    every world of two pictures in one album within some faults and a crash, and no seeds
   --workers N  so many at once (one a core)
   --seed N     one history alone, printed whole or, where it fails, as the shortest one that fails alike
   --help       prints this`
@@ -35,6 +38,7 @@ export function readOptions(args: readonly string[]): Options | null {
     seed: values.seed === undefined ? null : wholeNumber('seed', values.seed),
     workers: Math.max(1, wholeNumber('workers', values.workers)),
     reach: values.reach,
+    exhaust: values.exhaust,
   }
 }
 
@@ -47,6 +51,7 @@ function parsed(args: readonly string[]) {
         from: { type: 'string', default: String(WIDE) },
         seed: { type: 'string' },
         workers: { type: 'string', default: String(availableParallelism()) },
+        exhaust: { type: 'boolean', default: false },
         reach: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },

@@ -12,6 +12,7 @@ import {
   type Tally,
 } from './campaign.ts'
 import type { Kits } from './engine/world.ts'
+import { BOUNDS, explore, STARTS } from './exhaust/exhaust.ts'
 import type { Violation } from './judges/oracle.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { printed, shrink } from './print.ts'
@@ -114,6 +115,24 @@ async function printShortest(failures: readonly Failure[]): Promise<void> {
   }
 }
 
+/** Every small world. Answers whether every invariant held. */
+async function exhaust(): Promise<boolean> {
+  const kits = openKits()
+  let failed = 0
+  await turn()
+  for (const start of STARTS)
+    for (const bounds of BOUNDS) {
+      const { worlds, merged, failures } = await explore(start, bounds, kits)
+      const { faults, crashes, kinds, atOnce } = bounds
+      for (const failure of failures) print(failure)
+      print(
+        `${start}; at most ${faults} faults (${kinds}) and ${crashes} crashes, ${atOnce} at once: ${worlds} worlds, ${merged} merged, ${failures.length} failures`,
+      )
+      failed += failures.length
+    }
+  return failed === 0
+}
+
 async function main(): Promise<number> {
   let options: Options | null
   try {
@@ -126,6 +145,7 @@ async function main(): Promise<number> {
     print(USAGE)
     return 0
   }
+  if (options.exhaust) return (await exhaust()) ? 0 : 1
   const held = options.seed === null ? await playMany(options) : await playOne(options.seed)
   return held ? 0 : 1
 }

@@ -50,6 +50,7 @@ export class Passes {
     if (world.isDown) await world.rest(0)
     const isFresh = world.startProcess()
     if (isFresh && world.seat && !(await world.seat.open(world.life!))) {
+      if (world.seat.isOut) world.sights.see('out')
       world.endProcess()
       return null
     }

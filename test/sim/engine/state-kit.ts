@@ -12,7 +12,7 @@ import type { Life } from './virtual-clock.ts'
 import type { World } from './world.ts'
 
 /** The rows of every table. */
-export type Saved = ReadonlyMap<string, readonly unknown[][]>
+export type Saved = ReadonlyMap<string, readonly Readonly<Record<string, unknown>>[]>
 
 /** albumd's database in memory. One serves many histories, one after the other. */
 export interface StateKit {
@@ -43,6 +43,9 @@ export function openStateKit(): StateKit {
   // What others refer to goes last. To shut the foreign keys off instead would have SQLite prepare every statement anew.
   const tables = [...all.filter(table => !REFERRED_TO.includes(table)), ...REFERRED_TO]
   const deletions = tables.map(table => db.prepare(`DELETE FROM ${table}`))
+  const selections = tables.map(
+    table => [table, db.prepare<[], Record<string, unknown>>(`SELECT * FROM ${table}`)] as const,
+  )
   const deleteAll = db.transaction(() => {
     for (const deletion of deletions) deletion.run()
   })
@@ -65,13 +68,12 @@ export function openStateKit(): StateKit {
       synced = openSynced(db)
     },
     findSecret: secretFinder(db, tables),
-    save: () =>
-      new Map(tables.map(table => [table, db.prepare(`SELECT * FROM ${table}`).raw().all() as unknown[][]])),
+    save: () => new Map(selections.map(([table, all]) => [table, all.all()])),
     restore(saved) {
       whole(() => {
         deleteAll()
         for (const [table, rows] of saved)
-          for (const row of rows)
+          for (const row of rows.map(Object.values))
             db.prepare(`INSERT INTO ${table} VALUES (${row.map(() => '?').join()})`).run(row)
       })
       synced = openSynced(db)
@@ -79,12 +81,16 @@ export function openStateKit(): StateKit {
     of(life, random) {
       const commit = groupCommits(db, {
         schedule(flush) {
-          life.time.after(random.below(8), () => {
-            if (!life.dead) life.step('before a commit')
-            if (life.dead) return
-            flush()
-            life.step('after a commit')
-          })
+          life.time.after(
+            random.below(8),
+            () => {
+              if (!life.dead) life.step('before a commit')
+              if (life.dead) return
+              flush()
+              life.step('after a commit')
+            },
+            'a commit',
+          )
         },
       })
       return {

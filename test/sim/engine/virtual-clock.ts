@@ -20,8 +20,8 @@ export class Timeline {
   /** A heap by moment, then by the order of asking. */
   readonly #due: Due[] = []
 
-  /** Lets `act` happen so many milliseconds from here. */
-  after(ms: number, act: () => void): void {
+  /** Lets `act` happen so many milliseconds from here. `_what` is changed by that in the host or the records. */
+  after(ms: number, act: () => void, _what?: string): void {
     const due = { at: this.now + Math.max(0, ms), order: this.#order++, act }
     const heap = this.#due
     let at = heap.push(due) - 1

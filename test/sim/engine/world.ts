@@ -36,6 +36,17 @@ export interface Kits {
   second: StateKit
 }
 
+/** What decides about times and chances. */
+export interface Fate {
+  time: Timeline
+  random: Random
+  ofHost: Random
+}
+
+function fateOf(seed: number): Fate {
+  return { time: new Timeline(), random: new Random(seed, 1), ofHost: new Random(seed, 2) }
+}
+
 /** Disk, host, machine and process of one history, and what happens to them. */
 export class World {
   readonly time: Timeline
@@ -88,16 +99,23 @@ export class World {
   #ranBefore = 0
   #bornAt = 0
 
-  constructor(history: History, kits: Kits, log: string[] | null = null, seat: Seat | null = null) {
+  /** `fate`: what decides about times and chances; left out: the history's seed. */
+  constructor(
+    history: History,
+    kits: Kits,
+    log: string[] | null = null,
+    seat: Seat | null = null,
+    fate: Fate = fateOf(history.seed),
+  ) {
     this.history = history
     this.log = log
     this.seat = seat
-    this.time = seat?.time ?? new Timeline()
+    this.time = seat?.time ?? fate.time
     this.machine = new MachineClock(this.time)
     this.looks = new Looks(() => this.#running())
     this.passes = new Passes(this)
     this.disk = new VirtualDisk(this.time, this.machine, history.setting)
-    this.random = new Random(history.seed, 1)
+    this.random = fate.random
     this.state = kits.state
     this.state.clear()
     this.pausing = new Pausing(this.state)
@@ -111,8 +129,7 @@ export class World {
     }))
     this.oracle = oracleOf(this, () => this.#running())
     this.tree = new Tree(this, () => this.life !== null)
-    this.host =
-      seat?.host ?? new VirtualHost(kits.host, this.time, new Random(history.seed, 2), history.variations)
+    this.host = seat?.host ?? new VirtualHost(kits.host, this.time, fate.ofHost, history.variations)
     this.truth = seat?.sit(this) ?? this.host.truth
     if (!seat) this.host.events.push(this.oracle)
     this.oracle.watch(this.truth)

@@ -1,10 +1,9 @@
-import { type Action, type ActionKind, byTime, drawHistory, type History } from './history.ts'
-import { Random } from './random.ts'
+import type { Action, ActionKind, History } from './history.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
 /** A plain history of three pictures without a grace, a minute between its passes: kept ones say what differs. */
-const THREE: Omit<History, 'seed' | 'actions'> = {
+export const THREE: Omit<History, 'seed' | 'actions'> = {
   variations: PLAIN,
   mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false }],
   files: [
@@ -23,8 +22,8 @@ const THREE: Omit<History, 'seed' | 'actions'> = {
 }
 
 /** Somebody does this at the beginning of a pass, or at one of its steps. `a` and `b` choose what it is done to. */
-const at = (pass: number, kind: ActionKind, a = 0, b = 0): Action => atStep(pass, 0, kind, a, b)
-const atStep = (pass: number, step: number, kind: ActionKind, a = 0, b = 0): Action => ({
+export const at = (pass: number, kind: ActionKind, a = 0, b = 0): Action => atStep(pass, 0, kind, a, b)
+export const atStep = (pass: number, step: number, kind: ActionKind, a = 0, b = 0): Action => ({
   pass,
   step,
   kind,
@@ -238,7 +237,7 @@ const KEPT: readonly History[] = [
 ]
 
 /** An hour between the passes, and a hold that lets one deletion go. */
-const HOURLY: typeof THREE = {
+export const HOURLY: typeof THREE = {
   ...THREE,
   hold: { hold_above: 1, hold_min: 1 },
   pauses: [3_700_000, 3_700_000, 3_700_000],
@@ -354,28 +353,4 @@ const KEPT_CHECKING: readonly History[] = [
   },
 ]
 
-const ALL_KEPT = [...KEPT, ...KEPT_CHECKING]
-
-export function keptHistory(seed: number): History | undefined {
-  return ALL_KEPT.find(history => history.seed === seed)
-}
-
-/** A kept history with other latencies, in half of all cases at other steps, and in half of all with more that happens. */
-export function drawBroad(seed: number): History {
-  const random = new Random(seed, 11)
-  const drawn = drawHistory(seed)
-  if (random.chance(0.3)) return drawn
-  const kept = random.pick(ALL_KEPT)
-  const passes = kept.pauses.length
-  const shifted = ({ step, ...action }: Action) => ({ ...action, step: step && 1 + random.below(2 * step) })
-  const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))
-  return {
-    ...kept,
-    seed,
-    concurrency: random.pick([kept.concurrency, 2, 4]),
-    actions: [
-      ...(random.chance(0.5) ? kept.actions : kept.actions.map(shifted)),
-      ...(random.chance(0.5) ? more : []),
-    ].sort(byTime),
-  }
-}
+export const ALL_KEPT = [...KEPT, ...KEPT_CHECKING]

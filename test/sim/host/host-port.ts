@@ -58,7 +58,9 @@ export class HostPort implements ImageHost {
       const { token, cdnUrl } = this.#host.requestUpload(request, this.#me)
       return { uploadUrl: NODE + token, cdnUrl, imageId: null }
     }
-    return this.#persist('upload', signal, serve, () => this.#watch.credential(request.file_name))
+    return this.#persist('upload', request.file_name, signal, serve, () =>
+      this.#watch.credential(request.file_name),
+    )
   }
 
   send = async (credential: { uploadUrl: string }, picture: PictureBody, signal: AbortSignal) => {
@@ -72,23 +74,23 @@ export class HostPort implements ImageHost {
       if (error instanceof PictureChanged) return { ok: false as const, failure }
       throw error
     }
-    return this.#persist('send', signal, () =>
+    return this.#persist('send', source, signal, () =>
       this.#host.send(token, picture.fileName, bytes, source, this.#me),
     )
   }
 
   list = (album: string | null, page: number, signal: AbortSignal) => {
-    return this.#persist('list', signal, async () => this.#host.list(album, page))
+    return this.#persist('list', album ?? '', signal, async () => this.#host.list(album, page))
   }
 
   deleteImage = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
     const leaves = () => this.#watch.imageDeletion(id)
-    return this.#persist('delete', signal, () => this.#host.deleteImage(id, this.#me), leaves, mayGo)
+    return this.#persist('delete', id, signal, () => this.#host.deleteImage(id, this.#me), leaves, mayGo)
   }
 
   deleteAlbum = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
     const leaves = () => this.#watch.albumDeletion(id)
-    return this.#persist('delete', signal, () => this.#host.deleteAlbum(id, this.#me), leaves, mayGo)
+    return this.#persist('delete', id, signal, () => this.#host.deleteAlbum(id, this.#me), leaves, mayGo)
   }
 
   createAlbum = (
@@ -101,7 +103,7 @@ export class HostPort implements ImageHost {
       sawUntil = this.#watch.albumCreation()
     }
     const serve = async () => this.#host.makeAlbum(name, parent_album ?? null, this.#me, sawUntil)
-    return this.#persist('create_album', signal, serve, leaves, mayGo)
+    return this.#persist('create_album', name, signal, serve, leaves, mayGo)
   }
 
   fetchDelivered = async (cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered> => {
@@ -129,6 +131,7 @@ export class HostPort implements ImageHost {
   /** As the gate: a state of the account is remembered, passing trouble is waited out once. */
   async #persist<T>(
     endpoint: Endpoint,
+    about: string,
     signal: AbortSignal,
     serve: () => Promise<T>,
     leaves: () => void = () => {},
@@ -139,7 +142,7 @@ export class HostPort implements ImageHost {
       const blocked = signal.aborted ? cancelled(endpoint, 'nothing') : this.#blocks.of(endpoint)
       if (blocked) return unsure ? doubted(blocked) : { ok: false, failure: blocked }
       const hear = this.#ask(endpoint)
-      const once = await this.#once(endpoint, signal, serve, leaves, mayGo)
+      const once = await this.#once(endpoint, about, signal, serve, leaves, mayGo)
       hear(once)
       const outcome = unsure && !once.ok ? doubted(once.failure) : once
       unsure ||= !once.ok && !wasNotDone(once.failure)
@@ -164,6 +167,7 @@ export class HostPort implements ImageHost {
 
   async #once<T>(
     endpoint: Endpoint,
+    about: string,
     signal: AbortSignal,
     serve: () => Promise<T>,
     leaves: () => void,
@@ -187,14 +191,16 @@ export class HostPort implements ImageHost {
     if (fault?.kind === 'never') return this.#silence(endpoint, 'all')
     const { random } = this.#host
     const lag = 5 + random.below(400)
+    const what = `${endpoint} ${about}`
     if (fault?.kind === 'late') {
-      life.time.after(lag + random.below(LIFETIME_MS - 60_000), () => {
+      const late = () => {
         this.#see(`late ${endpoint}`)
         void this.#served(endpoint, serve)
-      })
+      }
+      life.time.after(lag + random.below(LIFETIME_MS - 60_000), late, `${what} arrives late`)
       return this.#silence(endpoint, 'all')
     }
-    const answer = this.#onItsWay(endpoint, signal, serve, lag)
+    const answer = this.#onItsWay(endpoint, what, signal, serve, lag)
     if (fault === null) return answer
     await answer
     if (fault.kind === 'lost') return this.#silence(endpoint, 'all')
@@ -204,6 +210,7 @@ export class HostPort implements ImageHost {
   /** What has left is served or not, whatever becomes of its sender meanwhile. */
   #onItsWay<T>(
     endpoint: Endpoint,
+    what: string,
     signal: AbortSignal,
     serve: () => Promise<T>,
     lag: number,
@@ -217,7 +224,7 @@ export class HostPort implements ImageHost {
         if (!life.dead) resolve({ ok: false, failure: cancelled(endpoint, 'all') })
       }
       signal.addEventListener('abort', end)
-      life.time.after(lag, async () => {
+      const arrive = async () => {
         if (dropped && (life.dead || signal.aborted)) return
         life.step(`${endpoint} arrives`)
         const outcome = await this.#served(endpoint, serve)
@@ -226,7 +233,8 @@ export class HostPort implements ImageHost {
           signal.removeEventListener('abort', end)
           if (!life.dead) resolve(outcome)
         })
-      })
+      }
+      life.time.after(lag, arrive, `${what} arrives`)
     })
   }
 

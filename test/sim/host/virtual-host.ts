@@ -30,7 +30,7 @@ export class VirtualHost {
   /** A state that is lost while a list blinks can't be made anew by any means. */
   mayBlink = true
   readonly #walks = new Map<string | null, number>()
-  readonly faults = new Faults()
+  faults = new Faults()
   readonly random: Random
   readonly variations: Variations
   readonly readings: Readings
@@ -324,6 +324,11 @@ const CODES: Readonly<Record<Endpoint, readonly ErrorCode[]>> = {
   create_album: ['RATE_LIMITED', 'FORBIDDEN', 'PLAN_NOT_SUPPORTED', 'INVALID_PARAMS'],
 }
 
+/** All that can go wrong with a request at an endpoint. */
+export function faultsAt(endpoint: Endpoint): Fault[] {
+  return [...KINDS, ...CODES[endpoint].map(code => ({ kind: 'refused' as const, code }))]
+}
+
 const ENDPOINTS: readonly Endpoint[] = ['send', 'delete', 'create_album', 'list', 'upload']
 
 /** The faults that wait for their requests: each strikes so many of the next ones at its endpoint. */
@@ -358,9 +363,13 @@ export class Faults {
     const first = waiting?.[0]
     if (!first) return null
     if (--first.left === 0) waiting!.shift()
-    if (endpoint === 'create_album' && first.fault.kind === 'refused') this.albumRefused = true
-    const code = first.fault.kind === 'refused' ? first.fault.code : null
+    return this.strike(endpoint, first.fault)
+  }
+
+  protected strike(endpoint: Endpoint, fault: Fault): Fault {
+    if (endpoint === 'create_album' && fault.kind === 'refused') this.albumRefused = true
+    const code = fault.kind === 'refused' ? fault.code : null
     if (endpoint === 'list' && code === 'PLAN_NOT_SUPPORTED') this.listRefused = true
-    return first.fault
+    return fault
   }
 }

@@ -126,8 +126,7 @@ export const STATES = {
   'the clock is set while an upload is in doubt': seen('does clockJump', inDoubt),
   'the machine boots while an upload is in doubt': seen('does reboot', inDoubt),
   'an older state is put back while an upload is in doubt': seen('does restoreState', inDoubt),
-  'bytes that are in doubt are not sent a second time': told('picture_waits', says('same_bytes_sent')),
-  'several images can be one picture': told('picture_uncertain', says('images_alike')),
+  'several images can be one picture': told('picture_failed', says('images_alike')),
 
   // Uploads.
   'a picture changes while it is sent': told('picture_waits', says('picture_changed')),
@@ -156,10 +155,6 @@ export const STATES = {
   ),
   'the default album is found': told('default_album_found'),
   'an image of that name is adopted': told('picture_linked'),
-  'the bytes of an adopted image are compared': told(
-    'picture_unchanged',
-    ({ compared }) => compared === true,
-  ),
   'after a loss of the state a picture is not sent again': told('picture_unchanged', lostState),
   'after a loss of the state a picture is linked': told('picture_linked', lostState),
   'the bytes of a picture are another picture already': told(
@@ -221,8 +216,6 @@ export const STATES = {
   'an image stays because a picture uses it': stays('in_use'),
   'an image stays because its picture may have moved': stays('may_have_moved'),
   'an image stays because its picture is there again': stays('file_there_again'),
-  'an image stays because another image has its bytes': stays('twin_in_use'),
-  'an image stays because it is not listed in its album': stays('not_in_its_album'),
   'too many older versions go before their grace is over': told(
     'image_deleted',
     ({ reason }, { world }) =>
@@ -234,7 +227,6 @@ export const STATES = {
   'a root is missing': guarded('root_missing'),
   'a root is another one': guarded('root_other'),
   'a root is an older copy': guarded('root_older'),
-  'a root goes while it is scanned': guarded('root_lost_in_scan'),
   'a folder cannot be read': guarded('folder_unreadable'),
   'a folder has lost its mount': guarded('folder_unmounted'),
   'a folder has lost all its pictures': guarded('folder_emptied'),
@@ -267,7 +259,6 @@ export const STATES = {
 
   // Audits.
   'an audit finds that an image is gone': audit('gone'),
-  'an audit finds an image changed': audit('changed'),
   'an audit finds an image of others': audit('foreign'),
   'an audit finds a deleted image': audit('twice'),
   'a repair has a picture sent again': seen('audit', ({ auditing }) =>
@@ -279,8 +270,8 @@ export const STATES = {
   'a repair withholds deletions': seen('audit', ({ auditing }) => auditing.last!.withheld > 0),
 
   // Machines.
-  "an album is another machine's": pass(({ seat }) => seat?.isOut === true),
-  'nobody knows whose an album is, and deletions wait': pass(
-    world => world.seat?.claims != null && world.seat.claims.doubt() !== null && isGraceOver(world),
+  "an album is another machine's": seen('out'),
+  'nobody knows whose an album is': pass(
+    world => world.seat?.claims != null && world.seat.claims.doubt() !== null,
   ),
 } as const satisfies Record<string, State>
