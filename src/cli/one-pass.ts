@@ -12,26 +12,33 @@ import { EXIT } from './problem.ts'
 import { acceptedInWords, flatInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from './terminal/output.ts'
-import { noProgress, progressOn, tellPass } from './terminal/progress.ts'
+import { eventInWords, noProgress, progressOn, tellPass } from './terminal/progress.ts'
 
 /** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
+
+/** What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. */
+export interface Shown {
+  json: boolean
+  quiet: boolean
+}
 
 /** Runs one pass over all mirrors, with progress and a summary. */
 export async function onePass<N extends PassName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
-  json: boolean,
+  { json, quiet }: Shown,
   onInterrupts: OnInterrupts,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
   const { refuseMissingFolders } = await import('./read-config.ts')
   refuseMissingFolders(config)
-  const progress = json ? noProgress : await progressOn(process.stdout)
+  const progress = json || quiet ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
   const tell = (told: SpokenEvent) => {
     done.add(told)
+    if (quiet && told.event === 'picture_failed') sayAside(eventInWords(told)!)
     // This event is not shown, because the report at the end tells why the uploads stopped.
     if (told.event !== 'uploads_stopped') tellPass(progress, told)
   }
@@ -42,7 +49,8 @@ export async function onePass<N extends PassName>(
     const notCompared = (result as Partial<ResultOf<'adopt'>>).verified?.unknown ?? null
     const exitCode = notCompared ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
     if (json) printJson(inJson(exitCode, done, result))
-    else report(done, notCompared, result)
+    else
+      report(done, notCompared, result, quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine)
     return { exitCode, result }
   } finally {
     progress.end()
@@ -64,22 +72,27 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
 }
 
 /** `notCompared`: how many linked images could not be compared; null when the command compares none. */
-function report(done: Tally, notCompared: number | null, { mirrors, stopped, paused }: PassResult): void {
+function report(
+  done: Tally,
+  notCompared: number | null,
+  { mirrors, stopped, paused }: PassResult,
+  say: (line: string) => void,
+): void {
   const { linked } = done.counts
   if (linked > 0 && notCompared === null)
-    printLine(
+    say(
       `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`,
     )
   const words = done.inWords(mirrors, stopped, notCompared ?? 0)
-  if (paused) printLine(pauseInWords(paused))
+  if (paused) say(pauseInWords(paused))
   // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so.
-  if (!paused || words !== ALL_IN_SYNC) printLine(words)
+  if (!paused || words !== ALL_IN_SYNC) say(words)
   for (const [field, inWords] of [
     ['flat', flatInWords],
     ['accepted', acceptedInWords],
   ] as const) {
     const sum = mirrors.reduce((total, mirror) => total + mirror[field], 0)
-    if (sum > 0) printLine(inWords(sum))
+    if (sum > 0) say(inWords(sum))
   }
   sayStopped(stopped, '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself')
 }

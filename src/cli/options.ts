@@ -33,6 +33,11 @@ export const jsonOption = {
   json: flag('Write one JSON object'),
 } as const
 
+/** `--quiet`, for commands that work. */
+export const quietOption = {
+  quiet: flag('Say nothing but errors, and the data that was asked for'),
+} as const
+
 /** The options of all commands. */
 export type LogLevelArgs = InferredOptionTypes<typeof logLevelOption>
 

@@ -3,7 +3,7 @@ import type { Verdict } from '../../daemon/report/status.ts'
 import { count, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { failureInWords, sayStopped } from '../one-pass.ts'
-import { configCommand, flag, jsonOption } from '../options.ts'
+import { configCommand, flag, jsonOption, quietOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { paint, printJson, printLine, sayAside } from '../terminal/output.ts'
 import { noProgress, progressOn } from '../terminal/progress.ts'
@@ -17,14 +17,15 @@ export const auditCommand = configCommand(
     options
       .options({
         repair: flag('Upload what is gone; delete what is there twice and known to be ours'),
+        ...quietOption,
         ...jsonOption,
       })
       .example('$0 audit', 'What is gone, changed, foreign or there twice')
       .example('$0 audit --repair', 'Put right what can be put right'),
-  async (config, { repair, json }, onInterrupts) => {
+  async (config, { repair, json, quiet }, onInterrupts) => {
     if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
     const interrupts = onInterrupts(() => sayAside('stopping'))
-    const bar = json ? noProgress : await progressOn(process.stderr)
+    const bar = json || quiet ? noProgress : await progressOn(process.stderr)
     let begun = false
     let saidAt = performance.now()
     const progress = (done: number, albums: number) => {
@@ -32,7 +33,7 @@ export const auditCommand = configCommand(
       if (begun) bar.reach(done)
       else bar.start({ noun: 'album', total: albums, before: done, bytes: null })
       begun = true
-      if (json || bar.hasBar || performance.now() - saidAt < LINE_EVERY_MS) return
+      if (json || quiet || bar.hasBar || performance.now() - saidAt < LINE_EVERY_MS) return
       saidAt = performance.now()
       sayAside(`compared ${bar.inWords()}`)
     }
@@ -42,7 +43,7 @@ export const auditCommand = configCommand(
       bar.end()
       if (result === null) sayAside('Nothing is recorded yet. Run "albumd sync" or "albumd adopt" first')
       if (json) printJson(inJson(result ?? NOTHING))
-      else if (result) report(result, repair)
+      else if (result) report(result, repair, quiet)
       // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.
       if (!json && result?.stopped.length === 0 && verdict === 'left') printLine(NOT_IN_SYNC)
       return exitCodeOf(result ?? NOTHING, verdict)
@@ -75,6 +76,7 @@ function inJson({ complete, albums, findings, flat, skipped, withheld, stopped }
 function report(
   { complete, albums, skipped, findings, flat, withheld, stopped }: AuditResult,
   repair: boolean,
+  quiet: boolean,
 ): void {
   const rows = findings.map(finding => [
     finding.kind,
@@ -93,7 +95,7 @@ function report(
   if (albums > 0 || complete) {
     for (const { path, album, belongs_in } of flat)
       printLine(`flat: ${printable(path)} lies in ${inAlbum(album)}, not in ${inAlbum(belongs_in)}`)
-    printLine(summary(albums, findings, repair))
+    if (!quiet) printLine(summary(albums, findings, repair))
   }
   sayStopped(stopped, 'an audit compares listings, and waits for a plan that has them')
   if (!complete && stopped.length === 0 && skipped.length === 0)

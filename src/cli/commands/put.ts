@@ -3,7 +3,7 @@ import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { configCommand, jsonOption } from '../options.ts'
+import { configCommand, jsonOption, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
 import { locationsToActOn } from './ls.ts'
@@ -17,7 +17,7 @@ export const putCommand = configCommand(
         demandOption: true,
         describe: 'Pictures in the folder of a mirror',
       })
-      .options(jsonOption)
+      .options({ ...quietOption, ...jsonOption })
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .epilogue(
         'It waits until each picture is on the host, and prints one address a line, in the order of the arguments. While run ' +

@@ -14,7 +14,7 @@ import {
   shellWord,
   sizeInWords,
 } from '../../words/text.ts'
-import { configCommand, flag, jsonOption, valued } from '../options.ts'
+import { configCommand, flag, jsonOption, quietOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { printLine, SCHEMA, sayAside } from '../terminal/output.ts'
 import { noProgress, type Progress, progressOn } from '../terminal/progress.ts'
@@ -39,6 +39,7 @@ export const restoreCommand = configCommand(
         ),
         yes: flag('Restore into a mirror without asking first'),
         'from-host': flag('All that the host lists, in a folder for each album; needs the key, and no state'),
+        ...quietOption,
         ...jsonOption,
       })
       .example('$0 restore /mnt/new/photos', 'All pictures, with their times, as they are on the host')
@@ -56,12 +57,16 @@ export const restoreCommand = configCommand(
           'reason. How far back --at reaches, "albumd status" says.',
       ),
   async (config, args, onInterrupts) => {
-    const { folder, deleted, 'from-host': fromHost, at, json } = args
+    const { folder, deleted, 'from-host': fromHost, at, json, quiet } = args
     const restore = await restoreFor(config, args)
-    const progress = json ? noProgress : await progressOn(process.stdout)
+    const progress = json || quiet ? noProgress : await progressOn(process.stdout)
     const problems = json ? new ProblemsInJson() : null
     const interrupts = onInterrupts(() => progress.say('stopping'))
-    const tell = (told: RestoreEvent) => (problems ? problems.tell(told) : tellRestore(progress, told))
+    const tell = (told: RestoreEvent) => {
+      if (problems) problems.tell(told)
+      else if (quiet && 'code' in told) sayAside(eventInWords(told)!)
+      else tellRestore(progress, told)
+    }
     try {
       const report = await restore(tell, interrupts)
       progress.end()
@@ -69,7 +74,10 @@ export const restoreCommand = configCommand(
       const isWhole = missing === 0 && older === 0 && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
-      else for (const line of inWords(report, printable(folder), { deleted, fromHost, at })) printLine(line)
+      else if (!quiet || !isWhole)
+        for (const line of inWords(report, printable(folder), { deleted, fromHost, at }))
+          if (quiet) sayAside(line)
+          else printLine(line)
       if (stopped !== null) sayAside(stopped)
       return exitCode
     } finally {

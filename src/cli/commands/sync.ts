@@ -5,7 +5,7 @@ import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { count, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
-import { configCommand, flag, jsonOption, pathToActOn, valued } from '../options.ts'
+import { configCommand, flag, jsonOption, pathToActOn, quietOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -23,6 +23,7 @@ export const syncCommand = configCommand(
       .options({
         'dry-run': flag('Print the plan with reasons; change nothing anywhere, and do not ask the host'),
         'prune-ignored': flag('Give up the images of pictures that an ignore rule hides'),
+        ...quietOption,
         ...jsonOption,
       })
       .example('$0 sync -c albumd.yaml', 'Mirror now')
@@ -34,14 +35,14 @@ export const syncCommand = configCommand(
           'holds apply. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
           'watching. If albumd is paused, sync does nothing but say so (exit code 3).',
       ),
-  async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json }, onInterrupts) => {
+  async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)
       throw new Problem('--dry-run looks at everything. Leave out the paths, or --dry-run')
     if (dryRun) return preview(pruning(config, pruneIgnored), json, onInterrupts)
     const places = await locationsToActOn(config, paths)
     const named = places.map(({ mirror, path }) => fullPath(mirror.folder, path))
     const request = named.length > 0 ? { pruneIgnored, paths: named } : { pruneIgnored }
-    return (await onePass(config, 'sync', request, json, onInterrupts)).exitCode
+    return (await onePass(config, 'sync', request, { json, quiet }, onInterrupts)).exitCode
   },
 )
 
@@ -94,13 +95,14 @@ export const retryCommand = configCommand(
         resend: valued(
           'Send a picture again whose upload can not be found out; it may then be on the host twice',
         ),
+        ...quietOption,
         ...jsonOption,
       })
       .example('$0 retry', 'Try everything again that failed')
       .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known'),
-  async (config, { path, resend, json }, onInterrupts) => {
+  async (config, { path, resend, json, quiet }, onInterrupts) => {
     const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
-    return (await onePass(config, 'retry', request, json, onInterrupts)).exitCode
+    return (await onePass(config, 'retry', request, { json, quiet }, onInterrupts)).exitCode
   },
 )
 
@@ -111,13 +113,14 @@ export const adoptCommand = configCommand(
         verify: flag(
           'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
         ),
+        ...quietOption,
         ...jsonOption,
       })
       .example('$0 adopt', 'Link local pictures to images that are on the host already')
       .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
-  async (config, { verify, json }, onInterrupts) => {
-    const { exitCode, result } = await onePass(config, 'adopt', { verify }, json, onInterrupts)
-    if (result.verified) report(result.verified, result.addressesKnown)
+  async (config, { verify, json, quiet }, onInterrupts) => {
+    const { exitCode, result } = await onePass(config, 'adopt', { verify }, { json, quiet }, onInterrupts)
+    if (result.verified && !quiet) report(result.verified, result.addressesKnown)
     return exitCode
   },
 )

@@ -5,9 +5,10 @@ import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { count, shellWord } from '../../words/text.ts'
-import { command } from '../options.ts'
+import { command, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import { Progress, progressOn, tellPass } from '../terminal/progress.ts'
+import { sayAside } from '../terminal/output.ts'
+import { noProgress, Progress, progressOn, tellPass } from '../terminal/progress.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** The name to call albumd by. When npm has started albumd, a shell may not find albumd by its own name. */
@@ -17,10 +18,11 @@ export const tryCommand = command(
   options =>
     options
       .positional('folder', { type: 'string', describe: 'Your own pictures; they are never changed' })
+      .options(quietOption)
       .example('$0 try', 'With sample pictures')
       .example('$0 try ~/Pictures', 'With your own'),
-  async ({ folder }, onInterrupts) => {
-    const progress = await progressOn(process.stdout)
+  async ({ folder, quiet }, onInterrupts) => {
+    const progress = quiet ? noProgress : await progressOn(process.stdout)
     const interrupts = onInterrupts(() => progress.say('Stopping; what is under way is finished first.'))
     const { openWorkspace } = await import('../workspace.ts')
     const workspace = await openWorkspace(process.cwd(), folder)
@@ -64,7 +66,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const { readAccess, readConfig } = await import('../read-config.ts')
   const config = await readConfig(workspace.config)
   const access = readAccess(config)
-  const lines = new Progress(process.stdout, null)
+  const lines = progress === noProgress ? noProgress : new Progress(process.stdout, null)
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')
   const { supervise } = await import('../../daemon/loop/supervisor.ts')
@@ -89,7 +91,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
     else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') tellPass(lines, shown)
   })
   bus.on('daemon', event => logEvent(log, event))
-  bus.on('say', line => progress.say(line))
+  bus.on('say', line => (progress === noProgress ? sayAside(line) : progress.say(line)))
   const page = new StatusPage(systemClock, bus)
   bus.on('passEnded', synced => {
     progress.end()

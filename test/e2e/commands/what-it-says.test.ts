@@ -67,6 +67,25 @@ describe('sync --dry-run', () => {
   })
 })
 
+it('with --quiet commands say nothing but what failed, what is left, and the data that was asked for', async () => {
+  const stage = await setStage()
+  stage.write('a/0.png', png(2, 2).bytes)
+  const nothing = { code: 0, out: '', err: '' }
+  expect(await stage.sync('--quiet')).toEqual(nothing)
+  expect(await stage.albumd('adopt', '--quiet')).toEqual(nothing)
+  expect(await stage.albumd('audit', '--quiet')).toEqual(nothing)
+  expect(await stage.albumd('restore', join(stage.home, 'back'), '--quiet')).toEqual(nothing)
+  stage.write('a/1.png', png(3, 2).bytes)
+  const put = await stage.albumd('put', join(stage.pictures, 'a/1.png'), '--quiet')
+  expect(put).toEqual({ code: 0, out: expect.stringMatching(/^http\S+\n$/), err: '' })
+  stage.write('a/2.png', 'no picture')
+  expect(await stage.sync('--quiet')).toEqual({
+    code: 3,
+    out: '',
+    err: expect.stringMatching(/^albumd: failed a\/2\.png: .*\nalbumd: nothing done; left: 1 failed .*\n$/),
+  })
+})
+
 describe('a lost state', () => {
   it('is told by each command that meets it, and audit claims nothing', async () => {
     const stage = await mirrored()
