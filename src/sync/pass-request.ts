@@ -17,10 +17,11 @@ export type Scope = 'everything' | readonly string[]
 
 /**
  * mirror: everything that a pass can do.
+ * put: only the pictures that the request names are sent, and nothing is deleted.
  * adopt: pictures are linked to images that the host holds already. Nothing is sent, created or deleted.
  * look: what lies on the disk is recorded, and the host is not asked for anything. This is the task while albumd is paused.
  */
-export type PassTask = 'mirror' | 'adopt' | 'look'
+export type PassTask = 'mirror' | 'put' | 'adopt' | 'look'
 
 export interface PassRequest {
   mirrors: readonly MirrorPolicy[]
@@ -29,6 +30,8 @@ export interface PassRequest {
   scopeOf?: ((mirror: MirrorPolicy) => Scope) | undefined
   /** Without this field, the task is `mirror`. */
   task?: PassTask | undefined
+  /** For the task `put`: the pictures that are sent, by their absolute paths. */
+  named?: ReadonlySet<string> | undefined
 }
 
 /** A pass under way: its request, and what its steps leave for later steps. */

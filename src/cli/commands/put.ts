@@ -21,9 +21,8 @@ export const putCommand = configCommand(
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .epilogue(
         'It waits until each picture is on the host, and prints one address a line, in the order of the arguments. While run ' +
-          'runs, run sends them, before what waits already. Without run it makes a pass of its own, which also sends what else is ' +
-          'new in the folders of these pictures, and what waited before. A picture that could not be sent is named on standard error, and ' +
-          'the command ends with 3. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
+          'runs, run sends them, before what waits already. Nothing else is sent or deleted. A picture that could not be sent ' +
+          'is named on standard error with the reason, and the command ends with 3. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, json }, onInterrupts) => {
     const { refuseMissingFolders } = await import('../read-config.ts')
@@ -31,9 +30,10 @@ export const putCommand = configCommand(
     const places = await locationsToActOn(config, files)
     await refuseUnsendable(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
-    if ((await results(config, places, 'before')).some(({ cdn_url }) => cdn_url === null))
-      await send(config, places.map(pathOfPlace), interrupts)
-    const sent = await results(config, places, 'after')
+    const before = await results(config, places, null)
+    const isThere = before.every(({ cdn_url }) => cdn_url !== null)
+    const waits = isThere ? null : await send(config, places.map(pathOfPlace), interrupts)
+    const sent = waits === null ? before : await results(config, places, waits)
     if (json) printJson({ pictures: sent })
     else
       for (const { path, cdn_url, reason } of sent)
@@ -72,25 +72,39 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
-/** Has the pictures sent. Returns when the last of them is done, although a daemon may go on with other pictures. */
+/**
+ * Has the pictures sent, and nothing else. Returns when the last of them is done, although a daemon may go on with other
+ * pictures. Answers why pictures wait, by their paths.
+ */
 async function send(
   config: Config,
   paths: string[],
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   const done = new AbortController()
-  const waiting = new Set(paths)
+  const left = new Set(paths)
+  const waits = new Map<string, string>()
   const tell = (told: SpokenEvent) => {
-    if (!('path' in told && ENDS.has(told.event))) return
-    waiting.delete(`${told.mirror}/${told.path}`)
-    if (waiting.size === 0) done.abort()
+    if (!('path' in told)) return
+    const path = `${told.mirror}/${told.path}`
+    if (told.event === 'picture_waits') waits.set(path, told.message)
+    if (!ENDS.has(told.event)) return
+    left.delete(path)
+    if (left.size === 0) done.abort()
   }
   const leave = AbortSignal.any([stop, done.signal])
   try {
-    await carryOut(config, 'sync', { pruneIgnored: false, paths }, { stop, cut }, { tell }, leave)
+    const request = { pruneIgnored: false, paths, alone: true }
+    const { result } = await carryOut(config, 'sync', request, { stop, cut }, { tell }, leave)
+    const [stopped] = result.stopped
+    const { pauseInWords } = await import('../../daemon/state/pause.ts')
+    const { inWords } = await import('../../words/reasons.ts')
+    const all = result.paused ? pauseInWords(result.paused) : stopped && inWords(stopped.message)
+    if (all) for (const path of left) waits.set(path, all)
   } catch (error) {
     if (!done.signal.aborted || (error as { code?: string }).code !== 'LEFT') throw error
   }
+  return waits
 }
 
 interface Sent {
@@ -103,12 +117,13 @@ interface Sent {
 
 /**
  * What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
- * written is recorded with the ctime 0, because it may have changed since. `before` the pass it is sent or compared.
+ * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `waits`:
+ * why pictures wait, by their paths; null before the pass.
  */
 async function results(
   config: Config,
   places: readonly MirrorLocation[],
-  when: 'before' | 'after',
+  waits: ReadonlyMap<string, string> | null,
 ): Promise<Sent[]> {
   const { reading } = await import('../../daemon/state/state.ts')
   const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
@@ -125,13 +140,17 @@ async function results(
       const recorded = recordedAt(synced, place)
       const picture = recorded.kind === 'picture' ? recorded.picture : null
       const now = orNull(() => realDisk.lstat(path))
-      const ctime = when === 'after' && file?.ctime === 0 ? now?.ctime : file?.ctime
+      const ctime = waits && file?.ctime === 0 ? now?.ctime : file?.ctime
       const isThere = file?.state === 'synced' && now !== null && isSameLook({ ...file, ctime: ctime! }, now)
       if (isThere && picture?.url) return { path, cdn_url: picture.url, reason: null }
       const failure = file && synced.failures.of(file.folder, file.name)
-      return { path, cdn_url: null, reason: failure ? inWords(failure.message) : NOT_YET }
+      return {
+        path,
+        cdn_url: null,
+        reason: failure ? inWords(failure.message) : (waits?.get(path) ?? NOT_YET),
+      }
     }),
   )
 }
 
-const NOT_YET = 'it is not on the host yet; "albumd why" tells what it waits for'
+const NOT_YET = 'not on the host yet. "albumd why" tells what it waits for'

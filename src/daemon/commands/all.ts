@@ -69,11 +69,8 @@ export function commandNamed(name: string): Command<unknown, unknown> | null {
   return Object.hasOwn(commands, name) ? (commands[name as CommandName] as Command<unknown, unknown>) : null
 }
 
-/**
- * A person waits for the command, so an outage ends it soon. A picture that this scan does not find needs no grace, because
- * the person asked for the scan.
- */
-const ONE_SHOT = { patience: { attempts: 4, maxDelayMs: 2000 }, graceMs: 0 }
+/** A person waits for the command, so an outage ends it soon. */
+const PATIENCE = { attempts: 4, maxDelayMs: 2000 }
 
 function scopeIn(folder: string, { scope }: PassOptions = {}): Scope {
   return scope ? (scope.get(folder) ?? []) : 'everything'
@@ -108,7 +105,9 @@ export async function carryOutHere<N extends CommandName>(
     const held = shared && (await openClaims(config, shared, synced, interruption, { take, say: output.say }))
     claims = held?.claims ?? null
     if (held) interruption = held.interruption
-    const options = { ...ONE_SHOT, shared, claims }
+    // A picture that the scan does not find needs no grace where a person asked for the scan, and not only for an upload.
+    const graceMs = 'alone' in request && request.alone ? config.deletions.grace : 0
+    const options = { patience: PATIENCE, graceMs, shared, claims }
     const bus = new Bus()
     bus.on('pass', output.tell)
     onUpload.listen(bus, config.notify.on_upload, synced)

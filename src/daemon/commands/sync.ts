@@ -26,18 +26,27 @@ export interface PassResult {
   paused: Pause | null
 }
 
-/** `paths`: absolute. Left out: everything is scanned. */
+/**
+ * `paths`: absolute. Left out: everything is scanned. `alone`: only the pictures at these paths are sent, and nothing is
+ * deleted.
+ */
 interface SyncRequest {
   pruneIgnored: boolean
   paths?: string[] | undefined
+  alone?: boolean | undefined
 }
 
 export const syncCommand: Command<SyncRequest, PassResult> = {
-  request: z.strictObject({ pruneIgnored: z.boolean(), paths: z.array(z.string()).optional() }),
+  request: z.strictObject({
+    pruneIgnored: z.boolean(),
+    paths: z.array(z.string()).optional(),
+    alone: z.boolean().optional(),
+  }),
   needsHost: true,
-  carryOut(context, { pruneIgnored, paths }) {
+  carryOut(context, { pruneIgnored, paths, alone }) {
     const scope = paths && scopeOf(context, paths)
-    return passResult(context, async () => (await context.pass({ pruneIgnored, scope })).stopped)
+    const named = alone ? new Set(paths) : undefined
+    return passResult(context, async () => (await context.pass({ pruneIgnored, scope, named })).stopped)
   },
 }
 

@@ -75,6 +75,8 @@ export interface PassOptions {
   scope?: ReadonlyMap<string, Scope> | undefined
   /** Deletes the images of pictures that an ignore rule hides. */
   pruneIgnored?: boolean
+  /** Sends only these pictures, by their absolute paths, and deletes nothing. */
+  named?: ReadonlySet<string> | undefined
 }
 
 /** The engine with its disk, host, clock and state. */
@@ -205,7 +207,7 @@ export function openEngine(
     task: PassTask,
     interruption: Interruption,
     scopeOf?: (mirror: MirrorPolicy) => Scope,
-    { pruneIgnored = false }: PassOptions = {},
+    { pruneIgnored = false, named }: PassOptions = {},
   ) => {
     const broken = new AbortController()
     const stop = AbortSignal.any([interruption.stop, broken.signal])
@@ -218,7 +220,13 @@ export function openEngine(
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))
-      return await runPass(context, { mirrors, interruption: { ...interruption, stop, cut }, scopeOf, task })
+      return await runPass(context, {
+        mirrors,
+        interruption: { ...interruption, stop, cut },
+        scopeOf,
+        task,
+        named,
+      })
     } catch (error) {
       // Ends the other uploads and requests of the pass, which may still be under way.
       broken.abort()
@@ -231,7 +239,8 @@ export function openEngine(
     context,
     pass(interruption, scopeOf, options) {
       const isPaused = pauseAt(state.synced, systemClock.wall()) !== null
-      return pass(isPaused ? 'look' : 'mirror', interruption, scopeOf, options)
+      const task = options?.named ? 'put' : 'mirror'
+      return pass(isPaused ? 'look' : task, interruption, scopeOf, options)
     },
     async adopt(interruption) {
       const report = await pass('adopt', interruption)

@@ -36,7 +36,7 @@ export async function uploadPending(
   const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
   const ended = mayBegin ? await sendPending(context, pass, scanned) : null
   if (ended) stopped.push(ended)
-  if ((ended === null && mayBegin) || task === 'adopt') return
+  if ((ended === null && mayBegin) || task !== 'mirror') return
   const { stop, cut } = endingForOthers(interruption)
   await queueOf(context, scanned, 'compare').run({ stop, cut })
 }
@@ -57,7 +57,9 @@ async function sendPending(
   if (isAdopting) contents.forgetAll()
   for (let round = 1; ; round++) {
     const began = clock.monotonic()
-    const ended = await queueOf(context, scanned, isAdopting ? 'adopt' : null).run(pass.interruption)
+    const ended = await queueOf(context, scanned, isAdopting ? 'adopt' : null, pass.named).run(
+      pass.interruption,
+    )
     if (journal.oldestInDoubt() === null || pass.interruption.stop.aborted) return ended
     const inDoubt = journal.openUploads().length
     await findOut(context, pass)
@@ -115,8 +117,13 @@ export function whyFlatStays(
   return deletions === 'keep' ? 'deletions: keep' : null
 }
 
-function queueOf(context: EngineContext, scanned: readonly ScannedMirror[], only: Only | null): UploadQueue {
+function queueOf(
+  context: EngineContext,
+  scanned: readonly ScannedMirror[],
+  only: Only | null,
+  named: Pass['named'] = undefined,
+): UploadQueue {
   const quota = new QuotaLedger(context)
-  const run = { ...context, only, quota, albums: new AlbumTree(context), turns: new Turns() }
+  const run = { ...context, only, named, quota, albums: new AlbumTree(context), turns: new Turns() }
   return new UploadQueue({ ...run, uploader: new Uploader(run) }, scanned)
 }

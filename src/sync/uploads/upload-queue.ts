@@ -7,7 +7,7 @@ import { mayArriveFor } from '../clock.ts'
 import type { Interruption } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
-import { isAtOrBelow, pathOf } from '../tree-path.ts'
+import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import { recordStop, shutAlbums, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -219,16 +219,18 @@ export class UploadQueue {
     return this.#suspects.weigh(file, await upload, this.#uploaded > 0)
   }
 
-  /** What is to be uploaded for a file. Null: its folder is in doubt, so nothing is sent. */
+  /** What is to be uploaded for a file. Null: its folder is in doubt, or only others are sent. */
   #job(file: FileRow): UploadJob | null {
-    const { synced, disk } = this.#run
+    const { synced, disk, named } = this.#run
     const folder = synced.folders.byId(file.folder)!
     const { policy, unknown, identity, mounts } = this.#mirrors.get(folder.mirror)!
     if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
+    const path = pathOf(folder.path, file.name)
+    if (named && !named.has(fullPath(policy.folder, path))) return null
     return {
       file,
       root: policy.folder,
-      path: pathOf(folder.path, file.name),
+      path,
       mirror: folder.mirror,
       albumPath: albumPathOf(policy.album, folder.path),
       deletions: policy.deletions,

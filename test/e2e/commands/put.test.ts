@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -38,7 +38,27 @@ describe('put', () => {
       .trimEnd()
       .split('\n')
       .map(path => basename(path))
-    expect(ran.sort()).toEqual(['a.png', 'b.png', 'c.png'])
+    expect(ran.sort()).toEqual(['a.png', 'b.png'])
+  })
+
+  it('sends and deletes nothing else, and says what a picture waits for', async () => {
+    const stage = await setStage({ pictures: { 'a/old.png': png(2, 2).bytes } })
+    rmSync(join(stage.pictures, 'a/old.png'))
+    stage.write('a/beside.png', png(3, 2).bytes)
+    stage.write('a/named.png', png(4, 2).bytes)
+    expect(await stage.albumd('put', 'a/named.png')).toMatchObject({ code: 0, err: '' })
+    expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/named.png', 'Photos/a/old.png'])
+    const { bytes } = png(40, 30)
+    stage.write('a/half.png', bytes.subarray(0, bytes.length / 2))
+    const half = await stage.albumd('put', 'a/half.png')
+    expect(half).toMatchObject({
+      code: 3,
+      out: '',
+      err: expect.stringContaining('half.png: File is not complete'),
+    })
+    await stage.albumd('pause')
+    const paused = await stage.albumd('put', 'a/beside.png')
+    expect(paused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('beside.png: paused') })
   })
 
   it('names what could not be sent, and refuses what is no picture of a mirror', async () => {
