@@ -43,7 +43,17 @@ describe.skipIf(!has('bash') && !process.env.CI)('completion in bash', { timeout
     [['sy'], ['sync']],
     [
       ['sync', '--'],
-      ['--log-level', '--version', '--help', '--config', '--c', '--dry-run', '--prune-ignored', '--quiet', '--json'],
+      [
+        '--log-level',
+        '--version',
+        '--help',
+        '--config',
+        '--c',
+        '--dry-run',
+        '--prune-ignored',
+        '--quiet',
+        '--json',
+      ],
     ],
     [
       ['deletions', ''],
