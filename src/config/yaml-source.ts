@@ -88,7 +88,7 @@ const WORDINGS: Partial<Record<ErrorCode, string>> = {
 
 function wordingOf({ code, message }: YAMLError): string {
   // The parser repeats a piece of the file after a colon, and this piece may be a secret.
-  return WORDINGS[code] ?? `not valid YAML: ${message.split(': ', 1)[0]}`
+  return WORDINGS[code] ?? `not valid YAML: ${visible(message.split(': ', 1)[0]!)}`
 }
 
 /** The first error of each line, because one mistake may cause several errors. */
