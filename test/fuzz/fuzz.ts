@@ -37,7 +37,7 @@ export interface Fault {
 /** The targets take turns of so many milliseconds. */
 const TURN_MS = 20_000
 /** A child that has not ended its input for so long hangs, however busy the machine is. */
-const HANGS_MS = 20_000
+const HANGS_MS = 60_000
 const TICK_MS = 500
 /** The most memory for a child's objects, in MB: what was only not collected yet must not look like growth. */
 const HEAP_MB = 256
@@ -68,7 +68,8 @@ async function turnOf(work: Omit<Work, 'diary'>): Promise<Turn> {
   // Ticks are counted, and not time: when both processes were stopped for a while, nothing hangs.
   const watch = setInterval(() => {
     const now = readFileSync(diary).readUInt32LE()
-    quiet = now === begun ? quiet + TICK_MS : 0
+    // Before its first input it only starts.
+    quiet = now === begun && now > 0 ? quiet + TICK_MS : 0
     begun = now
     if (quiet > HANGS_MS) ended(`hangs: no end after ${HANGS_MS / 1000} s`)
   }, TICK_MS)

@@ -88,8 +88,8 @@ function pieceOf(bytes: Buffer, random: Random): Buffer {
   return bytes.subarray(from, from + random.below(1 + random.below(512)))
 }
 
-/** Words, blanks, line ends and single signs. */
-const TOKEN = /[\p{L}\p{N}_]+|[^\S\n]+|\n|[^\p{L}\p{N}_]/gu
+/** Words, blanks, line ends and single signs. A long word is several, because V8's stack has no room for a match of any length. */
+const TOKEN = /[\p{L}\p{N}_]{1,64}|[^\S\n]{1,64}|\n|[^\p{L}\p{N}_]/gu
 
 function withWordChanged(input: Buffer, other: Buffer, random: Random, words: readonly string[]): Buffer {
   const tokens = input.toString('utf8').match(TOKEN) ?? []
