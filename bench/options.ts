@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Part } from './part.ts'
 
-type Named = Pick<Part, 'name' | 'about'>
+type Named = Pick<Part, 'name' | 'about' | 'onlyNamed'>
 
 export interface Options<Known> {
   short: boolean
   cache: string
-  /** Those that were named, or all. */
+  /** Those that were named, or all but those that are run only when they are named. */
   parts: Known[]
 }
 
@@ -30,7 +30,9 @@ export function readOptions<Known extends Named>(
   return {
     short: values.short,
     cache: resolve(values.cache),
-    parts: known.filter(({ name }) => positionals.length === 0 || positionals.includes(name)),
+    parts: known.filter(({ name, onlyNamed }) =>
+      positionals.length === 0 ? !onlyNamed : positionals.includes(name),
+    ),
   }
 }
 
@@ -40,7 +42,7 @@ export function usageOf(known: readonly Named[]): string {
 
 albumd beside its peers, as one table of ratios.
 
-Parts, all of them where none is named:
+Parts; where none is named, all that do not take very long:
 ${known.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`).join('\n')}
 
 Options:

@@ -28,5 +28,7 @@ export interface Part {
   name: string
   /** What it measures, in a line. */
   about: string
+  /** It takes long, so it is run only when it is named. */
+  onlyNamed?: true
   measure(means: Means): Promise<void>
 }

@@ -8,6 +8,7 @@ import { findTools } from './machine/tools.ts'
 import { type Options, readOptions, usageOf } from './options.ts'
 import { SyncedTrees } from './ours/synced-tree.ts'
 import type { Means, Part } from './part.ts'
+import { accidents } from './parts/accidents.ts'
 import { durability } from './parts/durability.ts'
 import { growth } from './parts/growth.ts'
 import { latency } from './parts/latency.ts'
@@ -25,7 +26,7 @@ import { ABOUT_RATIOS, tableOf } from './table/print.ts'
  * Ends with 1 where something could not be measured, with 2 where the command line is not understood.
  */
 
-const PARTS: readonly Part[] = [start, scan, watch, latency, upload, durability, growth, machines]
+const PARTS: readonly Part[] = [start, scan, watch, latency, upload, durability, growth, machines, accidents]
 
 async function main(): Promise<void> {
   let options: Options<Part> | null

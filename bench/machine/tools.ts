@@ -16,6 +16,8 @@ export const TOOLS: readonly Tool[] = [
   { name: 'rclone', package: 'rclone', version: ['rclone', 'version'], shown: /rclone v(\S+)/ },
   { name: 'curl', package: 'curl', version: ['curl', '--version'], shown: /curl (\S+)/ },
   { name: 'syncthing', package: 'syncthing', version: ['syncthing', '--version'], shown: /syncthing v(\S+)/ },
+  { name: 'rsync', package: 'rsync', version: ['rsync', '--version'], shown: /version (\S+)/ },
+  { name: 'unison', package: 'unison', version: ['unison', '-version'], shown: /version (\S+)/ },
   { name: 'lsyncd', package: 'lsyncd', version: ['lsyncd', '--version'], shown: /Version: (\S+)/ },
   {
     name: 'redis-server',

@@ -11,6 +11,9 @@ describe("the bench's command line", () => {
   it('names parts, or means all', () => {
     expect(readOptions(['upload', '--short'], PARTS)).toMatchObject({ parts: [PARTS[1]], short: true })
     expect(readOptions([], PARTS)).toMatchObject({ parts: PARTS, short: false })
+    const long = { name: 'drill', about: 'what takes long', onlyNamed: true } as const
+    expect(readOptions([], [...PARTS, long])).toMatchObject({ parts: PARTS })
+    expect(readOptions(['drill'], [...PARTS, long])).toMatchObject({ parts: [long] })
   })
 
   it('makes a relative folder absolute, for programs run elsewhere', () => {

@@ -1,0 +1,63 @@
+import type { Accident } from './accidents.ts'
+import type { Result } from './cell.ts'
+import { PICTURES } from './place.ts'
+import type { Variant } from './tools/tool.ts'
+
+type Table = ReadonlyMap<Accident, ReadonlyMap<Variant, Result | null>>
+
+const ABOUT = `# What an accident costs, here and elsewhere
+
+Each tool mirrors ${PICTURES} pictures in 12 folders and rests. Then the accident happens to the pictures on the local side, the
+tool goes on, and is started once more. Nobody intervenes. A cell says how many pictures are **lost** on the other side: neither
+shown there nor among the versions that the tool keeps. *Doubled*: files too many. *Told*: the tool said something that a person
+would see: an exit code, a warning, a line on its page. *Back*: how many \`albumd restore FOLDER --at TIME\` brought back as they
+were before, byte for byte.
+`
+
+const FAIR = `## How to read it
+
+- rsync, rclone sync and lsyncd are made to make the other side equal. They do what they are told here, and promise no more. unison
+  and Syncthing carry changes both ways, and a deletion is a change. A tool that keeps versions loses nothing, as long as the
+  versions are kept and somebody looks for them.
+- Each is the program of Debian's package, run by an ordinary user, with a folder on the same machine as its other side. The
+  protections are those of its own manual. Waits are short so that an accident is over in a minute: lsyncd and Syncthing collect
+  for a second, and albumd's \`deletions.grace\` is 5 seconds instead of 10 minutes, so an accident "one after another" is slower
+  than the grace.
+- Below the hold (\`hold_above\`, \`hold_min\`), or before it begins, albumd deletes what the folder has lost: that is what a mirror
+  is for. \`grace: 30d\` keeps all of it on the host for a month, and \`restore --at\` brings the folder back as it was.
+- "Back" needs the records, so after a lost state nothing comes back this way; the pictures are on the host, and
+  [\`albumd restore\`](../how-to/disk-died.md) fetches them.
+- When its state was lost, albumd knows pictures that are there by their names. A picture that was moved in the meantime is sent to
+  its new place, and its old image stays, because nothing proves that the image is albumd's. \`albumd audit\` names such images.
+  With \`deletions: keep\` and \`grace: 30d\` the images at the old places stay after every move, as they promise.
+`
+
+/** The page of the docs: what was played, the table, and fair words. */
+export function pageOf(table: Table, variants: readonly Variant[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const head = variants.map(({ tool, how }) => (how === 'default' ? tool : `${tool}, ${how}`))
+  const rows = [...table].map(([{ says }, row]) =>
+    line([says, ...variants.map(each => cellOf(row.get(each) ?? null))]),
+  )
+  return [
+    ABOUT,
+    line(['accident', ...head]),
+    `|${'---|'.repeat(variants.length + 1)}`,
+    ...rows,
+    '',
+    `\`npm run bench -- accidents\`, ${new Date().toISOString().slice(0, 10)}.`,
+    '',
+    FAIR,
+  ].join('\n')
+}
+
+/** "45, told", "200 (+199 doubled)", "0; back 200". */
+function cellOf(result: Result | null): string {
+  if (result === null) return '–'
+  const { lost, doubled, told, back } = result
+  return [
+    doubled > 0 ? `${lost} (+${doubled} doubled)` : `${lost}`,
+    ...(told.length > 0 ? ['told'] : []),
+    ...(back === null ? [] : [`back ${back}`]),
+  ].join(', ')
+}
