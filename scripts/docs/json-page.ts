@@ -13,7 +13,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'status',
     words:
       'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and ' +
-      '`uploading` (each with `mirror`, `path`, `size` and the bytes that are `sent`).',
+      '`uploading` (each with `mirror`, `path`, `size` and the bytes that are `sent`) and `rate` (`bytes` and `pictures` a second; null: no daemon runs).',
     types: [
       ['src/daemon/report/status.ts', 'Status', 'MirrorStatus', 'FailureStatus', 'AuditStatus'],
       ['src/synced/summary.ts', 'MirrorSummary'],
@@ -39,7 +39,9 @@ const SHAPES: readonly Shape[] = [
   },
   {
     commands: 'sync --dry-run',
-    words: 'One object with `dry_run` (true), `plan`, each an `Operation`, and `notes`, lines for a person.',
+    words:
+      'One object with `dry_run` (true), `plan`, each an `Operation`, `totals`, each with `operation`, how many `operations` and ' +
+      'their `bytes`, and `notes`, lines for a person.',
     types: [['src/daemon/report/preview.ts', 'Operation']],
   },
   {
@@ -121,7 +123,7 @@ export function jsonPage(): string {
   return page(
     'JSON',
     '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
-      'are here keep their names. Every object but the line of `host` begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code. The types ' +
+      'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code. The types ' +
       'are the ones in the code.',
     ...SHAPES.flatMap(({ commands, words, types = [] }) => [
       `## ${commands}`,

@@ -119,7 +119,9 @@ function logEventsPage(): string {
 
 /** The fields of each event, from the types that declare the events. */
 function eventFields(): Map<string, string[]> {
-  const sources = ['src/sync/pass-events.ts', 'src/daemon/events.ts'].map(source).join('\n')
+  const sources = ['src/sync/pass-events.ts', 'src/daemon/events.ts', 'src/daemon/report/log.ts']
+    .map(source)
+    .join('\n')
   const declared = sources.matchAll(/\{\s*event: '(\w+)'([^}]*)\}(?: & (Excess)\b)?/g)
   const more = declaration('Excess', 'src/synced/tables/meta.ts')
   return new Map(

@@ -1,12 +1,20 @@
 import { KEY_REMEDY } from '../config/host-access.ts'
 import { EARLY_REMEDY } from '../daemon/report/quota-status.ts'
-import type { AuditStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
+import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
 import { because, inWords } from '../words/reasons.ts'
-import { count, inDigits, localTime, localTimeFrom, printable, sizeInWords } from '../words/text.ts'
+import {
+  count,
+  inDigits,
+  localTime,
+  localTimeFrom,
+  printable,
+  sizeInWords,
+  spanInWords,
+} from '../words/text.ts'
 
 /** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
 export function statusInWords(status: Status, now: PageNow | null): string {
@@ -22,7 +30,9 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status.running))
   lines.push('', ...quotaInWords(status), ...machinesInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
-  lines.push(...pageInWords(now))
+  if (status.upload_command_failed)
+    lines.push(`notify  notify.on_upload fails: ${printable(status.upload_command_failed)}`)
+  lines.push(...pageInWords(now, status.backlog))
   const held = status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0)
   if (held > 0)
     lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
@@ -34,15 +44,20 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   if (audit) lines.push(`audit   ${audit}`)
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   lines.push(...blocksInWords(status.blocks))
-  for (const { mirror, path, code, message, next_attempt_at } of status.failures) {
-    // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
-    const at = status.mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path
-    // An upload in doubt may have arrived, so it does not count as failed.
-    const what = code === 'UNCERTAIN' ? 'unsure' : 'failed'
-    const again = code === 'UNCERTAIN' ? `; ${lookedForAgain(next_attempt_at, status.running)}` : ''
-    lines.push(`${what}  ${printable(at)}: ${printable(message)} (${code}${again})`)
-  }
+  for (const failure of status.failures) lines.push(failureInWords(failure, status))
   return `${lines.join('\n')}\n`
+}
+
+function failureInWords(
+  { mirror, path, code, message, next_attempt_at: again }: FailureStatus,
+  { mirrors, running }: Status,
+): string {
+  // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
+  const at = printable(mirrors.length > 1 || path === '' ? fullPath(mirror, path) : path)
+  // An upload in doubt may have arrived, so it does not count as failed.
+  if (code === 'UNCERTAIN')
+    return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again, running)})`
+  return `failed  ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
 /** One line about the audits. Null: no audit has ended or begun. */
@@ -67,7 +82,8 @@ function blocksInWords(blocks: Status['blocks']): string[] {
       .sort()
       .at(-1)
     const again = last === undefined ? '' : `, said again at ${localTime(last)}`
-    const said = `blocked ${endpoints}: ${printable(message)} (${code}; since ${localTime(since)}${again})`
+    const next = alike.flatMap(({ next_try_at }) => next_try_at ?? []).sort()[0] ?? null
+    const said = `blocked ${endpoints}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
     return KEY_REFUSED.has(code) ? [said, `        ${KEY_REMEDY}`] : [said]
   })
 }
@@ -82,6 +98,10 @@ function lookedForAgain(at: string | null, running: boolean): string {
   if (!running) return inWords(because('looked_for_by_sync'))
   const until = at === null ? null : Date.parse(at)
   return inWords(because('looked_for_again', { until: until !== null && until > Date.now() ? until : null }))
+}
+
+function nextTry(at: string | null): string {
+  return at === null ? '' : `; next try ${clockTime(at)}`
 }
 
 /** HH:MM in this machine's time zone, in which `uploads.hours` are written. */
@@ -152,16 +172,30 @@ function perhapsRenamedInWords(pictures: number): string {
 }
 
 /** The lines of `status` about uploads under way, and about the address of the page. */
-export function pageInWords(now: PageNow | null): string[] {
+export function pageInWords(
+  now: PageNow | null,
+  backlog: Pick<Status['backlog'], 'pictures' | 'days'>,
+): string[] {
   if (now === null) return []
-  const { page, uploading } = now
+  const { page, uploading, rate } = now
   const where = page.url ?? page.why
   return [
     ...uploading.map(
       ({ path, sent, size }) => `sending ${printable(path)}: ${sizeInWords(sent)} of ${sizeInWords(size)}`,
     ),
+    ...(rate.pictures > 0 || rate.bytes > 0 ? [rateInWords(rate, backlog)] : []),
     ...(where === null ? [] : [`page    ${where}`]),
   ]
+}
+
+function rateInWords(
+  { bytes, pictures }: PageNow['rate'],
+  { pictures: left, days }: Pick<Status['backlog'], 'pictures' | 'days'>,
+): string {
+  // Where the quota decides, a line tells the days.
+  const time = days === 0 && pictures > 0 ? `, about ${spanInWords((left * 1000) / pictures)}` : ''
+  const pace = pictures > 0 ? `, ${Math.round(pictures * 10) / 10} pictures a second` : ''
+  return `rate    ${sizeInWords(bytes)}/s${pace}; ${inDigits(left)} left${time}`
 }
 
 /** A line of `status` when folders can't be watched, or the watcher has missed changes. */

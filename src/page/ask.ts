@@ -11,6 +11,8 @@ import type { PageUrl } from './listening.ts'
 export interface PageNow {
   page: PageUrl
   uploading: UnderWay[]
+  /** What is uploaded in a second. */
+  rate: { bytes: number; pictures: number }
 }
 
 /** Milliseconds. A daemon that does not answer within this time counts as one without a page. */

@@ -63,6 +63,8 @@ export class UnderWayPictures {
   readonly #now: () => number
   readonly #pictures = new Map<string, UnderWay>()
   #steps: { at: number; bytes: number }[] = []
+  /** When uploads ended. */
+  #ends: number[] = []
   #nextId = 1
 
   constructor(now: () => number) {
@@ -74,6 +76,8 @@ export class UnderWayPictures {
     const known = this.#pictures.get(key)
     if (sent === null) {
       this.#pictures.delete(key)
+      this.#ends.push(this.#now())
+      this.#forget()
       return
     }
     const before = known === undefined || sent < known.sent ? 0 : known.sent
@@ -99,6 +103,12 @@ export class UnderWayPictures {
     return (bytes * 1000) / Math.max(1000, this.#now() - first.at)
   }
 
+  /** How many uploads end in a second. */
+  pace(): number {
+    this.#forget()
+    return (this.#ends.length * 1000) / WINDOW_MS
+  }
+
   #step(bytes: number): void {
     const at = this.#now()
     const last = this.#steps.at(-1)
@@ -111,5 +121,6 @@ export class UnderWayPictures {
     const since = this.#now() - WINDOW_MS
     const keep = this.#steps.findIndex(({ at }) => at >= since)
     if (keep !== 0) this.#steps = keep === -1 ? [] : this.#steps.slice(keep)
+    this.#ends = this.#ends.filter(at => at >= since)
   }
 }

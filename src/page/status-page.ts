@@ -110,7 +110,8 @@ export class StatusPage implements Display, Sources {
   }
 
   now(): object {
-    return { page: this.pageUrl, uploading: this.#underWay.pictures() }
+    const rate = { bytes: this.#underWay.rate(), pictures: this.#underWay.pace() }
+    return { page: this.pageUrl, uploading: this.#underWay.pictures(), rate }
   }
 
   events(): ReadableStream<Uint8Array> | null {

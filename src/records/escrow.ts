@@ -25,8 +25,9 @@ export type Deletions = 'propagate' | 'keep'
  * Without this record, running time would begin again at the start of the pass, and a grace of an hour would take 110
  * minutes.
  */
-export function recordRunning(tx: Tx, running: number): void {
+export function recordRunning(tx: Tx, { now, running }: Pick<Moment, 'now' | 'running'>): void {
   tx.meta.set('running_ms', running)
+  tx.meta.set('running_at', now)
 }
 
 /**
@@ -36,10 +37,11 @@ export function recordRunning(tx: Tx, running: number): void {
 export function enterEscrow(
   tx: Tx,
   { image, mirror, path, reason }: Location & Pick<EscrowRow, 'image' | 'reason'>,
-  { now, running, graceMs }: Moment,
+  moment: Moment,
 ): void {
+  const { now, running, graceMs } = moment
   tx.escrow.put({ image, mirror, path, reason, state: 'grace', since: now, due_at: running + graceMs })
-  recordRunning(tx, running)
+  recordRunning(tx, moment)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Tx } from '../synced/synced.ts'
+import type { Synced, Tx } from '../synced/synced.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 import type { HistoryEvent, Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
@@ -61,17 +61,22 @@ export function noteImage(
 
 const WHY = { deleted: 'picture_gone', superseded: 'older_version', ignored: 'rule_hides' } as const
 
-/** albumd deleted an image. */
-export function noteDeleted({ history, escrow, files, folders }: Tx, image: ImageRow, now: number): void {
-  const entry = escrow.of(image.id)
-  if (!entry) return
-  const other = entry.reason === 'deleted' ? files.withBytes(image.hash) : undefined
+/** The path, below its mirror, where the picture of an image in escrow lies now. Null: it has not moved. */
+export function movedTo(
+  { escrow, files, folders }: Pick<Synced, 'escrow' | 'files' | 'folders'>,
+  image: ImageRow,
+): string | null {
+  const other = escrow.of(image.id)?.reason === 'deleted' ? files.withBytes(image.hash) : undefined
   const folder = other && folders.byId(other.folder)
-  const detail =
-    other && folder
-      ? because('picture_moved', {
-          path: folder.path === '' ? other.name : `${folder.path}/${other.name}`,
-        })
-      : because(WHY[entry.reason])
-  history.add(entry, { at: now, event: 'deleted', detail })
+  if (!folder) return null
+  return folder.path === '' ? other.name : `${folder.path}/${other.name}`
+}
+
+/** albumd deleted an image. */
+export function noteDeleted(tx: Tx, image: ImageRow, now: number): void {
+  const entry = tx.escrow.of(image.id)
+  if (!entry) return
+  const path = movedTo(tx, image)
+  const detail = path === null ? because(WHY[entry.reason]) : because('picture_moved', { path })
+  tx.history.add(entry, { at: now, event: 'deleted', detail })
 }

@@ -50,6 +50,18 @@ export class FileAges {
   }
 }
 
+/**
+ * Running time: how many milliseconds albumd has run, over all its starts. While a daemon runs, the time since the last
+ * record counts too. `now`: milliseconds since 1970.
+ */
+export function runningTime(
+  { meta }: Pick<Synced, 'meta'>,
+  { now, running }: { now: number; running: boolean },
+): number {
+  const since = running ? now - (meta.get('running_at') ?? now) : 0
+  return (meta.get('running_ms') ?? 0) + Math.max(0, since)
+}
+
 /** The wall clock minus the monotonic clock, in milliseconds. */
 export function clockOffset(clock: Clock): number {
   return Math.round(clock.wall() - clock.monotonic())

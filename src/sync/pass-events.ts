@@ -13,6 +13,8 @@ export type PassEvent =
       change: 'pending' | 'aside' | 'gone' | 'pruned'
       reason: Reason
     }
+  /** A picture is gone from the disk. Its image is deleted when the grace is over, unless something needs the image. */
+  | { event: 'picture_gone'; mirror: string; path: string }
   | { event: 'mirror_guarded'; mirror: string; reason: Reason }
   /** `quota_left`: how many more pictures may be sent today, by albumd's own count. */
   | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
@@ -37,7 +39,14 @@ export type PassEvent =
   /** The account's default album was found. Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
   | { event: 'uploads_stopped'; code: string; message: Reason }
-  | { event: 'image_deleted'; mirror: string; path: string; reason: 'deleted' | 'superseded' | 'ignored' }
+  /** `moved_to`: the path, below its mirror, where the same picture lies now; null: it has not moved. */
+  | {
+      event: 'image_deleted'
+      mirror: string
+      path: string
+      reason: 'deleted' | 'superseded' | 'ignored'
+      moved_to: string | null
+    }
   /**
    * More images are to be deleted than the hold allows. `images`: how many images wait for a person. `pictures`: how many
    * pictures of the mirror use an image.

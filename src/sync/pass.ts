@@ -105,7 +105,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
 /** Records what the next process needs to know about running time and clocks. */
 function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'running'>): void {
   tx.mirrors.endPhases()
-  recordRunning(tx, running())
+  recordRunning(tx, { now: clock.wall(), running: running() })
   tx.meta.set('clock_offset', clockOffset(clock))
 }
 

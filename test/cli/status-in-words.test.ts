@@ -32,6 +32,7 @@ const STATUS: Status = {
   audit: { last: null, findings: 0, under_way: false, left_off: false },
   deleted_more: null,
   blocks: [],
+  upload_command_failed: null,
   failures: [],
   accepted: [],
 }
@@ -81,7 +82,14 @@ describe('status', () => {
 
   it('says what to do where the host refuses the key', () => {
     const since = '2026-01-01T01:00:00.000Z'
-    const block = { code: 'INVALID_API_KEY', message: 'no', since, said_at: since, needs_person: true }
+    const block = {
+      code: 'INVALID_API_KEY',
+      message: 'no',
+      since,
+      said_at: since,
+      next_try_at: null,
+      needs_person: true,
+    }
     const blocks = ['list', 'upload'].map(endpoint => ({ ...block, endpoint }))
     const told = lines({ blocks })
     const at = told.findIndex(line => line.startsWith('blocked list, upload: no (INVALID_API_KEY'))
@@ -97,11 +105,19 @@ describe('status', () => {
       string,
       string,
     ]
-    const block = { code: 'HOST_UNREACHABLE', message: 'away', needs_person: false }
+    const block = { code: 'HOST_UNREACHABLE', message: 'away', next_try_at: null, needs_person: false }
     const blocks = [
       { ...block, endpoint: 'list', since: second, said_at: last },
       { ...block, endpoint: 'upload', since: first, said_at: second },
-      { code: 'OTHER', message: 'no', endpoint: 'delete', since: first, said_at: first, needs_person: true },
+      {
+        code: 'OTHER',
+        message: 'no',
+        endpoint: 'delete',
+        since: first,
+        said_at: first,
+        next_try_at: null,
+        needs_person: true,
+      },
     ]
     expect(lines({ blocks }).filter(line => line.startsWith('blocked'))).toEqual([
       `blocked list, upload: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
@@ -141,4 +157,37 @@ describe('the quota', () => {
       'backlog 12,345 pictures, about 3 days at 4,500 a day',
     ])
   })
+})
+
+it('status tells when a running daemon tries again, how fast it sends, and that notify.on_upload fails', () => {
+  const at = '2026-11-25T05:11:30.000Z'
+  const clock = new Date(at).toTimeString().slice(0, 5)
+  const said = statusInWords(
+    {
+      ...STATUS,
+      running: true,
+      backlog: { ...STATUS.backlog, pictures: 2568 },
+      blocks: [
+        {
+          code: 'HOST_UNREACHABLE',
+          endpoint: 'upload',
+          message: 'Cannot reach images.example.com:443 (connection refused)',
+          since: at,
+          said_at: at,
+          next_try_at: at,
+          needs_person: false,
+        },
+      ],
+      upload_command_failed: 'it ended with 1',
+    },
+    {
+      page: { url: null, why: 'status_page.listen: 127.0.0.1:8687 is taken by another program' },
+      uploading: [],
+      rate: { bytes: 2048, pictures: 9.84 },
+    },
+  )
+  expect(said).toContain(`Cannot reach images.example.com:443 (connection refused); next try ${clock} (`)
+  expect(said).toContain('rate    2 KB/s, 9.8 pictures a second; 2,568 left, about 4 min')
+  expect(said).toContain('notify  notify.on_upload fails: it ended with 1')
+  expect(said).toContain('is taken by another program')
 })

@@ -27,16 +27,14 @@ export const hostCommand = command(
     const { baseUrl, siteUrl, cdnBaseUrl, caFile, port } = host
     const [api_key] = options.apiKeys
     if (args.json)
-      printLine(
-        JSON.stringify({
-          base_url: baseUrl,
-          site_url: siteUrl,
-          cdn_base_url: cdnBaseUrl,
-          api_key,
-          ca_file: caFile,
-          port,
-        }),
-      )
+      printJson({
+        base_url: baseUrl,
+        site_url: siteUrl,
+        cdn_base_url: cdnBaseUrl,
+        api_key,
+        ca_file: caFile,
+        port,
+      })
     else printLine(`base_url: ${baseUrl}\n${caFile ? `ca_file:  ${caFile}\n` : ''}Ctrl-C stops it.`)
     await aborted(interrupts.stop)
     await host.close()

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/engine/engine.ts'
@@ -20,7 +21,9 @@ export const runCommand = command(
     let readAgain = () => {}
     const interrupts = onInterrupts(undefined, () => readAgain())
     const { readAccess, readConfig } = await import('../read-config.ts')
-    const config = await readConfig(flag)
+    const { findConfig } = await import('../../config/config-file.ts')
+    const file = findConfig(process.env, process.cwd(), flag)
+    const config = await readConfig(file)
     const access = readAccess(config)
     const { logEvent, openLog } = await import('../../daemon/report/log.ts')
     const { Bus } = await import('../../daemon/events.ts')
@@ -29,6 +32,7 @@ export const runCommand = command(
     const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
     const { StatusPage } = await import('../../page/status-page.ts')
     const { systemClock } = await import('../../protocol/clock.ts')
+    const { version } = await import('../../daemon/package.ts')
     // Keeps V8 from optimizing undici's parser of answers, which is WebAssembly: it would take 20 MB for a moment and save
     // little time. V8 refuses code that was cached under other flags, so the code that is compiled by now is cached first.
     flushCompileCache()
@@ -49,6 +53,9 @@ export const runCommand = command(
     }
     const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
     let log = logOf(config)
+    const { listen } = config.status_page
+    const page = listen ? `${listen.host}:${listen.port}` : 'off'
+    logEvent(log, { event: 'started', version, pid: process.pid, config: resolve(file), page })
     interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
     bus.on('news', told => logEvent(log, told))
     bus.on('daemon', event => logEvent(log, event))
@@ -59,7 +66,7 @@ export const runCommand = command(
         readAgain = read
       },
       async settings() {
-        const config = await readConfig(flag)
+        const config = await readConfig(file)
         return { config, access: known(readAccess(config)) }
       },
       accessFor: config => known(readAccess(config)),

@@ -20,8 +20,8 @@ export const statusCommand = configCommand(
     const show = async () => {
       const status = readStatus(config, Date.now())
       const now = status.running ? await (await import('../../page/ask.ts')).askPage(config) : null
-      const { page = null, uploading = [] } = now ?? {}
-      const shown = { schema: SCHEMA, ...status, page, uploading }
+      const { page = null, uploading = [], rate = null } = now ?? {}
+      const shown = { schema: SCHEMA, ...status, page, uploading, rate }
       return args.json ? `${JSON.stringify(shown)}\n` : statusInWords(status, now)
     }
     if (!args.watch) process.stdout.write(await show())

@@ -1,9 +1,8 @@
 import type { Config } from '../../config/schema.ts'
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation } from '../../daemon/report/preview.ts'
-import type { MirrorPolicy } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { count, printable, sizeInWords } from '../../words/text.ts'
+import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
 import { configCommand, flag, jsonOption, pathToActOn, quietOption, valued } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
@@ -38,7 +37,7 @@ export const syncCommand = configCommand(
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)
       throw new Problem('--dry-run looks at everything. Leave out the paths, or --dry-run')
-    if (dryRun) return preview(pruning(config, pruneIgnored), json, onInterrupts)
+    if (dryRun) return preview(config, pruneIgnored, json, onInterrupts)
     const places = await locationsToActOn(config, paths)
     const named = places.map(({ mirror, path }) => fullPath(mirror.folder, path))
     const request = named.length > 0 ? { pruneIgnored, paths: named } : { pruneIgnored }
@@ -46,45 +45,75 @@ export const syncCommand = configCommand(
   },
 )
 
-async function preview(config: Config, json: boolean, onInterrupts: OnInterrupts): Promise<number> {
-  const { refuseMissingFolders } = await import('../read-config.ts')
+async function preview(
+  config: Config,
+  pruneIgnored: boolean,
+  json: boolean,
+  onInterrupts: OnInterrupts,
+): Promise<number> {
+  const { readAccess, refuseMissingFolders } = await import('../read-config.ts')
   refuseMissingFolders(config)
   const { previewPass } = await import('../../daemon/report/preview.ts')
+  const { stateFiles } = await import('../../daemon/state/claim.ts')
+  const { refuseOtherConfig } = await import('../../daemon/commands/command.ts')
+  const { readState } = await import('../../daemon/state/state.ts')
+  const { stateIsLocked } = await import('../../synced/lock.ts')
+  // `sync` is refused where the daemon has another config, and without a daemon where the key can't be read.
+  if (stateIsLocked(stateFiles(config.state_dir).lock))
+    readState(config, ({ meta }) => refuseOtherConfig(config, meta.get('config'), meta.get('pid')))
+  else readAccess(config)
   const interrupts = onInterrupts()
   await sayStateProblem(config)
   const plan: Operation[] = []
   const notes: string[] = []
-  let operations = 0
-  let guarded = 0
-  for await (const operation of previewPass(config, interrupts, line => notes.push(line))) {
-    if (operation.operation === 'none') guarded++
-    else operations++
+  const total = new Map<Operation['operation'], { operations: number; bytes: number }>()
+  const hasOneMirror = config.mirrors.length === 1
+  for await (const operation of previewPass(config, pruneIgnored, interrupts, line => notes.push(line))) {
+    const sum = total.get(operation.operation) ?? { operations: 0, bytes: 0 }
+    const bytes = sum.bytes + ('size' in operation ? operation.size : 0)
+    total.set(operation.operation, { operations: sum.operations + 1, bytes })
     if (json) plan.push(operation)
-    else printLine(operationInWords(operation))
+    else printLine(operationInWords(operation, hasOneMirror))
   }
-  if (json) printJson({ dry_run: true, plan, notes })
+  const totals = [...total].map(([operation, sum]) => ({ operation, ...sum }))
+  if (json) printJson({ dry_run: true, plan, totals, notes })
   else {
-    const all = operations > 0 || guarded > 0 ? [count(operations, 'operation')] : ['nothing to do']
-    if (guarded > 0) all.push(`${count(guarded, 'mirror')} guarded`)
     for (const note of notes) printLine(note)
-    printLine(`${all.join(', ')}; nothing was changed, and the host was not asked`)
+    printLine(`${totalsInWords(totals)}; nothing was changed, and the host was not asked`)
   }
   return EXIT.inSync
 }
 
-function operationInWords(operation: Operation): string {
-  // The folder of a guarded mirror is not named here, because the reason names it.
-  if (operation.operation === 'none') return `guarded: ${printable(operation.reason)}`
-  const what = 'album' in operation ? `"${operation.album}"` : operation.path
-  const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
-  const verb = operation.operation.replace('_', ' ')
-  return `${verb} ${printable(what)} (${printable(operation.reason)}${size})`
+/** For example "3 operations (upload 2, 1.5 MB; delete 1), 1 mirror guarded". */
+function totalsInWords(
+  totals: readonly { operation: Operation['operation']; operations: number; bytes: number }[],
+): string {
+  if (totals.length === 0) return 'nothing to do'
+  const done = totals.filter(({ operation }) => operation !== 'none')
+  const each = done.map(({ operation, operations, bytes }) => {
+    const size = bytes > 0 ? `, ${sizeInWords(bytes)}` : ''
+    return `${verbOf(operation)} ${inDigits(operations)}${size}`
+  })
+  const sum = done.reduce((all, { operations }) => all + operations, 0)
+  const guarded = totals.find(({ operation }) => operation === 'none')
+  return [
+    count(sum, 'operation') + (each.length > 0 ? ` (${each.join('; ')})` : ''),
+    ...(guarded ? [`${count(guarded.operations, 'mirror')} guarded`] : []),
+  ].join(', ')
 }
 
-/** The config in which each mirror has `pruneIgnored`, for as long as this command runs. */
-function pruning(config: Config, pruneIgnored: boolean): Config {
-  const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }) satisfies MirrorPolicy)
-  return { ...config, mirrors }
+/** With several mirrors a path is shown whole. */
+function operationInWords(operation: Operation, hasOneMirror: boolean): string {
+  // The folder of a guarded mirror is not named here, because the reason names it.
+  if (operation.operation === 'none') return `guarded: ${printable(operation.reason)}`
+  const at = 'path' in operation && !hasOneMirror ? fullPath(operation.mirror, operation.path) : null
+  const what = 'album' in operation ? `"${operation.album}"` : (at ?? operation.path)
+  const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
+  return `${verbOf(operation.operation)} ${printable(what)} (${printable(operation.reason)}${size})`
+}
+
+function verbOf(operation: Operation['operation']): string {
+  return operation.replace('_', ' ')
 }
 
 export const retryCommand = configCommand(

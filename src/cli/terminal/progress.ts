@@ -204,6 +204,8 @@ export function eventInWords(told: SpokenEvent): string | null {
     case 'uploads_stopped':
       return `uploads stopped: ${printable(told.message)} (${told.code})`
     case 'image_deleted':
+      if (told.moved_to !== null)
+        return `moved ${printable(told.path)} to ${printable(told.moved_to)}: deleted the image of the old place`
       return told.reason === 'superseded'
         ? `deleted the old image of ${printable(told.path)}`
         : `deleted the image of ${printable(told.path)}`
@@ -213,6 +215,8 @@ export function eventInWords(told: SpokenEvent): string | null {
       return `kept the image of ${printable(told.path)} for now: ${printable(told.reason)}`
     case 'scan_started':
     case 'change_found':
+    // The deletion is told when it is done.
+    case 'picture_gone':
     case 'picture_unchanged':
     // Linked pictures may be very many, so only their number is told at the end.
     case 'picture_linked':

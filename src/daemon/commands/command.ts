@@ -5,6 +5,7 @@ import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { fullPath, isAtOrBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
+import { fingerprintOf } from '../state/claim.ts'
 
 /** What a command shows to the person who gave it, while it works. */
 export interface CommandOutput {
@@ -62,6 +63,19 @@ export class Refused extends Error {
     super(message)
     this.code = code
   }
+}
+
+/**
+ * Throws Refused where the daemon works with another config than a command. `taken`: the fingerprint of one of the two
+ * configs; null: not known. `config`: the other. `pid`: the daemon's.
+ */
+export function refuseOtherConfig(config: Config, taken: string | null, pid: number | null): void {
+  if (taken === null || taken === fingerprintOf(config)) return
+  const again = pid === null ? '' : ` (kill -HUP ${pid})`
+  throw new Refused(
+    'OTHER_CONFIG',
+    `The albumd that has the state in ${config.state_dir} runs with another config. Let it read the config again${again}, or name the one that it runs with`,
+  )
 }
 
 /** The error of a command that asks for something impossible. The message says what a person can do instead. */

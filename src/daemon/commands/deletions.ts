@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { approved, kept } from '../../records/escrow.ts'
+import { runningTime } from '../../sync/clock.ts'
+import { stateIsLocked } from '../../synced/lock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
+import { stateFiles } from '../state/claim.ts'
 import { type Command, isMeant, NotPossible } from './command.ts'
 
 /** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
@@ -23,11 +26,15 @@ export const deletionsCommand: Command<DeletionsRequest, { held: PendingDeletion
   }),
   async carryOut({ config, synced }, { action, path, most = Number.MAX_SAFE_INTEGER }) {
     const held = listHeld(config, synced, path)
+    const waiting = path === undefined ? held : listPending(config, synced, path, Date.now())
+    if (path !== undefined && waiting.length === 0)
+      throw new NotPossible(
+        `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
+      )
     // A path means what waits there in its grace too. Without a path, only what a person was asked about is discarded.
     if (action === 'discard' && path !== undefined) {
-      const deletions = listPending(config, synced, path, Date.now())
-      await synced.commit(tx => kept(tx, imagesOf(synced, deletions), Date.now()))
-      return { held: deletions }
+      await synced.commit(tx => kept(tx, imagesOf(synced, waiting), Date.now()))
+      return { held: waiting }
     }
     if (held.length > most)
       throw new NotPossible(
@@ -85,13 +92,13 @@ export function listPending(
 }
 
 function listed(
-  { mirrors }: Config,
+  { mirrors, state_dir }: Config,
   synced: Synced,
   wanted: string | undefined,
   entriesOf: (mirror: MirrorRow) => EscrowRow[],
   now: number,
 ): PendingDeletion[] {
-  const running = synced.meta.get('running_ms') ?? 0
+  const running = runningTime(synced, { now, running: stateIsLocked(stateFiles(state_dir).lock) })
   return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
     const entries = (row ? entriesOf(row) : []).filter(({ path }) => isMeant(mirror, path, wanted))

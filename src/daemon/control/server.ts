@@ -6,11 +6,10 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { commandNamed } from '../commands/all.ts'
-import { type Command, type CommandOutput, Refused } from '../commands/command.ts'
+import { type Command, type CommandOutput, refuseOtherConfig } from '../commands/command.ts'
 import type { CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
-import { fingerprintOf } from '../state/claim.ts'
 import { asking, type Line, openSocketPath, type Refusal, refusalOf } from './protocol.ts'
 
 /** How long answers have to go out when the daemon ends, in milliseconds. */
@@ -125,12 +124,7 @@ function underThatConfig(command: Command<unknown, unknown>, fingerprint: string
   return {
     ...command,
     async carryOut(context, request) {
-      if (!command.atOnce && fingerprintOf(context.config) !== fingerprint)
-        throw new Refused(
-          'OTHER_CONFIG',
-          `The albumd that has the state in ${context.config.state_dir} runs with another config. ` +
-            `Let it read the config again (kill -HUP ${process.pid}), or name the one that it runs with`,
-        )
+      if (!command.atOnce) refuseOtherConfig(context.config, fingerprint, process.pid)
       return command.carryOut(context, request)
     },
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { lostAt, mayArriveFor } from '../../sync/clock.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
+import { RETRY_MS } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { type AuditResult, audit } from '../commands/audit.ts'
@@ -184,9 +185,6 @@ export interface DueOptions {
   /** When everything is scanned, whether or not the watcher saw a change. */
   rescan: Recurring
 }
-
-/** How often pending uploads and guarded mirrors are tried again. */
-const RETRY_MS = 60_000
 
 /** How long the loop may rest without an event after a pass that took `tookMs`, in milliseconds. */
 export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: number): number {

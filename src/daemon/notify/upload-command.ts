@@ -14,6 +14,7 @@ interface Turn {
   command: string
   path: string
   said: Record<string, string>
+  synced: Synced
 }
 
 /** How many pictures wait for the command at most. When there are more, the command does not run for the oldest. */
@@ -52,7 +53,7 @@ export class UploadCommand {
         this.#left++
       }
       const { mirror, path, cdn_url } = told
-      this.#turns.push({ command, path, said: saidOf(synced, mirror, path, cdn_url) })
+      this.#turns.push({ command, path, said: saidOf(synced, mirror, path, cdn_url), synced })
       this.#work ??= this.#takeAll()
     })
   }
@@ -72,6 +73,7 @@ export class UploadCommand {
       if (problem !== null && problem !== this.#failure)
         this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
       this.#failure = problem
+      noteFailure(turn.synced, problem)
     }
     this.#work = null
   }
@@ -85,6 +87,17 @@ export class UploadCommand {
     const message = `it was not run for ${pictures} of the pictures: ${why}`
     this.#note({ event: 'upload_command_failed', path: null, message })
   }
+}
+
+/** Records for `status` whether the command fails. The records may be closed by now. */
+function noteFailure({ meta, commitNow }: Synced, problem: string | null): void {
+  orNull(() => {
+    if (meta.get('upload_command_failed') === problem) return
+    commitNow(tx => {
+      if (problem === null) tx.meta.clear('upload_command_failed')
+      else tx.meta.set('upload_command_failed', problem)
+    })
+  })
 }
 
 /**

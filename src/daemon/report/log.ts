@@ -105,18 +105,23 @@ function journal(write: (line: string) => void): DestinationStream {
 }
 
 /** Events of the process itself, before and after the daemon's work. */
-export type ProcessEvent = { event: 'warning' | 'stopping' | 'stopped' }
+export type ProcessEvent =
+  /** `config`: the file. `page`: where the status page is to listen, or "off". */
+  | { event: 'started'; version: string; pid: number; config: string; page: string }
+  | { event: 'warning' | 'stopping' | 'stopped' }
 
 export type LogEvent = SpokenEvent | DaemonEvent | ProcessEvent
 
 /** Every event of the log by its stable name, with its level and a description. */
 export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, string]>> = {
+  started: ['info', 'the first line: the daemon begins'],
   warning: ['warn', 'a warning for a person, in `msg`'],
   stopping: ['info', 'a signal came; uploads under way are finished or recorded in the journal'],
   stopped: ['info', 'the daemon has ended, and everything is recorded'],
   scan_started: ['debug', 'the scan of a mirror began'],
   scan_finished: ['info', 'the scan of a mirror ended'],
   change_found: ['debug', 'a file must be uploaded, or its image deleted'],
+  picture_gone: ['info', 'a picture is gone from the disk; its image goes when the grace is over'],
   mirror_guarded: ['warn', 'a folder may not be what it was, so nothing of its mirror is deleted'],
   uploads_started: ['info', 'pictures are to be compared or uploaded'],
   picture_uploaded: ['info', 'a picture was uploaded'],

@@ -7,6 +7,7 @@ import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { held, takenBack } from '../../records/escrow.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
+import { runningTime } from '../../sync/clock.ts'
 import {
   endsDeletion,
   type HoldPolicy,
@@ -22,12 +23,14 @@ import { FoundElsewhere, type ScannedMirror, scanMirrors, VanishedRules } from '
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
+import { stateIsLocked } from '../../synced/lock.ts'
 import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
+import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { refuseOther } from '../state/state.ts'
 import { claimsInRecords } from './claims.ts'
 
@@ -36,6 +39,7 @@ import { claimsInRecords } from './claims.ts'
  * replace: the old image is deleted once the new image is there.
  * compare: the picture is read and hashed, and uploaded only if its bytes are new.
  * hold: the image is to be deleted, and waits for a person.
+ * wait: the image is to be deleted once its grace has ended.
  */
 export type Operation =
   | {
@@ -45,31 +49,38 @@ export type Operation =
       size: number
       reason: string
     }
-  | { operation: 'delete' | 'hold'; mirror: string; path: string; reason: string }
+  | { operation: 'delete' | 'hold' | 'wait'; mirror: string; path: string; reason: string }
   | { operation: 'use_album'; mirror: string; album: string; reason: string }
   | { operation: 'none'; mirror: string; reason: string }
 
 /**
- * What `sync` would do now, in the order of a pass. The preview scans the disk, and records the scan in a copy of the state
+ * What `sync` would do now, in the order of a pass. Throws what `sync` would throw for this state and config. Where a daemon
+ * runs, `sync` would have it make the pass, with its grace. The preview scans the disk, and records the scan in a copy of the state
  * that is thrown away. It does not ask the host. `note` gets what operations can't show.
  */
 export async function* previewPass(
   config: Config,
+  pruneIgnored: boolean,
   { stop }: Interruption,
   note: (line: string) => void,
 ): AsyncGenerator<Operation> {
+  const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
   const folder = mkdtempSync(join(tmpdir(), 'albumd-preview-'))
   try {
     const synced = openSynced(openDatabase(await copyOfState(config.state_dir, join(folder, 'copy.db'))))
     try {
       refuseOther(synced, config)
-      const running = synced.meta.get('running_ms') ?? 0
+      const paused = pauseAt(synced, Date.now())
+      if (paused) note(pauseInWords(paused))
+      const running = runningTime(synced, { now: Date.now(), running: isRunning })
       const knowsNothing = synced.audit.albums().length === 0
       const guarded = new Map<string, Reason>()
       const tell: Tell = told => {
         if (told.event === 'mirror_guarded') guarded.set(told.mirror, told.reason)
       }
-      const scanned = await scan(synced, config.mirrors, running, tell, stop)
+      const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }))
+      const graceMs = isRunning ? config.deletions.grace : 0
+      const scanned = await scan(synced, mirrors, { running, graceMs }, tell, stop)
       const uploads = new Map(
         scanned.map(({ row }): [number, Uploads] => [row.id, { any: false, added: 0, replaced: [] }]),
       )
@@ -122,7 +133,7 @@ async function copyOfState(stateDir: string, copy: string): Promise<string> {
 async function scan(
   synced: Synced,
   mirrors: readonly MirrorPolicy[],
-  running: number,
+  { running, graceMs }: { running: number; graceMs: number },
   tell: Tell,
   stop: AbortSignal,
 ): Promise<ScannedMirror[]> {
@@ -133,7 +144,7 @@ async function scan(
     tell,
     lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
     vanishedRules: new VanishedRules(systemClock),
-    graceMs: 0,
+    graceMs,
     versions: Number.POSITIVE_INFINITY,
     running: () => running,
   }
@@ -194,7 +205,7 @@ async function* previewDeletions(
   const elsewhere = new FoundElsewhere(synced, new Set(), new Set())
   for (const { row, policy } of scanned) {
     if (policy.deletions === 'keep') continue
-    const planned = (operation: 'delete' | 'hold', path: string, why: Reason): Operation => {
+    const planned = (operation: 'delete' | 'hold' | 'wait', path: string, why: Reason): Operation => {
       return { operation, mirror: policy.folder, path, reason: inWords(why) }
     }
     const ofMirror = uploads.get(row.id)!
@@ -205,27 +216,30 @@ async function* previewDeletions(
         ? planned('hold', path, WHY_IN_ESCROW[reason])
         : planned('delete', path, because('moved_away'))
     for (const entry of synced.escrow.ofMirror(row.id)) {
-      const operation = operationOn(context, entry, running)
-      if (operation !== null) yield planned(operation, entry.path, WHY_IN_ESCROW[entry.reason])
+      const [operation, why] = operationOn(context, entry, running) ?? []
+      if (operation && why) yield planned(operation, entry.path, why)
     }
     if (isHeld) for (const path of ofMirror.replaced) yield planned('hold', path, WHY_IN_ESCROW.superseded)
   }
 }
 
 /**
- * What would happen to an image in escrow. Null: the image stays for now, because its grace is not over, or because
- * something needs the image. In a pass the image also waits until each new picture of the same size is read, because such a
- * picture may be the missing one in another place. The preview does not wait, because `takeMoved` has already looked for
- * moved pictures.
+ * What would happen to an image in escrow, and why. Null: the image stays, because something needs it. In a pass the image
+ * also waits until each new picture of the same size is read, because such a picture may be the missing one in another
+ * place. The preview does not wait, because `takeMoved` has already looked for moved pictures.
  */
 function operationOn(
   context: Parameters<typeof whyImageStays>[0],
   entry: EscrowRow,
   running: number,
-): 'delete' | 'hold' | null {
-  if (entry.state === 'held' || entry.state === 'unproved') return 'hold'
+): ['delete' | 'hold' | 'wait', Reason] | null {
+  const why = WHY_IN_ESCROW[entry.reason]
+  if (entry.state === 'held' || entry.state === 'unproved') return ['hold', why]
   const stays = whyImageStays(context, context.synced.images.byId(entry.image)!, null)
-  return isGraceOver(entry, running) && !(stays && endsDeletion(stays)) ? 'delete' : null
+  if (stays && endsDeletion(stays)) return null
+  if (isGraceOver(entry, running)) return ['delete', why]
+  const minutes = Math.ceil((entry.due_at - running) / 60_000)
+  return ['wait', because('grace_runs', { of: 'image', minutes })]
 }
 
 /**

@@ -2,9 +2,10 @@ import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
-import { needsPerson } from '../../remote/failures.ts'
+import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
+import { type Allowance, RETRY_MS, tryAgainAfterMs } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -19,7 +20,7 @@ import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
 import { accountStatus, type MachineStatus, type StoreStatus } from './machines.ts'
-import { type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
+import { allowanceOf, type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 import { uploadsWaitUntil } from './upload-hours.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
@@ -57,9 +58,13 @@ export interface Status {
     since: string
     said_at: string
     message: string
+    /** When a running daemon tries again, at the earliest. Null: no daemon runs. */
+    next_try_at: string | null
     /** Whether a person must do something about it. False: it passes, and albumd tries again by itself. */
     needs_person: boolean
   }[]
+  /** Why `notify.on_upload` failed the last time it ran. Null: it did not fail. */
+  upload_command_failed: string | null
   /** Without those that a person accepted. */
   failures: FailureStatus[]
   /** The failures that a person accepted: `albumd accept`. They count as no trouble. */
@@ -157,11 +162,19 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       since: isoTime(since),
       said_at: isoTime(said_at),
       message: inWords(message),
+      next_try_at: running ? isoTime(nextTry(code, said_at, allowanceOf(config))) : null,
       needs_person: needsPerson(code),
     })),
+    upload_command_failed: synced.meta.get('upload_command_failed'),
     failures: failuresOf(config, synced),
     accepted: acceptedOf(config, synced, FAILURES_SHOWN),
   }
+}
+
+/** In an outage the daemon's next pass tries again. */
+function nextTry(code: string, saidAt: number, allowance: Allowance): number {
+  const remedy = remedyOfCode(code)
+  return saidAt + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)
 }
 
 function mirrorIds({ mirrors }: Config, synced: Synced): number[] {

@@ -1,4 +1,5 @@
 import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
+import { movedTo } from '../../records/history.ts'
 import { deleted, proved, refuted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
@@ -62,8 +63,9 @@ export async function deleteImages(
       tell({ event: 'image_kept', mirror, path, reason: stays })
       continue
     }
+    const moved_to = movedTo(synced, image)
     const refusal = await deleteImage(context, run, entry, image, cut)
-    if (!refusal) tell({ event: 'image_deleted', mirror, path, reason })
+    if (!refusal) tell({ event: 'image_deleted', mirror, path, reason, moved_to })
     else if (!isOfThisOne(refusal)) return refusal
     else {
       const why = refusal.message

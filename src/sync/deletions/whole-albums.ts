@@ -1,5 +1,6 @@
 import { albumGone, albumInDoubt, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
 import { countDeletion } from '../../records/escrow.ts'
+import { movedTo } from '../../records/history.ts'
 import { deleted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
@@ -155,6 +156,7 @@ async function deleteWhole(
       albumNeeded(tx, album.id)
     },
   }
+  const moved = new Map(images.map(image => [image.id, movedTo(synced, image)]))
   // When the answer is lost, a later pass deletes the images one by one, and the host says of each image whether it is
   // gone.
   const refusal = await sendDelete(context, deletion, signal)
@@ -162,7 +164,7 @@ async function deleteWhole(
   for (const { id } of albums) contents.forget(id)
   for (const { id } of images) {
     const { path, reason } = due.get(id)!
-    tell({ event: 'image_deleted', mirror: mirror.folder, path, reason })
+    tell({ event: 'image_deleted', mirror: mirror.folder, path, reason, moved_to: moved.get(id) ?? null })
   }
   tell({ event: 'album_deleted', album: name })
   return null

@@ -8,7 +8,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Claims } from '../claims.ts'
-import { lostAt } from '../clock.ts'
+import { lostAt, runningTime } from '../clock.ts'
 import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, tryAgainAfterMs } from '../quota/index.ts'
 import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
@@ -185,20 +185,21 @@ export function deletionSteps(
   if (stays) steps.push(step(because('but_stays', { why: stays })))
   if (!waits) return steps
   // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
-  const isInGrace = !isGraceOver(entry, runningTime(synced)) && entry.postponed === 0
+  const isInGrace = !isGraceOver(entry, runningTime(synced, context)) && entry.postponed === 0
   const isStopped = !context.rootInDoubt && !context.paused
   return [...steps, isInGrace && isStopped ? step(because('run_daemon')) : waits]
 }
 
 /** The step of an image that waits for the end of its grace, or for another try after the host refused its deletion. */
 function graceSteps(
-  { synced, now }: OutlookContext,
+  context: OutlookContext,
   entry: EscrowRow,
   path: string,
   of: 'image' | 'older' | 'first',
   timePasses: boolean,
 ): Step[] {
-  const running = runningTime(synced)
+  const { synced, now } = context
+  const running = runningTime(synced, context)
   if (isGraceOver(entry, running)) return [step(because('goes_next', { of }))]
   const left = entry.due_at - running
   const minutes = Math.ceil(left / 60_000)
@@ -207,9 +208,4 @@ function graceSteps(
   const why = synced.history.of(entry).findLast(({ event }) => event === 'postponed')?.detail ?? null
   const retry = timePasses ? [step(because('retry_now', { path }))] : []
   return [step(because('host_refused', { of, minutes, why }), at), ...retry]
-}
-
-/** Milliseconds that albumd has run, over all its starts. The grace of images is measured in this time. */
-function runningTime({ meta }: Synced): number {
-  return meta.get('running_ms') ?? 0
 }

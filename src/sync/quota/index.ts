@@ -3,6 +3,7 @@
 export {
   noteTaken,
   noteTooLarge,
+  RETRY_MS,
   reviewAccount,
   TOO_LARGE,
   tryAgainAfterMs,

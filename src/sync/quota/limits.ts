@@ -32,6 +32,9 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
   }
 }
 
+/** How often a running daemon tries again what waits for the end of an outage. */
+export const RETRY_MS = 60_000
+
 /**
  * How many milliseconds after a refusal an endpoint is tried again. Null: something else decides. The upload queue asks
  * about a used-up quota, and the gate waits for the end of an outage.

@@ -101,6 +101,7 @@ export class FolderRecords {
       const { kind, file, reason } = change
       const at = pathOf(path, file.name)
       this.#context.tell({ event: 'change_found', mirror: folder, path: at, change: kind, reason })
+      if (kind === 'gone') this.#context.tell({ event: 'picture_gone', mirror: folder, path: at })
       changed(tx, change, { mirror, path: at }, momentOf(this.#context))
     }
   }

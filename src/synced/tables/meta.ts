@@ -107,6 +107,8 @@ const FACTS = {
   // records
   /** Running time: how many milliseconds albumd has run, over all its starts. */
   running_ms: number,
+  /** When `running_ms` was recorded. */
+  running_at: number,
   /** What the host has given up of the versions before this time is not known (records/versions.ts). */
   versions_since: number,
 
@@ -182,6 +184,8 @@ const FACTS = {
   machines: json<MachinesTold>(),
   /** How the folders are watched at the moment (watch/watching.ts). */
   watching: text,
+  /** Why `notify.on_upload` failed the last time it ran. */
+  upload_command_failed: text,
   /** The keys of the alerts that the notifier has sent to people. */
   trouble_told: text,
 }

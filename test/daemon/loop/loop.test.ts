@@ -49,7 +49,13 @@ const PENDING = {
   flat: 0 as const,
 }
 
-const DELETED: SpokenEvent = { event: 'image_deleted', mirror: '/pictures', path: 'a.png', reason: 'deleted' }
+const DELETED: SpokenEvent = {
+  event: 'image_deleted',
+  mirror: '/pictures',
+  path: 'a.png',
+  reason: 'deleted',
+  moved_to: null,
+}
 
 const failed = (error: unknown) => error
 

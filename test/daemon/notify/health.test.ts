@@ -31,6 +31,7 @@ const block = (endpoint: string, code: string) => ({
   message: 'no',
   since: ago(0),
   said_at: ago(0),
+  next_try_at: null,
   needs_person: needsPerson(code),
 })
 const failure = (next_attempt_at: string | null) => ({

@@ -37,6 +37,7 @@ it('the status line begins with what needs a person', () => {
     message: '',
     since: '',
     said_at: '',
+    next_try_at: null,
     needs_person: true,
   }
   expect(lineOf([{ state: 'blocked' }], false, [block])).toMatch(

@@ -107,7 +107,7 @@ describe('a restore', () => {
       'a restore of other mirrors or of another time in it',
     )
     const empty = await recordPictures([])
-    await expect(restore(empty)).rejects.toThrow('nothing is recorded of')
+    await expect(restore(empty)).rejects.toThrow('Nothing is recorded of')
     expect(existsSync(join(empty.home, 'back'))).toBe(false)
   })
 

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -55,6 +55,44 @@ it('held deletions are named by a path below the working folder too, as ls and w
     { path: 'a/1.png', state: 'grace' },
     { path: 'a/2.png', state: 'held', goes_at: null },
   ])
+})
+
+it('a path at or below which nothing waits is refused, such as a mistyped one', async () => {
+  const stage = await withHeld()
+  for (const action of ['approve', 'discard'])
+    expect(await stage.albumd('deletions', action, 'a/typo.png')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('No deletion at or below a/typo.png waits'),
+    })
+  // What is approved already is no mistake.
+  await stage.albumd('deletions', 'approve', 'a/0.png')
+  expect(await stage.albumd('deletions', 'approve', 'a/0.png')).toMatchObject({ code: 0 })
+})
+
+it('a picture that goes missing and one that moved are told in the log, and when an image goes is told to the second', async () => {
+  const stage = await setStage({
+    pictures: { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes },
+    config: { deletions: { grace: '1s' } },
+  })
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  expect(daemon.events()[0]).toMatchObject({ event: 'started', config: stage.config, page: 'off' })
+  mkdirSync(join(stage.pictures, 'b'))
+  renameSync(join(stage.pictures, 'a/0.png'), join(stage.pictures, 'b/0.png'))
+  expect(await daemon.told('picture_gone')).toMatchObject({ path: 'a/0.png' })
+  expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/0.png', moved_to: 'b/0.png' })
+  stage.configure({ deletions: { grace: '1h' } })
+  daemon.kill('SIGHUP')
+  await daemon.told('config_taken')
+  rmSync(join(stage.pictures, 'a/1.png'))
+  await daemon.told('picture_gone', 2)
+  const [{ since, goes_at }] = (await stage.json('deletions', 'list')).deletions
+  expect(Math.abs(Date.parse(goes_at) - Date.parse(since) - 3_600_000)).toBeLessThan(100)
+  expect((await stage.sync('--dry-run')).out).toMatch(
+    /^wait a\/1\.png \(the image is deleted once the grace/m,
+  )
+  expect(await daemon.stop()).toBe(0)
 })
 
 it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {

@@ -48,6 +48,28 @@ describe('sync --dry-run', () => {
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ held_deletions: 3 })
   })
 
+  it('names the mirrors where there are several, counts by kind, and refuses what sync would refuse', async () => {
+    const stage = await mirrored()
+    mkdirSync(join(stage.home, 'more'))
+    writeFileSync(join(stage.home, 'more/new.png'), png(9, 9).bytes)
+    rmSync(join(stage.pictures, 'a/0.png'))
+    const [mirror] = [{ folder: 'pictures', album: 'Photos' }]
+    stage.configure({ mirrors: [mirror, { folder: 'more', album: 'More' }] })
+    const { out } = await stage.sync('--dry-run')
+    expect(out).toContain(`upload ${join(stage.home, 'more/new.png')} (new`)
+    expect(out).toContain(`delete ${join(stage.pictures, 'a/0.png')} (gone`)
+    expect(out).toMatch(
+      /\n\d+ operations \(use album 1; upload 1, \d+ B; (compare \d, \d+ B; )?delete 1\); nothing was changed/,
+    )
+    await stage.albumd('pause')
+    expect((await stage.sync('--dry-run')).out).toContain('paused: nothing is sent or deleted')
+    rmSync(join(stage.home, 'api-key'))
+    expect(await stage.sync('--dry-run')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('host.api_key_file: no such file'),
+    })
+  })
+
   it('says of a guarded mirror that it is guarded, and counts no operation for it', async () => {
     const stage = await mirrored()
     rmSync(join(stage.pictures, 'a'), { recursive: true })
@@ -124,15 +146,11 @@ describe('a lost state', () => {
 })
 
 describe('a path with nothing there', () => {
-  it('is named: retry ends with 2, deletions approve with 0', async () => {
+  it('is named, and retry ends with 2', async () => {
     const stage = await mirrored()
     const retried = await stage.albumd('retry', 'a/nowhere')
     expect(retried).toMatchObject({ code: 2, out: '' })
     expect(retried.err.trimEnd().split('\n')).toEqual([expect.stringContaining('a/nowhere')])
-    expect(await stage.albumd('deletions', 'approve', 'a/nowhere')).toMatchObject({
-      code: 0,
-      out: 'nothing is held at or below a/nowhere\n',
-    })
   })
 
   it('is not one where a picture failed', async () => {

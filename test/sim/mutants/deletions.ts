@@ -13,7 +13,7 @@ export const DELETIONS: readonly Mutant[] = [
   {
     name: 'running time is recorded at the end of a pass alone',
     file: 'records/escrow.ts',
-    find: '  recordRunning(tx, running)\n',
+    find: '  recordRunning(tx, moment)\n',
     replace: '',
     why: 'after a crash a grace takes as much longer as albumd had run before it',
     seed: 1_000_000_021,

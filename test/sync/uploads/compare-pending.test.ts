@@ -67,6 +67,7 @@ it('lets no deletion wait for the quota: new pictures of the same size are read,
     mirror: workshop.mirror.folder,
     path: 'deleted.png',
     reason: 'deleted',
+    moved_to: null,
   })
   expect(images()).toEqual(['moved.png'])
 })
