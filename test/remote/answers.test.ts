@@ -121,13 +121,17 @@ test('an informational answer (1xx) before the real answer is ignored', async ()
 
 test.each<[string, () => Promise<string>, RegExp]>([
   ['refuses', deadOrigin, /^Cannot reach 127\.0\.0\.1:\d+ \(connection refused\)$/],
-  ['is unknown', async () => 'https://no-such-host.invalid', /^no-such-host\.invalid:443 (is|has) a name/],
+  [
+    'is unknown',
+    async () => 'https://no-such-host.invalid',
+    /^Cannot reach no-such-host\.invalid:443 \((no such name|name could not be looked up)\)$/,
+  ],
   [
     'hangs up',
     () => serveRaw(socket => void socket.once('data', () => socket.end())),
-    /closed the connection/,
+    /^Cannot reach 127\.0\.0\.1:\d+ \(connection closed\)$/,
   ],
-  ['is silent', () => serveRaw(() => {}), /did not answer in time/],
+  ['is silent', () => serveRaw(() => {}), /^Cannot reach 127\.0\.0\.1:\d+ \(no answer in time\)$/],
   [
     'stops halfway',
     () =>

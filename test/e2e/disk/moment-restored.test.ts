@@ -179,18 +179,18 @@ describe('restore --at', { timeout: 180_000 }, () => {
     })
     expect(shownIn(now)).toEqual(['0.png', 'moved.png'])
     for (const [folder, why] of [
-      [join(stage.pictures, '0.png'), 'it is not a folder'],
-      [join(stage.pictures, 'none'), 'it is not there'],
-      [stage.home, `it holds the mirror ${stage.pictures}; name the mirror itself`],
+      [join(stage.pictures, '0.png'), '0.png is not a folder. Name the folder that holds it'],
+      [join(stage.pictures, 'none'), 'none is not there, and lies in the mirror'],
+      [stage.home, `holds the mirror ${stage.pictures}. Name the mirror`],
     ] as const) {
       const refused = await stage.albumd('restore', folder, '--at', at, '--config', stage.config)
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(why) })
     }
     for (const [time, why] of [
       ['2999-01-01', 'has not come yet'],
-      ['yesterday', 'it is no time'],
-      ['2026-02-30', 'it is no time'],
-      [early, 'nothing was recorded then'],
+      ['yesterday', 'is no time'],
+      ['2026-02-30', 'is no time'],
+      [early, 'Nothing was recorded at '],
     ] as const) {
       const refused = await stage.albumd(
         'restore',

@@ -44,6 +44,7 @@ describe('albumd host', () => {
       'ca_file',
       'cdn_base_url',
       'port',
+      'schema',
       'site_url',
     ])
     const dispatcher = new Agent({ connect: { ca: readFileSync(told.ca_file!) } })
