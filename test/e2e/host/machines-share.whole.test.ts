@@ -72,7 +72,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', 
       .toMatchObject(NAMES.toSorted().map(name => ({ name, albums: [name], is_this: name === 'studio' })))
     expect((await status()).store).toEqual({ away: null })
     await redis.stop()
-    await expect.poll(async () => (await status()).store.away?.message).toContain('cannot be reached')
+    await expect.poll(async () => (await status()).store.away?.message).toContain('Cannot reach')
     expect((await say(machines[1]!, 'status')).out).toMatch(/^store {3}away since /m)
     expect((await say(machines[1]!, 'doctor')).out).toMatch(/warn +store +account\.shared: 127\.0\.0\.1/)
     const before = asked(setting).length
