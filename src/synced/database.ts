@@ -150,25 +150,6 @@ export function statements(db: Db) {
       const statement = lazily(sql)
       return (...bound: P) => Number(statement().run(...bound).lastInsertRowid)
     },
-    /**
-     * Keeps in memory what `read` answers, for what each upload asks several times. What is kept is always what was
-     * committed: an answer is kept when it is read outside a transaction, and whoever writes what it tells forgets it. So a
-     * transaction that is rolled back leaves nothing wrong behind. In a database that is open for reading nothing is kept,
-     * because another process writes there.
-     */
-    kept<Key, Value>(read: (key: Key) => Value) {
-      const answers = new Map<Key, Value>()
-      return {
-        read(key: Key): Value {
-          if (answers.has(key)) return answers.get(key)!
-          const answer = read(key)
-          if (!db.inTransaction && !db.readonly) answers.set(key, answer)
-          return answer
-        },
-        forget: (key: Key): void => void answers.delete(key),
-        forgetAll: (): void => answers.clear(),
-      }
-    },
   }
 }
 

@@ -33,7 +33,7 @@ function openTables(db: Db) {
     history: openHistory(sql),
     images: openImages(sql),
     journal: openJournal(sql),
-    meta: openMeta(sql),
+    meta: openMeta(sql, db),
     mirrors: openMirrors(sql),
     refuted: openRefuted(sql),
     resend: openResend(sql),
@@ -140,9 +140,9 @@ interface Waiting {
 
 /**
  * A group begins at least so many milliseconds after the group before, so that the changes of eight uploads get into one
- * group. Other uploads are on the way meanwhile, so the wait costs no throughput.
+ * group.
  */
-const APART_MS = 4
+const APART_MS = 2
 
 /**
  * When so many groups in a row had a single change, a group does not wait, because nobody else would join it. But each time

@@ -27,26 +27,6 @@ it('a fact that was read is what was committed, also after a change that threw',
   expect(meta.get('bandwidth')).toBeNull()
 })
 
-it('the quota that was read is what was committed, also after a change that threw', async () => {
-  const { account, commit } = open(tempFile('a.db'))
-  const day = '2026-11-25T00:00:00.000Z'
-  expect(account.quota(day).used).toBe(0)
-  await commit(tx => tx.account.useQuota(day))
-  expect(account.quota(day).used).toBe(1)
-  const thrown = commit(tx => {
-    tx.account.useQuota(day)
-    expect(tx.account.quota(day).used).toBe(2)
-    throw new Error('no')
-  })
-  const after = commit(tx => tx.account.quota(day).used)
-  await expect(thrown).rejects.toThrow('no')
-  expect(await after).toBe(1)
-  expect(account.quota(day).used).toBe(1)
-  await commit(tx => tx.account.forgetExhaustion())
-  await commit(tx => tx.account.pruneQuota(0))
-  expect(account.quota(day).used).toBe(0)
-})
-
 it('a fact is read anew where another connection writes', async () => {
   const file = tempFile('a.db')
   const { commit } = open(file)

@@ -29,25 +29,16 @@ export interface QuotaRow {
 }
 
 /** What the host has answered about the account: the day's quota, and what it refuses. */
-export function openAccount({ all, get, kept, run, value }: Statements) {
+export function openAccount({ all, get, run, value }: Statements) {
   const clearBlocks = run<[except: string]>(
     'DELETE FROM blocks WHERE endpoint NOT IN (SELECT value FROM json_each(?))',
   )
-  const row = get<[day: string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
-  const quota = kept((day: string): QuotaRow => row(day) ?? { ...UNUSED, day })
-  /** A write to the quota, which forgets what is kept of it. */
-  const change = <P extends unknown[]>(sql: string) => {
-    const write = run<P>(sql)
-    return (...bound: P): void => {
-      quota.forgetAll()
-      write(...bound)
-    }
-  }
+  const quota = get<[day: string], QuotaRow>('SELECT * FROM quota WHERE day = ?')
 
   return {
     reads: {
       blocks: all<[], BlockRow>('SELECT * FROM blocks ORDER BY endpoint'),
-      quota: quota.read,
+      quota: (day: string): QuotaRow => quota(day) ?? { ...UNUSED, day },
       /** How many credentials the host issued on days later than this one. */
       usedAfter: value<[day: string], number>('SELECT ifnull(sum(used), 0) FROM quota WHERE day > ?'),
     },
@@ -60,22 +51,22 @@ export function openAccount({ all, get, kept, run, value }: Statements) {
       /** Forgets all blocks except those of these endpoints. */
       clearBlocks: (except: readonly string[]) => clearBlocks(JSON.stringify(except)),
       /** Counts a credential that was issued on this day. */
-      useQuota: change<[day: string]>(
+      useQuota: run<[day: string]>(
         'INSERT INTO quota (day, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1',
       ),
       /** Records that the host said that the day's quota is used up. */
-      exhaustQuota: change<
+      exhaustQuota: run<
         [row: Omit<QuotaRow, 'used' | 'refused'>]
       >(`INSERT INTO quota (day, used, refused, exhausted, said_at, resumes_at, clock_offset)
      VALUES (@day, 0, 1, @exhausted, @said_at, @resumes_at, @clock_offset)
      ON CONFLICT DO UPDATE SET refused = refused + 1, exhausted = excluded.exhausted, said_at = excluded.said_at,
        resumes_at = excluded.resumes_at, clock_offset = excluded.clock_offset`),
       /** Forgets that the quota is used up, because a person said so, or a new day has begun. */
-      forgetExhaustion: change<[]>(
+      forgetExhaustion: run<[]>(
         'UPDATE quota SET exhausted = NULL, said_at = NULL, refused = 0, resumes_at = NULL, clock_offset = NULL',
       ),
       /** Forgets all days except the latest `days`. */
-      pruneQuota: change<[days: number]>(
+      pruneQuota: run<[days: number]>(
         'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
       ),
     },
