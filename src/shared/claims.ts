@@ -128,7 +128,7 @@ export class AlbumClaims {
       const answer = await this.#begin(take, signal)
       if (answer.kind === 'away' && (take || !albums.every(album => machine.held().includes(album))))
         throw new StoreAway(
-          `the shared store must first tell whether another machine has the albums of this machine. ${inWords(answer.why)}`,
+          `the shared store must first tell whether another machine has the albums of this machine: ${inWords(answer.why)}`,
         )
       if (answer.kind !== 'new') break
       if (!waited)
