@@ -47,7 +47,10 @@ describe('a damaged state', () => {
       damage(join(stage.home, 'state/albumd.db'))
       const status = await stage.albumd('status', '--config', stage.config)
       expect(status.code).toBe(1)
-      oneLine(status.err, /state\/albumd\.db: State is damaged .*The next sync or run makes a new one from what the host lists/)
+      oneLine(
+        status.err,
+        /state\/albumd\.db: State is damaged .*The next sync or run makes a new one from what the host lists/,
+      )
       expect(setAside(stage)).toEqual([])
       const sync = await stage.sync()
       expect(sync.code).toBe(0)

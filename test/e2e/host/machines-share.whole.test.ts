@@ -74,7 +74,9 @@ describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', 
     await redis.stop()
     await expect.poll(async () => (await status()).store.away?.message).toContain('Cannot reach')
     expect((await say(machines[1]!, 'status')).out).toMatch(/^store {3}away since /m)
-    expect((await say(machines[1]!, 'doctor')).out).toMatch(/warn +store +account\.shared: Cannot reach 127\.0\.0\.1/)
+    expect((await say(machines[1]!, 'doctor')).out).toMatch(
+      /warn +store +account\.shared: Cannot reach 127\.0\.0\.1/,
+    )
     const before = asked(setting).length
     await expect.poll(() => asked(setting).length, { timeout: 60_000 }).toBeGreaterThan(before + 4)
     await redis.start()
