@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { Random } from '../sim/histories/random.ts'
 import { Coverage } from './coverage.ts'
 import { DIARY_HEAD, type Done, type Work } from './fuzz.ts'
@@ -21,6 +22,9 @@ const KEPT_MOST = 20_000
 const DRIFT = 1000
 /** The most inputs that others are made of. */
 const CORPUS_MOST = 2000
+
+// The processor is for the tests beside this process first: their hosts and credentials hang on the real time.
+setPriority(19)
 
 const [{ target: name, inputs, ms, seed, diary }] = (await once(process, 'message')) as [Work]
 const target = TARGETS[name]!

@@ -85,7 +85,7 @@ describe.skipIf(!canPreload() && !process.env.CI)('a disk that fails', () => {
     const { code, err } = await stage.sync()
     expect(code).toBe(1)
     expect(err).toMatch(
-      /^albumd: .*state\/albumd\.db: the state can't be read or written \(disk I\/O error\)[^\n]*\n$/,
+      /^albumd: .*state\/albumd\.db: State can't be read or written \(disk I\/O error\)[^\n]*\n$/,
     )
     disk.heal()
     for (const { err } of await syncUntilDone(stage)) expect(err).toBe('')
@@ -98,7 +98,7 @@ describe.skipIf(!canPreload() && !process.env.CI)('a disk that fails', () => {
     await says(daemon, /picture_uploaded/)
     disk.fail({ operation: 'write', path: join(stage.home, 'state/albumd.db-wal') })
     write(stage, 'b/5.png')
-    await says(daemon, /can't be read or written/)
+    await says(daemon, /State can't be read or written/)
     disk.heal()
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
     await says(daemon, /works again/)

@@ -13,7 +13,7 @@ import {
 } from '../stage/fault-stage.ts'
 import type { Stage } from '../stage/stage.ts'
 
-describe('a state that another program keeps locked', () => {
+describe('a state that Another program keeps locked', () => {
   function lock(stage: Stage): () => void {
     const db = new Database(join(stage.home, 'state/albumd.db'))
     onTestFinished(() => void db.close())
@@ -25,7 +25,7 @@ describe('a state that another program keeps locked', () => {
     const { stage, process: sync } = await startMidway('sync', 30)
     const release = lock(stage)
     expect(await sync.ended).toMatchObject({ code: 1 })
-    oneLine(sync.err(), /state\/albumd\.db: another program keeps the state locked/)
+    oneLine(sync.err(), /state\/albumd\.db: Another program keeps the state locked/)
     release()
     await syncUntilDone(stage)
     await expectInSync(stage)
@@ -34,7 +34,7 @@ describe('a state that another program keeps locked', () => {
   it('lets the daemon wait, and go on by itself', async () => {
     const { stage, process: daemon } = await startMidway('run', 30)
     const release = lock(stage)
-    await says(daemon, /another program keeps the state locked/)
+    await says(daemon, /Another program keeps the state locked/)
     expect(await stage.json('status')).toMatchObject({ running: true })
     release()
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
