@@ -56,5 +56,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   27013051: "a day that began in the middle of a pass gave its reserve to the day before's new pictures",
   420000398:
     'while flat pictures were sent, a used-up quota was not recorded where another upload had ended the sending',
+  530000042: 'an image of a machine whose clock was behind counted as one of others after its deletion',
   210062747: 'an audit overlooked what was recorded while the clock was ahead',
 }

@@ -93,6 +93,11 @@ export function isIn(album: TrueAlbum | null, above: TrueAlbum): boolean {
   return false
 }
 
+/** Whether an image is there as far as albumd can know: nobody tells it what another person has taken. */
+export function isBelievedThere({ gone }: TrueImage): boolean {
+  return gone?.by !== 'albumd'
+}
+
 /** '' is the host's root. */
 export function pathOfAlbum(album: TrueAlbum | null): string {
   if (album === null) return ''

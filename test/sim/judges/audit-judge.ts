@@ -67,10 +67,11 @@ export class AuditJudge {
 
   /** What albumd sent is its own, as far as it can know. */
   #isForeign(image: TrueImage): void {
-    const { oracle, history } = this.#world
+    const { oracle, history, machine } = this.#world
     if (image.by === 'other' || oracle.stateLost || oracle.words.mayHaveLeft(image)) return
-    // By a clock that was set it came after the one that albumd deleted.
-    if (image.deletionAsked && history.actions.some(({ kind }) => kind === 'clockJump')) return
+    // By a clock that is wrong it came after the one that albumd deleted.
+    const isWrong = machine.offset !== 0 || history.actions.some(({ kind }) => kind === 'clockJump')
+    if (image.deletionAsked && isWrong) return
     // Of another person's image it may have learned that it was this one.
     const taken = [...this.#world.truth.images.values()].some(
       ({ by, name, id }) => by === 'other' && name === image.name && id !== image.id,

@@ -1,7 +1,7 @@
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { isIgnored, livePictures } from '../disk/live-pictures.ts'
 import { type FileNode, split } from '../disk/tree.ts'
-import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
+import { isBelievedThere, pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
 import { doubtAbout, doubtAboutRoot } from './doubts.ts'
 import { isKnown, mirrorOf, nameOf } from './facts.ts'
 import { ImageJudge } from './judge.ts'
@@ -86,24 +86,24 @@ export class DeletionJudge extends ImageJudge {
 
   /** Its picture came back to another album, or after its deletion had begun, and has an image of its own. */
   #isReplaced(image: TrueImage): boolean {
-    return this.truth
-      .live()
-      .some(
-        other =>
-          other !== image &&
-          !other.deletionAsked &&
-          (other.album !== image.album || image.deletionAsked) &&
-          other.source === image.source &&
-          other.hash === image.hash,
-      )
+    return this.#others(image).some(
+      other =>
+        (other.album !== image.album || image.deletionAsked) &&
+        other.source === image.source &&
+        other.hash === image.hash,
+    )
   }
 
   /** Its picture has as many newer versions on the host as may wait for their deletion, and the one in use. */
   #isOneTooMany(image: TrueImage): boolean {
-    const others = this.truth
-      .live()
-      .filter(other => other !== image && !other.deletionAsked && other.source === image.source)
+    const others = this.#others(image).filter(({ source }) => source === image.source)
     return others.length > this.facts.versions
+  }
+
+  /** The other images that are there as far as albumd can know, and stay. */
+  #others(image: TrueImage): TrueImage[] {
+    const there = [...this.truth.images.values()].filter(isBelievedThere)
+    return there.filter(other => other !== image && !other.deletionAsked)
   }
 
   /** Its picture is hidden, and not read: it keeps the image that it had when it was last looked at, another one. */
@@ -160,13 +160,12 @@ export class DeletionJudge extends ImageJudge {
     if (this.facts.variations.oneId && inUse !== image.id) return
     const newer = [...this.truth.images.values()].some(
       other =>
-        (isPicture && other.hash === node.hash && (other.gone === null || other.gone.by === 'other')) ||
+        (isPicture && other.hash === node.hash && isBelievedThere(other)) ||
         // A version between the two stands for it meanwhile, wherever it came from.
         (other !== image &&
           (other.source === path || other.id === inUse) &&
           !other.deletionAsked &&
-          // Nobody tells albumd what another person took.
-          (other.gone === null || other.gone.by === 'other')),
+          isBelievedThere(other)),
     )
     if (!newer) this.report('up-before-down', `${nameOf(image)} goes, and ${path} is not on the host`)
   }
@@ -295,10 +294,10 @@ export class HoldJudge extends ImageJudge {
     )
   }
 
-  /** Whose bytes stand elsewhere only moved. Nobody tells albumd what another person took. */
+  /** Whose bytes stand elsewhere only moved. */
   #standsElsewhere(image: TrueImage): boolean {
     return [...this.truth.images.values()].some(
-      other => other !== image && other.hash === image.hash && other.gone?.by !== 'albumd',
+      other => other !== image && other.hash === image.hash && isBelievedThere(other),
     )
   }
 }
