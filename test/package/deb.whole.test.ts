@@ -1,26 +1,53 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runFile, sha256 } from '../e2e/stage/stage.ts'
+import { png } from '../pictures.ts'
+import { boot, canBoot, within } from '../systemd/booted.ts'
+import { mirrored } from '../systemd/service-steps.ts'
 import { copySources } from './installed.ts'
 
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'amd64'
-const EPOCH_S = 1_790_000_000
-/** Both are Debian's. */
-const TOOLS = ['dpkg-deb', 'lintian']
-const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-deb-'))
-const run = (program: string, ...args: string[]) => runFile(program, args, home)
-const lacks = await Promise.all(TOOLS.map(async tool => (await run(tool, '--version')).code !== 0))
+const SOURCE_DATE_EPOCH = '1790000000'
+const run = (program: string, ...args: string[]) => runFile(program, args, '/var/tmp')
+const tools = ['dpkg-deb', 'lintian', 'mmdebstrap'].map(tool => run(tool, '--version'))
+const canRun = canBoot() && (await Promise.all(tools)).every(({ code }) => code === 0)
 
-describe.skipIf(lacks.includes(true) && !process.env.CI)('the Debian package', { timeout: 300_000 }, () => {
+const { version: VERSION } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+const NEXT = `${VERSION}+next`
+const APT = 'DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes'
+
+/** Downloads a system, and packs a Node.js twice. */
+const inTime = { timeout: 600_000 }
+
+describe.skipIf(!canRun && !process.env.CI)('the Debian package', inTime, () => {
+  let home: string
+  /** A Debian 12 with apt, and without anything that Debian could do without. */
+  let bare: string
   /** The folders of two builds. */
   let folders: string[]
   let deb: string
   beforeAll(async () => {
-    folders = await Promise.all([build('one', 'umask 022'), build('two', 'umask 077; export TZ=Asia/Tokyo')])
-    deb = join(folders[0]!, readdirSync(folders[0]!).find(name => name.endsWith('.deb'))!)
-  }, 300_000)
+    // Whole systems are too large for memory.
+    home = mkdtempSync('/var/tmp/albumd-deb-')
+    bare = join(home, 'bare')
+    const bootstrap = run('mmdebstrap', '--quiet', '--variant=apt', '--skip=cleanup/apt', 'bookworm', bare)
+    folders = await Promise.all([
+      build(home, 'one', 'umask 022'),
+      build(home, 'two', 'umask 077; export TZ=Asia/Tokyo'),
+    ])
+    deb = join(folders[0]!, `albumd_${VERSION}_${ARCH}.deb`)
+    expect(await bootstrap).toMatchObject({ code: 0 })
+  }, inTime.timeout)
   afterAll(() => rmSync(home, { recursive: true }))
 
   it('has the same bytes, whoever builds it, and so has its bill of materials', () => {
@@ -50,17 +77,89 @@ describe.skipIf(lacks.includes(true) && !process.env.CI)('the Debian package', {
     expect(found.out.split('\n').filter(line => line.startsWith('E:'))).toEqual([])
     expect(found.code).toBe(0)
   })
+
+  it('is installed with apt alone, and mirrors its samples within a minute', async () => {
+    cpSync(deb, join(bare, 'root/albumd.deb'))
+    const own = ['--fork', '--pid', '--kill-child', '--mount', `--mount-proc=${join(bare, 'proc')}`]
+    const inBare = (line: string) => run('unshare', ...own, 'chroot', bare, 'sh', '-c', line)
+    expect(await inBare(`cd /root; ${APT} install ./albumd.deb`)).toMatchObject({ code: 0 })
+    const mirrors = "grep --quiet --max-count=1 '17 of 17 pictures on the host'"
+    expect(
+      await inBare(`cd /root; albumd try > said & timeout 60 tail -f said | ${mirrors}; kill $!`),
+    ).toMatchObject({ code: 0 })
+  })
+
+  it('is upgraded over a running service, removed, and purged, and its state goes when a person says so', async () => {
+    const booted = await boot([], {}, bare)
+    const sh = (line: string) => booted.done('sh', '-c', line)
+    const serves = async () => (await booted.show('ActiveState')).ActiveState
+    booted.setUp()
+    booted.write('red.png', png(3, 2, 10).bytes)
+    expect((await booted.done('albumd', 'service', 'install')).split('\n')).toEqual([
+      'the user albumd is there',
+      '/usr/lib/systemd/system/albumd.service is there',
+      'albumd.service starts with the machine from now on',
+      'started albumd.service',
+      '',
+    ])
+    await mirrored(booted, 'red.png')
+    const before = (await booted.show('MainPID')).MainPID
+    await sh('echo TZ=Asia/Tokyo >> /etc/default/albumd')
+
+    cpSync(await nextVersion(deb), booted.at('/root/next.deb'))
+    await sh(`${APT} install /root/next.deb`)
+    expect(await booted.done('albumd', '--version')).toBe(`${NEXT}\n`)
+    await expect.poll(serves, within).toBe('active')
+    const { MainPID: pid } = await booted.show('MainPID')
+    expect(pid).not.toBe(before)
+    expect(await sh(`readlink /proc/${pid}/exe`)).toBe('/usr/lib/albumd/bin/node\n')
+    expect(await sh(`tr '\\0' '\\n' < /proc/${pid}/environ`)).toContain('TZ=Asia/Tokyo\n')
+    booted.write('green.png', png(3, 2, 20).bytes)
+    await mirrored(booted, 'red.png', 'green.png')
+
+    await sh(`${APT} remove albumd`)
+    expect(await serves()).toBe('inactive')
+    const STATE = ['/var/lib/albumd/albumd.db', '/etc/albumd/config.yaml', '/etc/albumd/api-key']
+    const left = () => STATE.filter(path => existsSync(booted.at(path)))
+    expect([existsSync(booted.at('/usr/lib/albumd')), existsSync(booted.at('/etc/default/albumd'))]).toEqual([
+      false,
+      true,
+    ])
+    expect(left()).toEqual(STATE)
+    expect(await sh(`${APT} purge albumd 2>&1`)).toContain('/var/lib/albumd stays')
+    expect(left()).toEqual(STATE)
+    expect(existsSync(booted.at('/etc/default/albumd'))).toBe(false)
+
+    // As a person answers it.
+    await sh('dpkg --install /root/albumd.deb')
+    expect(await serves()).toBe('inactive')
+    const asked = await sh(
+      "echo yes | DEBIAN_FRONTEND=readline script --quiet --return --command 'dpkg --purge albumd'",
+    )
+    expect(asked).toContain("Delete albumd's state, config and API keys?")
+    expect(left()).toEqual([])
+  })
 })
 
 /** Builds the package in a copy of the sources, and answers the folder that holds what was built. */
-async function build(name: string, before: string): Promise<string> {
+async function build(home: string, name: string, before: string): Promise<string> {
   const into = join(home, name)
-  mkdirSync(into)
   const sources = join(home, `${name}-sources`)
-  mkdirSync(sources)
+  for (const folder of [into, sources]) mkdirSync(folder)
   const copy = copySources(sources, realpathSync(join(import.meta.dirname, '../../node_modules')))
   const line = `${before}; npm run --silent deb -- --quick --arch ${ARCH} --into '${into}'`
-  const env = { SOURCE_DATE_EPOCH: String(EPOCH_S) }
-  expect(await runFile('sh', ['-c', line], copy, env)).toMatchObject({ code: 0, err: '' })
+  expect(await runFile('sh', ['-c', line], copy, { SOURCE_DATE_EPOCH })).toMatchObject({ code: 0, err: '' })
   return into
+}
+
+/** The same package with another version, in it and of it. */
+async function nextVersion(deb: string): Promise<string> {
+  const [tree, next] = [`${deb}-tree`, `${deb}-next.deb`]
+  const steps = [
+    `dpkg-deb --raw-extract '${deb}' '${tree}'`,
+    `sed -i 's/${VERSION}/${NEXT}/' '${tree}/DEBIAN/control' '${tree}/usr/lib/albumd/package.json'`,
+    `dpkg-deb -Znone --build '${tree}' '${next}'`,
+  ]
+  expect(await run('sh', '-c', steps.join(' && '))).toMatchObject({ code: 0 })
+  return next
 }

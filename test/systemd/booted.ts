@@ -42,15 +42,22 @@ export interface Booted extends Stage {
   said(): string
 }
 
-/** Boots a systemd. The service logs to a file, and does not wait for a whole machine; `dropIn`: more of its [Service]. */
-export async function boot(dropIn: readonly string[] = [], options: StageOptions = {}): Promise<Booted> {
+/**
+ * Boots a systemd. The service logs to a file, and does not wait for a whole machine; `dropIn`: more of its [Service].
+ * `system`: the folder of a whole system to be booted, instead of this machine's programs with the checkout.
+ */
+export async function boot(
+  dropIn: readonly string[] = [],
+  options: StageOptions = {},
+  system = '',
+): Promise<Booted> {
   const stage = await setStage(options)
   chmodSync(stage.home, 0o755)
   const root = join(stage.home, 'root')
   mkdirSync(root)
   const script = join(import.meta.dirname, 'boot.sh')
   const modules = realpathSync(join(CHECKOUT, 'node_modules'))
-  const parts = [root, CHECKOUT, modules, realpathSync(process.execPath), stage.home]
+  const parts = [root, CHECKOUT, modules, realpathSync(process.execPath), stage.home, system]
   const child = spawn('timeout', ['-s', 'KILL', LONGEST_S, 'unshare', ...OWN, 'sh', script, ...parts], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -69,7 +76,7 @@ export async function boot(dropIn: readonly string[] = [], options: StageOptions
   const enter = (): string[] => {
     const init = initPid()
     if (init === undefined) throw new Error(`nothing was booted:\n${said}`)
-    return ['--target', String(init), '--mount', '--pid', '--uts', '--ipc', '--cgroup', '--root', '--wd=/']
+    return ['--target', String(init), '--mount', '--pid', '--uts', '--ipc', '--cgroup', '--root', '--wdns=/']
   }
   const inside = async (...line: string[]) => run('nsenter', [...enter(), ...line])
   await expect
