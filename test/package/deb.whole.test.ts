@@ -36,6 +36,10 @@ describe.skipIf(!canRun && !process.env.CI)('the Debian package', inTime, () => 
   /** The folders of two builds. */
   let folders: string[]
   let deb: string
+  const inBare = (line: string) => {
+    const own = ['--fork', '--pid', '--kill-child', '--mount', `--mount-proc=${join(bare, 'proc')}`]
+    return run('unshare', ...own, 'chroot', bare, 'sh', '-c', `cd /root; ${line}`)
+  }
   beforeAll(async () => {
     // Whole systems are too large for memory.
     home = mkdtempSync('/var/tmp/albumd-deb-')
@@ -47,6 +51,8 @@ describe.skipIf(!canRun && !process.env.CI)('the Debian package', inTime, () => 
     ])
     deb = join(folders[0]!, `albumd_${VERSION}_${ARCH}.deb`)
     expect(await bootstrap).toMatchObject({ code: 0 })
+    cpSync(deb, join(bare, 'root/albumd.deb'))
+    expect(await inBare(`${APT} install ./albumd.deb`)).toMatchObject({ code: 0 })
   }, inTime.timeout)
   afterAll(() => rmSync(home, { recursive: true }))
 
@@ -79,14 +85,10 @@ describe.skipIf(!canRun && !process.env.CI)('the Debian package', inTime, () => 
   })
 
   it('is installed with apt alone, and mirrors its samples within a minute', async () => {
-    cpSync(deb, join(bare, 'root/albumd.deb'))
-    const own = ['--fork', '--pid', '--kill-child', '--mount', `--mount-proc=${join(bare, 'proc')}`]
-    const inBare = (line: string) => run('unshare', ...own, 'chroot', bare, 'sh', '-c', line)
-    expect(await inBare(`cd /root; ${APT} install ./albumd.deb`)).toMatchObject({ code: 0 })
     const mirrors = "grep --quiet --max-count=1 '17 of 17 pictures on the host'"
-    expect(
-      await inBare(`cd /root; albumd try > said & timeout 60 tail -f said | ${mirrors}; kill $!`),
-    ).toMatchObject({ code: 0 })
+    expect(await inBare(`albumd try > said & timeout 60 tail -f said | ${mirrors}; kill $!`)).toMatchObject({
+      code: 0,
+    })
   })
 
   it('is upgraded over a running service, removed, and purged, and its state goes when a person says so', async () => {
