@@ -73,8 +73,8 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'audit',
     words:
-      'One object with `complete`, `albums`, `findings`, `repaired` (how many of them), `flat`, `skipped`, `withheld` and ' +
-      '`stopped`, as `AuditResult` tells.',
+      'One object with `complete`, `albums`, `findings`, `repaired` (how many of them), `flat`, `skipped` and `withheld`, as ' +
+      '`AuditResult` tells, and with `stopped` as in `sync`.',
     types: [['src/daemon/commands/audit.ts', 'AuditResult', 'AuditFinding', 'AuditFlat']],
   },
   {

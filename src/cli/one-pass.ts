@@ -5,7 +5,7 @@ import type { PassResult } from '../daemon/commands/sync.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
-import { inWords, type Reason } from '../words/reasons.ts'
+import { inWords } from '../words/reasons.ts'
 import { count, isoTime } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
@@ -65,7 +65,7 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
   return {
     exit_code,
     ...counts,
-    stopped: stopped.map(failureInWords),
+    stopped: stopped.map(refusalInJson),
     mirrors,
     ...(paused && { paused: { until: isoTime(paused.until) } }),
   }
@@ -199,7 +199,7 @@ function listed(parts: [number, string][]): string {
     .join(', ')
 }
 
-/** A failure for JSON, with its message in words. */
-export function failureInWords<Failure extends { message: Reason }>(failure: Failure) {
-  return { ...failure, message: inWords(failure.message) }
+/** A refusal of the host that ended the work early, for JSON. */
+export function refusalInJson({ endpoint, code, message }: HostFailure): object {
+  return { endpoint, code, message: inWords(message) }
 }

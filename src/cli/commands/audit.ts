@@ -2,7 +2,7 @@ import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/status.ts'
 import { count, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { failureInWords, sayStopped } from '../one-pass.ts'
+import { refusalInJson, sayStopped } from '../one-pass.ts'
 import { configCommand, flag, jsonOption, quietOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { paint, printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -69,7 +69,7 @@ function inJson({ complete, albums, findings, flat, skipped, withheld, stopped }
     flat,
     skipped,
     withheld,
-    stopped: stopped.map(failureInWords),
+    stopped: stopped.map(refusalInJson),
   }
 }
 
