@@ -2,9 +2,23 @@ import { existsSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** A folder in memory, and the room that it must have: each fsync of a test waits for a disk that others use too. */
 const MEMORY = { folder: '/dev/shm', bytes: 2 ** 30 }
+
+/** What takes minutes whatever runs beside it: the rest runs meanwhile, and does not wait for it at the end. */
+const LONG = ['fuzz', 'lost-answers', 'commands', 'deb', 'kill-transitions'].map(
+  name => `/${name}.whole.test.ts`,
+)
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => LONG.some(name => moduleId.endsWith(name))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter(file => !isLong(file))]
+  }
+}
 
 /** Where the tests keep their folders, where nothing else is said. */
 function inMemory(): { TMPDIR: string } | null {
@@ -31,6 +45,7 @@ export default defineConfig({
     pool: 'forks',
     // More than there are cores, because most tests wait for a process, an answer or a moment.
     maxWorkers: availableParallelism() + 4,
+    sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
     isolate: false,
   },
