@@ -1,12 +1,23 @@
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** albumd speaks HTTP/2 to a heartbeat at most, and loading what undici and Node have for it takes a few milliseconds. */
-const LAZY_HTTP2: Plugin = {
-  name: 'HTTP/2 of undici, loaded when it is used',
+/** Of undici, albumd needs HTTP/1.1, and HTTP/2 for a heartbeat at most. What it does not need takes memory and time. */
+const UNDICI: Plugin = {
+  name: 'undici without what is rarely used',
+  load(id) {
+    // A second parser of HTTP/1.1, which only an environment variable switches on.
+    if (/undici.lib.dispatcher.parser-h1\.js$/.test(id))
+      return 'module.exports = { getMiloEnabled: () => false }'
+    // The parser is there as WebAssembly for processors with SIMD and for those without.
+    const fileName = /undici.lib.llhttp.(\w+)-wasm\.js$/.exec(id)?.[1]?.concat('.wasm')
+    if (fileName === undefined) return null
+    this.emitFile({ type: 'asset', fileName, source: createRequire(id)(id) })
+    return `module.exports = require('node:fs').readFileSync(require('node:path').join(__dirname, '${fileName}'))`
+  },
   transform(code, id) {
     if (!/undici.lib.dispatcher.client\.js$/.test(id)) return null
     const eager = "const connectH2 = require('./client-h2.js')"
@@ -43,7 +54,7 @@ export async function build(): Promise<void> {
     platform: 'node',
     // It has a part that is not JavaScript.
     external: ['better-sqlite3'],
-    plugins: [LAZY_HTTP2, ASCII],
+    plugins: [UNDICI, ASCII],
     // Bottleneck hides from bundlers what only those need who have a Redis. yargs can extend configs, which nobody asks for.
     checks: { eval: false, emptyImportMeta: false },
   })

@@ -37,7 +37,7 @@ describe('the package', () => {
   afterAll(() => installed?.dispose())
 
   it('holds the program, what it reads, what a person reads, and nothing else', () => {
-    const isProgram = (path: string) => /^dist\/cli\/[\w-]+\.js$/.test(path)
+    const isProgram = (path: string) => /^dist\/cli\/([\w-]+\.js|llhttp(_simd)?\.wasm)$/.test(path)
     expect(installed.files).toContain('dist/cli/albumd.js')
     expect(installed.files).toContain('dist/cli/scan-worker.js')
     const read = ['cli/try/pictures', 'page/assets'].flatMap(folder => filesOf(`src/${folder}`))
