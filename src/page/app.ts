@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import type { Alert } from '../daemon/notify/health.ts'
 import { printable } from '../words/text.ts'
 import type { Fields } from './commands.ts'
+import type { LeftOutList } from './facts.ts'
 import {
   HEADERS,
   hasKey,
@@ -14,6 +15,7 @@ import {
   isOwnUser,
 } from './guard.ts'
 import type { Thumbnail } from './thumbnails.ts'
+import { leftOutDocument, lockedDocument } from './view/document.ts'
 
 /** What the page serves. */
 export interface Sources {
@@ -24,8 +26,10 @@ export interface Sources {
   now(): object
   /** A stream of events for one more viewer. Null: too many pages are open. */
   events(): ReadableStream<Uint8Array> | null
-  /** `id`: of the picture's image, or of its upload. Null: there is none. */
-  thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail | null>
+  /** `id`: of the picture's image, or of its upload. Blank when it has ended before a browser asks. */
+  thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail>
+  /** What is left out of the mirror with this index in the config. Null: there is none. */
+  leftOut(index: number): Promise<LeftOutList | null>
   metrics(): Promise<{ type: string; text: string }>
   alerts(): Alert[]
   /** Queues the command that a form asks for. False: the page has no such form. */
@@ -79,6 +83,9 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     if (isAskedByOthers(context.req.header('sec-fetch-site'), context.req.header('sec-fetch-mode')))
       return refused(context, 403, 'Another site may not ask for this.')
     if (isUser(context)) return next()
+    // A browser asks for a password before it shows the answer. So this page first says where the password is.
+    if (lock && context.req.path === '/' && !context.req.header('authorization'))
+      return context.html(lockedDocument(lock.keyFile), 403)
     context.header('www-authenticate', 'Basic realm="albumd", charset="UTF-8"')
     return refused(
       context,
@@ -89,6 +96,7 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
   })
 
   app.get('/', context => context.html(sources.document()))
+  app.get('/enter', context => context.redirect('/', 303))
   app.get('/now', context => context.json(sources.now()))
   app.get('/events', context => {
     if (context.req.method === 'HEAD') return context.body(null, 200)
@@ -96,10 +104,13 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     if (stream === null) return refused(context, 503, 'Too many look at this page; close a tab.')
     return context.body(stream, 200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
   })
+  app.get('/left-out/:index{[0-9]{1,4}}', async context => {
+    const list = await sources.leftOut(Number(context.req.param('index')))
+    return list ? context.html(leftOutDocument(list)) : context.notFound()
+  })
   app.get('/thumbnails/:of{picture|under-way}/:id{[0-9]{1,15}}', async context => {
     const { of, id } = context.req.param()
     const shown = await sources.thumbnail(of as 'picture' | 'under-way', Number(id))
-    if (shown === null) return context.body(null, 404)
     return context.body(shown.bytes, 200, {
       'content-type': shown.mime,
       // After a restart an upload's id names another upload, so a browser may not keep the thumbnail of an upload.

@@ -1,9 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import { listHeld, type PendingDeletion } from '../daemon/commands/deletions.ts'
 import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf, stateAlert } from '../daemon/notify/health.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
 import { type Status, statusOf } from '../daemon/report/status.ts'
+import { realDisk } from '../local/disk.ts'
+import { leftOutBelow } from '../sync/outlook/index.ts'
+import { inWords } from '../words/reasons.ts'
 import type { PageCommand } from './commands.ts'
 import type { LogLine, UnderWay } from './heard.ts'
 
@@ -28,9 +32,24 @@ export interface Facts {
   log: LogLine[]
 }
 
+/** What is left out of a mirror. */
+export interface LeftOutList {
+  /** The mirror's folder. */
+  folder: string
+  /** Paths below the folder, and the reason why each is left out. */
+  paths: { path: string; reason: string }[]
+  /** Whether there may be more than the list holds. */
+  isCut: boolean
+}
+
 const LATEST_SHOWN = 12
-/** How many held deletions the page lists. Further deletions are only counted. */
-const HELD_SHOWN = 50
+/** How many held deletions the page groups by folder. Further deletions are only counted. */
+const HELD_SHOWN = 1000
+
+/** The alerts that a person must end. A picture that only waits for long is no such alert, because albumd goes on by itself. */
+export function needPerson(alerts: readonly Alert[]): Alert[] {
+  return alerts.filter(({ code }) => code !== 'TOO_OLD')
+}
 
 /** `now`: milliseconds since 1970. `quietMs`: time since albumd's last sign of life. */
 export function readRecorded(session: Session, now: number, quietMs: number): Recorded {
@@ -45,6 +64,29 @@ export function readRecorded(session: Session, now: number, quietMs: number): Re
 function readHealth({ config, synced }: Session, now: number, quietMs: number) {
   const status = statusOf(config, synced, true, now)
   return { status, alerts: healthOf(status, config.notify.max_age, now, quietMs).alerts }
+}
+
+/** How many paths the page lists that are left out. */
+const LEFT_OUT_SHOWN = 1000
+
+/** What is left out of the mirror with this index in the config. The disk is asked anew. Null: there is no such mirror. */
+export async function readLeftOut({ config, synced }: Session, index: number): Promise<LeftOutList | null> {
+  const mirror = config.mirrors[index]
+  const row = mirror && synced.mirrors.of(mirror.folder)
+  if (!row) return null
+  const paths: LeftOutList['paths'] = []
+  for (const path of synced.folders.withLeftOut(row.id)) {
+    for (const { why, at, reason } of leftOutBelow(realDisk, { mirror, path }, false))
+      if (why !== 'ignore_file') paths.push({ path: at, reason: inWords(reason) })
+    if (paths.length >= LEFT_OUT_SHOWN) break
+    // The daemon has other work between two folders.
+    await setImmediate()
+  }
+  return {
+    folder: mirror.folder,
+    paths: paths.slice(0, LEFT_OUT_SHOWN),
+    isCut: paths.length >= LEFT_OUT_SHOWN,
+  }
 }
 
 /** What `/healthz` tells. `now` and `quietMs`: as for readRecorded. */

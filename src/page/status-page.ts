@@ -9,12 +9,12 @@ import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../protocol/clock.ts'
 import { pageApp, type Sources } from './app.ts'
 import { type Fields, PageCommands } from './commands.ts'
-import { type Recorded, readAlerts, readRecorded } from './facts.ts'
+import { type LeftOutList, type Recorded, readAlerts, readLeftOut, readRecorded } from './facts.ts'
 import { newSecret, readOrMakeKey } from './guard.ts'
 import { LogTail, UnderWayPictures } from './heard.ts'
 import { Listening, type PageUrl } from './listening.ts'
 import { Metrics } from './metrics.ts'
-import { type Thumbnail, Thumbnails } from './thumbnails.ts'
+import { BLANK, type Thumbnail, Thumbnails } from './thumbnails.ts'
 import { documentOf, type Parts, partsOf } from './view/document.ts'
 import { Viewers } from './viewers.ts'
 
@@ -118,11 +118,16 @@ export class StatusPage implements Display, Sources {
     return this.#viewers.welcome(version)
   }
 
-  async thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail | null> {
+  async thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail> {
     const session = this.#daemon?.queue.session
     const place =
       of === 'under-way' ? this.#underWay.byId(id) : session && locationOf(session.config, session.synced, id)
-    return place ? this.#thumbnails.read(place.mirror, place.path) : null
+    return place ? this.#thumbnails.read(place.mirror, place.path) : BLANK
+  }
+
+  async leftOut(index: number): Promise<LeftOutList | null> {
+    const session = this.#daemon?.queue.session
+    return session ? readLeftOut(session, index) : null
   }
 
   metrics(): Promise<{ type: string; text: string }> {

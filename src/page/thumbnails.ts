@@ -3,9 +3,12 @@ import { type OpenFile, openInside } from '../local/picture-file.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import { readJpegThumbnail, readPicture } from '../protocol/picture/picture.ts'
 
-/** For a file with more bytes the page shows only the small picture that a camera has put into the file. */
+/** A file with more bytes is not read into memory: the page shows the small picture that a camera has put into the file. */
 const LARGEST = 2 * 2 ** 20
-/** How many files are read at a time. */
+/** Where there is no small picture, as in a screenshot, a file of up to so many bytes is sent as it is, piece by piece. */
+const LARGEST_SENT = 32 * 2 ** 20
+const PIECE = 256 * 1024
+/** How many files are opened at a time. */
 const AT_ONCE = 4
 
 /** Formats that browsers show. SVG is left out, because an SVG may hold scripts. */
@@ -23,17 +26,17 @@ const SHOWN: ReadonlySet<string> = new Set([
 export interface Thumbnail {
   /** Found from the bytes, not from the name. */
   mime: string
-  bytes: Uint8Array<ArrayBuffer>
+  bytes: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
   /** Whether a browser may keep the picture, because a later request would get the same picture. */
   lasts: boolean
 }
 
 /** A picture of one transparent pixel, for which the page shows an empty frame. */
-const BLANK: Thumbnail = {
+export const BLANK = {
   mime: 'image/gif',
   bytes: new Uint8Array(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')),
   lasts: false,
-}
+} satisfies Thumbnail
 
 /** Reads the small pictures of the page from the mirrors' folders. */
 export class Thumbnails {
@@ -60,22 +63,40 @@ export class Thumbnails {
 
 async function readShown(mirror: string, path: string): Promise<Thumbnail | null> {
   const file = openInside(mirror, path)
+  let isSent = false
   try {
     const stat = fstatSync(file.fd)
     if (!stat.isFile()) return null
-    const source = {
-      size: stat.size,
-      read: (offset: number, length: number) => readFrom(file, offset, length),
-    }
+    const { size } = stat
+    const source = { size, read: (offset: number, length: number) => readFrom(file, offset, length) }
     const picture = await readPicture(source)
     if (!picture || !SHOWN.has(picture.mime)) return null
-    if (stat.size <= LARGEST)
-      return { mime: picture.mime, bytes: await readFrom(file, 0, stat.size), lasts: true }
+    const shown = (bytes: Thumbnail['bytes']) => ({ mime: picture.mime, bytes, lasts: true })
+    if (size <= LARGEST) return shown(await readFrom(file, 0, size))
     const small = picture.format === 'jpeg' && (await smallPicture(source))
-    return small ? { mime: picture.mime, bytes: small, lasts: true } : null
+    if (small) return shown(small)
+    if (size > LARGEST_SENT) return null
+    isSent = true
+    return shown(piecesOf(file, size))
   } finally {
-    file.close()
+    if (!isSent) file.close()
   }
+}
+
+/** The file's bytes. The file is closed at their end, and when nobody reads them any more. */
+function piecesOf(file: OpenFile, size: number): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream<Uint8Array>({
+    async pull(pieces) {
+      const piece = await readFrom(file, at, Math.min(PIECE, size - at))
+      at += piece.length
+      if (piece.length > 0) pieces.enqueue(piece)
+      if (piece.length > 0 && at < size) return
+      file.close()
+      pieces.close()
+    },
+    cancel: () => file.close(),
+  })
 }
 
 async function readFrom(file: OpenFile, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {

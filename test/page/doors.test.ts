@@ -54,7 +54,12 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
     expect(await ask({ port, headers: { host } })).toMatchObject({ status: 200 })
   // What a proxy of the same user brings is asked by anybody.
   for (const name of ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'])
-    expect(await ask({ port, headers: { [name]: '203.0.113.7' } })).toMatchObject({ status: 401 })
+    for (const [path, status] of [
+      ['/', 403],
+      ['/enter', 401],
+      ['/now', 401],
+    ] as const)
+      expect(await ask({ port, path, headers: { [name]: '203.0.113.7' } })).toMatchObject({ status })
   const asImage = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }
   for (const path of ['/', '/events', '/now', '/thumbnails/picture/1'])
     expect(await ask({ port, path, headers: asImage })).toMatchObject({ status: 403 })
@@ -123,7 +128,9 @@ it.skipIf(!isRoot && !process.env.CI)(
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const key = readFileSync(file, 'utf8').trim()
     const questions: [path: string, authorization: string | null, answer: RegExp][] = [
-      ...['', 'now', 'events', 'thumbnails/picture/1', 'nothing'].map(
+      // Where the key is. A password is asked for only after that.
+      ['', null, /^403 <!doctype html>.*page\.key/s],
+      ...['enter', 'now', 'events', 'thumbnails/picture/1', 'nothing'].map(
         path => [path, null, /^401 This is the page of the user who runs albumd/] as [string, null, RegExp],
       ),
       ['', basic('guess'), /^401/],

@@ -28,7 +28,7 @@ it('tells how many pictures lie outside their albums', () => {
     left_out_with_image: 0,
     oldest_unsynced: null,
   }
-  const { text } = mirrors({ status: { mirrors: [mirror] } } as unknown as Recorded)
+  const { text } = mirrors({ status: { mirrors: [mirror], blocks: [] }, alerts: [] } as unknown as Recorded)
   expect(text).toContain('2 outside their albums')
   expect(text).not.toContain('to upload')
 })

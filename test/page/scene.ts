@@ -34,7 +34,7 @@ export async function setScene(mirror: object = {}): Promise<Scene> {
   const uploaded = daemon.events().filter(({ event }) => event === 'picture_uploaded').length
   stage.write(`Postcards/${HOSTILE}`, png(40, 30, 90).bytes)
   await daemon.told('picture_uploaded', uploaded + 1)
-  // 12 MB of a picture that no line compresses: half a minute and more.
-  stage.write('Panoramas/over the bay.png', png(4000, 3000, 77).bytes)
+  // 3 MB of a picture that no line compresses: 20 seconds.
+  stage.write('Panoramas/over the bay.png', png(2000, 1500, 77).bytes)
   return { ...stage, daemon }
 }

@@ -1,7 +1,7 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { smallPicture, Thumbnails } from '../../src/page/thumbnails.ts'
+import { smallPicture, type Thumbnail, Thumbnails } from '../../src/page/thumbnails.ts'
 import { sourceOfBytes } from '../../src/protocol/picture/byte-reader.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -14,30 +14,30 @@ const MIB = 2 ** 20
 
 const smallOf = (bytes: Uint8Array) => smallPicture(sourceOfBytes(bytes))
 
-it('shows of a large file what its camera has made small, or nothing', async () => {
+const bytesOf = async (thumbnail: Thumbnail) => Buffer.from(await new Response(thumbnail.bytes).arrayBuffer())
+
+it('shows of a large file what its camera has made small, else the file itself', async () => {
   const mirror = tempFolder()
   const thumbnails = new Thumbnails()
   writeFileSync(join(mirror, 'small.jpg'), SMALL)
   writeFileSync(join(mirror, 'large.jpg'), cameraPicture(SMALL, 6, 20 * MIB))
-  writeFileSync(join(mirror, 'large.png'), png(2000, 1500).bytes)
+  const screenshot = png(2000, 1500).bytes
+  writeFileSync(join(mirror, 'large.png'), screenshot)
+  writeFileSync(join(mirror, 'huge.png'), screenshot)
+  truncateSync(join(mirror, 'huge.png'), 40 * MIB)
   writeFileSync(join(mirror, 'drawing.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   writeFileSync(join(mirror, 'prose.jpg'), 'prose')
   symlinkSync(join(mirror, 'small.jpg'), join(mirror, 'link.jpg'))
   const small = await thumbnails.read(mirror, 'small.jpg')
   expect(small).toMatchObject({ mime: 'image/jpeg', lasts: true })
-  expect(SMALL.equals(small.bytes)).toBe(true)
+  expect(SMALL.equals(await bytesOf(small))).toBe(true)
   const large = await thumbnails.read(mirror, 'large.jpg')
   expect(large).toMatchObject({ mime: 'image/jpeg', lasts: true })
-  expect(large.bytes.length).toBeLessThan(SMALL.length + 100)
-  for (const name of [
-    'large.png',
-    'drawing.svg',
-    'prose.jpg',
-    'link.jpg',
-    'missing.jpg',
-    '../small.jpg',
-    '.',
-  ])
+  expect((await bytesOf(large)).length).toBeLessThan(SMALL.length + 100)
+  const streamed = await thumbnails.read(mirror, 'large.png')
+  expect(streamed).toMatchObject({ mime: 'image/png', lasts: true })
+  expect((await bytesOf(streamed)).equals(screenshot)).toBe(true)
+  for (const name of ['huge.png', 'drawing.svg', 'prose.jpg', 'link.jpg', 'missing.jpg', '../small.jpg', '.'])
     expect(await thumbnails.read(mirror, name), name).toMatchObject({ mime: 'image/gif', lasts: false })
 })
 

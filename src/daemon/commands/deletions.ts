@@ -24,21 +24,21 @@ export const deletionsCommand: Command<DeletionsRequest, { held: PendingDeletion
     path: z.string().optional(),
     most: z.int().min(0).optional(),
   }),
-  async carryOut({ config, synced }, { action, path, most = Number.MAX_SAFE_INTEGER }) {
+  async carryOut({ config, synced }, { action, path, most }) {
     const held = listHeld(config, synced, path)
     const waiting = path === undefined ? held : listPending(config, synced, path, Date.now())
     if (path !== undefined && waiting.length === 0)
       throw new NotPossible(
         `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
-    // A path means what waits there in its grace too. Without a path, only what a person was asked about is discarded.
-    if (action === 'discard' && path !== undefined) {
+    // A path means what waits there in its grace too, but not where a person has counted what is held.
+    if (action === 'discard' && path !== undefined && most === undefined) {
       await synced.commit(tx => kept(tx, imagesOf(synced, waiting), Date.now()))
       return { held: waiting }
     }
-    if (held.length > most)
+    if (held.length > (most ?? held.length))
       throw new NotPossible(
-        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}. Look at the list again, then ${action}`,
+        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most!)}. Look at the list again, then ${action}`,
       )
     const decided = action === 'approve' ? approved : kept
     await synced.commit(tx => decided(tx, imagesOf(synced, held), Date.now()))

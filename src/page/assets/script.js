@@ -46,10 +46,12 @@ function hear({ version = known.version, parts = {}, lost = known.lost }) {
   // Another version of albumd may have another page.
   if (known.version !== null && known.version !== version) location.reload()
   if (known.lost !== lost) show(lost ? LOST : null)
+  if (lost) document.title = 'No answer – albumd'
   for (const [id, part] of Object.entries(parts)) fill(id, part)
   Object.assign(known, { version, lost, parts: { ...known.parts, ...parts } })
 }
 
+/** Says `line` above the page. Null: nothing is to be said. */
 function show(line) {
   if (connection.textContent !== (line ?? '')) connection.textContent = line ?? ''
 }
@@ -59,7 +61,14 @@ function fill(id, part) {
   const template = document.createElement('template')
   template.innerHTML = part
   localTimes(template.content)
-  become(document.getElementById(id), template.content)
+  const place = document.getElementById(id)
+  const had = place.contains(document.activeElement)
+  become(place, template.content)
+  // What had the focus is gone: the focus stays at this place of the page.
+  if (had && !place.contains(document.activeElement)) {
+    place.tabIndex = -1
+    place.focus()
+  }
 }
 
 /** Gives `node` the content of `next`. Equal elements stay, so that focus, selection and unfolded lists stay too. */

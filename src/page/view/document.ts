@@ -1,7 +1,10 @@
 import { version } from '../../daemon/package.ts'
-import type { Facts, Recorded } from '../facts.ts'
-import { commandButton, type Html, html, time } from './elements.ts'
-import { attention, commands, failures, held, latest, mirrors, quota, underWay } from './sections.ts'
+import { fullPath } from '../../sync/tree-path.ts'
+import type { Facts, LeftOutList, Recorded } from '../facts.ts'
+import { attention, failures, held, late } from './decisions.ts'
+import { commandButton, cutName, type Html, html, time } from './elements.ts'
+import { commands, latest, mirrors, quota, underWay } from './sections.ts'
+import { stateInWords } from './state.ts'
 
 /** The HTML of the page's parts, by the id of the element that each fills. An empty part is ''. */
 export type Parts = Readonly<Record<string, string>>
@@ -10,9 +13,11 @@ export type Parts = Readonly<Record<string, string>>
 export function partsOf(facts: Facts, token: string, now: number): Parts {
   const { recorded } = facts
   const parts: Record<string, Html | null> = {
-    head: head(facts, token),
+    title: html`${stateInWords(facts, now).words} – albumd`,
+    head: head(facts, token, now),
     commands: commands(facts.commands),
     attention: attention(facts),
+    late: late(facts),
     'under-way': recorded && underWay(recorded, facts, now),
     quota: recorded && quota(recorded, now),
     held: recorded && held(recorded, token),
@@ -26,25 +31,18 @@ export function partsOf(facts: Facts, token: string, now: number): Parts {
 
 /** The HTML of the whole page. */
 export function documentOf(parts: Parts): string {
-  const section = (id: string) => `<section id="${id}">${parts[id]}</section>`
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>albumd</title>
-<link rel="stylesheet" href="/style.css">
-<script src="/script.js" defer></script>
-<noscript><meta http-equiv="refresh" content="30"></noscript>
-</head>
-`.text.concat(`<body>
-<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${parts.head}</div></header>
+  const section = (id: string, kind?: string) =>
+    `<section id="${id}"${kind ? ` data-kind="${kind}"` : ''}>${parts[id]}</section>`
+  return frame(
+    parts.title!,
+    `<script src="/script.js" defer></script>
+<noscript><meta http-equiv="refresh" content="30"></noscript>`,
+    `<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${parts.head}</div></header>
 <p id="connection" class="note" data-kind="warn" role="status"></p>
 <div id="commands" class="note" role="status">${parts.commands}</div>
 <main>
-<section id="attention" data-kind="bad">${parts.attention}</section>
+${section('attention', 'bad')}
+${section('late', 'warn')}
 <div class="beside">${section('under-way')}${section('quota')}</div>
 ${section('held')}
 ${section('failures')}
@@ -52,32 +50,64 @@ ${section('mirrors')}
 ${section('latest')}
 ${section('log')}
 </main>
-<footer>${html`albumd ${version}`.text} · <a href="/metrics">metrics</a> · <a href="/healthz">health</a></footer>
+<footer>${html`albumd ${version}`.text} · <a href="/metrics">metrics</a> · <a href="/healthz">health</a></footer>`,
+  )
+}
+
+/** `title`, `head` and `body` are HTML. */
+function frame(title: string, head: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title id="title">${title}</title>
+<link rel="stylesheet" href="/style.css">
+${head}
+</head>
+<body>
+${body}
 </body>
 </html>
-`)
+`
+}
+
+export function leftOutDocument({ folder, paths, isCut }: LeftOutList): string {
+  return frame(
+    'Left out – albumd',
+    '',
+    html`<header><h1>Left out of ${folder}</h1></header>
+<main><section>
+<p><a href="/">Back to the status page</a></p>
+${paths.length === 0 && html`<p>Nothing is left out now.</p>`}
+<ul class="entries">${paths.map(({ path, reason }) => html`<li>${cutName(path, fullPath(folder, path))}<p class="aside">${reason}</p></li>`)}</ul>
+${isCut && html`<p class="aside">There is more; “albumd ls --left-out” shows all of it.</p>`}
+</section></main>`.text,
+  )
+}
+
+/** What another user sees who has not shown the key yet. `keyFile`: where the key is. */
+export function lockedDocument(keyFile: string): string {
+  return frame(
+    'albumd',
+    '',
+    html`<header><h1>albumd</h1></header>
+<main><section>
+<h2>This page needs a key</h2>
+<p>It opens by itself only for the user who runs albumd, on the same machine. That user, and root, find the key in this file:</p>
+<p><code>${keyFile}</code></p>
+<p>Have the key at hand, then <a href="/enter">enter it as the password</a>. Any user name will do.</p>
+</section></main>`.text,
+  )
 }
 
 /** The state of albumd in a few words, and the button that pauses or resumes albumd. `token`: for the button. */
-function head(facts: Facts, token: string): Html {
-  const [kind, words] = stateInWords(facts)
-  return html`<b class="chip" data-kind="${kind}">${words}</b>${facts.recorded && pause(facts.recorded, token)}`
+function head(facts: Facts, token: string, now: number): Html {
+  const { kind, words, until } = stateInWords(facts, now)
+  return html`<b class="chip" data-kind="${kind}">${words}${until !== null && html` until ${time(until)}`}</b>${facts.recorded && pause(facts.recorded, token)}`
 }
-
-function stateInWords({ recorded, stateProblem, underWay }: Facts): ['good' | 'busy' | 'warn' | 'bad', Html] {
-  if (stateProblem !== null) return ['bad', html`albumd waits for its state`]
-  if (recorded === null) return ['busy', html`albumd begins`]
-  const { status, alerts } = recorded
-  if (alerts.length > 0) return ['bad', html`Needs your attention`]
-  if (status.paused !== null)
-    return ['warn', html`Paused${status.paused.until !== null && html` until ${time(status.paused.until)}`}`]
-  if (underWay.length > 0) return ['busy', html`Uploading`]
-  if (status.mirrors.some(({ state }) => state === 'scanning')) return ['busy', html`Scanning`]
-  const left = status.mirrors.some(mirror => LEFT.some(what => mirror[what] > 0))
-  return left ? ['busy', html`Something is left to do`] : ['good', html`All in sync`]
-}
-
-const LEFT = ['pending_uploads', 'pending_deletions', 'failed', 'uncertain', 'linked'] as const
 
 function pause({ status }: Recorded, token: string): Html {
   if (status.paused !== null) return commandButton(token, 'resume', 'Resume')

@@ -34,6 +34,15 @@ function escaped(text: string): string {
   return printable(text.replace(/[&<>"'`]/g, char => `&#${char.charCodeAt(0)};`))
 }
 
+/** How many of a name's last characters stay when the name is cut. A camera's number and the format are among them. */
+const KEPT = 10
+
+/** A name on one line. Where the line is too short, the name is cut in its middle, because names often differ at their end. */
+export function cutName(name: string, title: string): Html {
+  const chars = Array.from(name)
+  return html`<b class="name" title="${title}"><span>${chars.slice(0, -KEPT).join('')}</span><span>${chars.slice(-KEPT).join('')}</span></b>`
+}
+
 /** How many rows of a list the page shows at first. */
 const SEEN = 8
 /** How many rows it shows after a person has unfolded the list. Of further rows it tells only the number. */
@@ -48,6 +57,15 @@ ${
   more.length > 0 &&
   html`<details><summary>${more.length} more</summary><ul class="entries">${more}</ul></details>`
 }${left > 0 && html`<p class="aside">and ${inDigits(left)} more; “${others}” shows them</p>`}`
+}
+
+/**
+ * A button that asks first: it unfolds the question, and the button that answers it. `about`: what a screen reader reads
+ * after the label. `question`: what would happen, to how many and to which.
+ */
+export function asksFirst(label: string, about: string, question: string, answer: Html): Html {
+  return html`<details class="asks"><summary>${label}…<span class="unseen"> ${about}</span></summary>
+<p>${question}</p>${answer}</details>`
 }
 
 /** The optional parts of a button. */

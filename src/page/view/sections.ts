@@ -1,93 +1,12 @@
-import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
-import { stateAlert } from '../../daemon/notify/health.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
-import type { FailureStatus, MirrorStatus } from '../../daemon/report/status.ts'
+import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
-import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
-import { albumInWords, commandButton, entries, type Html, html, SHOWN, thumbnail, time } from './elements.ts'
-
-/** The pictures that could not be mirrored. `token`: for the buttons. */
-export function failures({ status: { failures, accepted, mirrors } }: Recorded, token: string): Html | null {
-  if (failures.length === 0) return ignored(accepted, mirrors, token)
-  const rows = failures.slice(0, SHOWN).map(failure => failureRow(failure, token))
-  const all = Math.max(
-    failures.length,
-    mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
-  )
-  return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${inDigits(all)}</span></h2>
-${commandButton(token, 'retry', 'Retry all')}</div>
-${entries(rows, all, 'albumd status')}${ignored(accepted, mirrors, token)}`
-}
-
-/** The failures that a person accepted. */
-function ignored(
-  accepted: readonly FailureStatus[],
-  mirrors: readonly MirrorStatus[],
-  token: string,
-): Html | null {
-  if (accepted.length === 0) return null
-  const all = mirrors.reduce((sum, mirror) => sum + mirror.accepted, 0)
-  const rows = accepted.slice(0, SHOWN).map(failure => failureRow(failure, token))
-  return html`<details><summary>${count(all, 'failure')} ignored</summary>
-${entries(rows, all, 'albumd accept --list')}</details>`
-}
-
-function failureRow(
-  { mirror, path, code, message, next_attempt_at, accepted_at, acceptable }: FailureStatus,
-  token: string,
-): Html {
-  const full = fullPath(mirror, path)
-  return html`<li class="row" id="failure-${full}"><div class="wide"><b class="name" title="${full}">${path === '' ? mirror : path}</b>
-<p>${message} <code>${code}</code></p>${
-    next_attempt_at !== null && html`<p class="aside">It is tried again at ${time(next_attempt_at)}.</p>`
-  }</div>
-<div class="row">${commandButton(token, 'retry', 'Retry', { path: full, about: path })}${
-    accepted_at !== null
-      ? commandButton(token, 'unaccept', 'Do not ignore', { path: full, about: path })
-      : acceptable && commandButton(token, 'accept', 'Ignore', { path: full, about: path })
-  }</div></li>`
-}
-
-/** The deletions that wait until a person decides. `token`: for the buttons. */
-export function held({ held, status: { mirrors } }: Recorded, token: string): Html | null {
-  if (held.length === 0) return null
-  const all = Math.max(
-    held.length,
-    mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
-  )
-  const images = count(all, 'image')
-  const rows = held.map(deletion => heldRow(deletion, token))
-  return html`<h2>Held deletions <span class="aside">${inDigits(all)}</span></h2>
-<p>Unusually many pictures are gone here, so their images wait for your decision. <b>Approve</b> deletes an image for
-good; <b>discard</b> drops the deletion and keeps the image on the host.</p>
-<div class="row">${commandButton(token, 'discard', 'Discard all', { most: all })}
-<details data-kind="bad"><summary>Approve all…</summary><p>This deletes ${images} on the host. They can't be restored from there.</p>
-${commandButton(token, 'approve', `Delete ${images}`, { most: all, kind: 'bad' })}</details></div>
-${entries(rows, all, 'albumd deletions list')}`
-}
-
-function heldRow({ mirror, path, reason, since, image_id }: PendingDeletion, token: string): Html {
-  const full = fullPath(mirror, path)
-  return html`<li class="row" id="held-${image_id}"><div class="wide"><b class="name" title="${full}">${path}</b>
-<p class="aside">${inWords(WHY_IN_ESCROW[reason])}, since ${time(since)}</p></div>
-<div class="row">${commandButton(token, 'approve', 'Approve', { path: full, about: path, kind: 'bad' })}
-${commandButton(token, 'discard', 'Discard', { path: full, about: path })}</div></li>`
-}
-
-export function attention({ recorded, stateProblem }: Facts): Html | null {
-  const alerts = stateProblem === null ? (recorded?.alerts ?? []) : [stateAlert(stateProblem)]
-  if (alerts.length === 0) return null
-  const few = alerts.slice(0, 8)
-  const more = alerts.length - few.length
-  return html`<h2>${alerts.length === 1 ? 'This needs you' : `${count(alerts.length, 'thing')} need you`}</h2>
-<ul>${few.map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`)}${
-    more > 0 && html`<li>and ${more} more</li>`
-  }</ul>`
-}
+import { albumInWords, cutName, type Html, html, thumbnail, time } from './elements.ts'
+import { bytesLeft, timeLeft } from './state.ts'
 
 const STATES = {
   waits: ['waits until the current work is done', null],
@@ -122,20 +41,23 @@ const LEFT_OUT = {
 } as const satisfies Record<keyof MirrorStatus['left_out'], string>
 
 /** The state of each mirror. */
-export function mirrors({ status: { mirrors } }: Recorded): Html {
+export function mirrors({ status: { mirrors, blocks }, alerts }: Recorded): Html {
+  // An error stands once on the page.
+  const said = [...alerts, ...blocks].map(({ message }) => message)
   return html`<h2>${mirrors.length === 1 ? 'Mirror' : 'Mirrors'}</h2>
-<ul class="list">${mirrors.map(mirror)}</ul>`
+<ul class="list">${mirrors.map((of, index) => mirror(of, index, said))}</ul>`
 }
 
-function mirror(of: MirrorStatus): Html {
+/** `index`: its place in the config. `said`: what stands elsewhere on the page. */
+function mirror(of: MirrorStatus, index: number, said: readonly string[]): Html {
   const { folder, album, state, reason, files, synced, linked, oldest_unsynced } = of
   return html`<li id="mirror-${folder}">
 <p><span class="chip" data-kind="${KINDS[state]}">${state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
-${reason !== null && state !== 'paused' && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
+${reason !== null && state !== 'paused' && !said.some(text => text.includes(reason)) && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
 ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
-${leftOut(of)}</li>`
+${leftOut(of, index)}</li>`
 }
 
 function progress(there: number, files: number): Html {
@@ -161,16 +83,17 @@ function chips(mirror: MirrorStatus): Html | null {
   )}</ul>`
 }
 
-function leftOut({ left_out, left_out_with_image }: MirrorStatus): Html | null {
+function leftOut({ left_out, left_out_with_image }: MirrorStatus, index: number): Html | null {
   const kinds = Object.entries(left_out).filter(([, n]) => n > 0)
   if (kinds.length === 0 && left_out_with_image === 0) return null
   const keep = left_out_with_image > 0 && `; of these, ${inDigits(left_out_with_image)} keep an image`
   const counts = kinds.map(([why, n]) => `${inDigits(n)} ${LEFT_OUT[why as keyof typeof LEFT_OUT]}`)
-  return html`<p class="aside">Left out: ${counts.join(', ')}${keep}.</p>`
+  return html`<p class="aside"><a href="/left-out/${index}">Left out</a>: ${counts.join(', ')}${keep}.</p>`
 }
 
 /** Today's quota, and what the host refuses. `now`: milliseconds since 1970. */
-export function quota({ status: { quota, blocks, store, machines } }: Recorded, now: number): Html {
+export function quota({ status: { quota, blocks, store, machines }, alerts }: Recorded, now: number): Html {
+  const others = blocks.filter(block => !alerts.some(({ message }) => message.includes(block.message)))
   const { plan, limit, used, reserve } = quota
   return html`<h2>Quota</h2>
 <p><b>${inDigits(used)}</b> of ${inDigits(limit)} uploads today <span class="aside">(${plan})</span></p>
@@ -179,8 +102,8 @@ export function quota({ status: { quota, blocks, store, machines } }: Recorded, 
     reserve > 0 && !quota.exhausted && html` ${inDigits(reserve)} are kept for new pictures.`
   }</p>
 ${
-  blocks.length > 0 &&
-  html`<ul class="list">${blocks.map(
+  others.length > 0 &&
+  html`<ul class="list">${others.map(
     ({ endpoint, code, message, said_at }) =>
       html`<li>The host refuses ${endpoint}: ${message} <code>${code}</code> <span class="aside">${time(said_at)}</span></li>`,
   )}</ul>`
@@ -229,31 +152,20 @@ function pace(
   if (paused !== null)
     return html`Paused${paused.until !== null && html` until ${time(paused.until)}`}: nothing is sent or deleted.`
   if (backlog.pictures === 0 && sending.length === 0) return html`Nothing waits.`
-  const bytes = Math.max(
-    0,
-    sending.reduce((left, { sent }) => left - sent, backlog.bytes),
-  )
+  const bytes = bytesLeft(backlog, sending)
   const speed = sending.length > 0 && rate > 0 && html` at <b>${sizeInWords(Math.round(rate))}/s</b>`
   const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(bytes)}) to go${speed}`
   if (uploads_wait_until !== null) return html`${waiting}; uploads begin at ${time(uploads_wait_until)}`
   if (quota.exhausted) return html`${waiting}; today's quota is used up`
-  return html`${waiting}${timeLeft({ ...backlog, bytes }, rate, now)}`
-}
-
-function timeLeft(
-  { bytes, days, per_day, done_by }: Recorded['status']['backlog'],
-  rate: number,
-  now: number,
-) {
-  if (days > 0) return html`, about <b>${count(days, 'day')}</b> at ${inDigits(per_day)} a day`
-  if (rate > 0 && bytes > 0) return html`, about <b>${spanInWords((bytes / rate) * 1000)}</b> left`
-  return done_by !== null && html`, about <b>${spanInWords(Date.parse(done_by) - now)}</b> left`
+  const left = timeLeft(backlog, bytes, rate, now)
+  const daily = backlog.days > 0 && html` at ${inDigits(backlog.per_day)} a day`
+  return html`${waiting}${left !== null && html`, about <b>${left}</b>`}${daily || (left !== null && ' left')}`
 }
 
 function sending({ id, mirror, path, size, sent }: UnderWay): Html {
   const name = nameOf(path)
   return html`<li class="row" id="sending-${id}">${thumbnail(`/thumbnails/under-way/${id}`, name)}
-<div class="wide"><b class="name line" title="${mirror}/${path}">${path}</b>
+<div class="wide">${cutName(path, fullPath(mirror, path))}
 <progress max="${size}" value="${sent}" aria-label="${name}"></progress>
 <span class="aside">${sizeInWords(sent)} of ${sizeInWords(size)}</span></div></li>`
 }
@@ -269,7 +181,7 @@ export function latest({ latest }: Recorded): Html {
 function picture({ image, mirror, path, album, cdn_url, size, at }: LatestPicture): Html {
   const name = nameOf(path)
   return html`<li id="picture-${image}">${thumbnail(`/thumbnails/picture/${image}?${at}`, name)}
-<b class="name line" title="${mirror}/${path}">${name}</b>
+${cutName(name, fullPath(mirror, path))}
 <span class="aside line">${albumInWords(album)}</span>
 <span class="aside">${sizeInWords(size)} · ${time(at)}</span>
 <span class="row aside">${address(cdn_url)}<button type="button" data-copy="${cdn_url}">Copy<span class="unseen"> the address of ${name}</span></button></span></li>`

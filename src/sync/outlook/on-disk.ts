@@ -74,8 +74,11 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
   }
 }
 
-/** What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it. */
-export function* leftOutBelow(disk: Disk, location: MirrorLocation): Generator<LeftOut> {
+/**
+ * What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it.
+ * `isDeep`: false leaves out the folders in the location.
+ */
+export function* leftOutBelow(disk: Disk, location: MirrorLocation, isDeep = true): Generator<LeftOut> {
   const { mirror, path } = location
   const found = lookAt(disk, location)
   if (found.kind === 'left_out') yield found
@@ -83,7 +86,7 @@ export function* leftOutBelow(disk: Disk, location: MirrorLocation): Generator<L
   const rules: IgnoreRules[] = [{ base: '', text: mirror.ignore.join('\n') }]
   for (const above of path === '' ? [] : foldersAbove(path))
     rules.push(...ownRules(disk, mirror.folder, above))
-  yield* leftOutIn(disk, mirror.folder, path, rules)
+  yield* leftOutIn(disk, mirror.folder, path, rules, isDeep)
 }
 
 function* leftOutIn(
@@ -91,6 +94,7 @@ function* leftOutIn(
   root: string,
   folder: string,
   above: readonly IgnoreRules[],
+  isDeep: boolean,
 ): Generator<LeftOut> {
   let rules: IgnoreRules[]
   let entries: DiskEntry[]
@@ -109,7 +113,7 @@ function* leftOutIn(
     if (entry === null) continue
     const left = leftOut(disk, root, at, at, entry, rules, compiled)
     if (left) yield left
-    else if (entry.kind === 'folder') yield* leftOutIn(disk, root, at, rules)
+    else if (isDeep && entry.kind === 'folder') yield* leftOutIn(disk, root, at, rules, isDeep)
   }
 }
 

@@ -1,0 +1,76 @@
+import { count, inDigits, spanInWords } from '../../words/text.ts'
+import type { Facts, Recorded } from '../facts.ts'
+import { needPerson } from '../facts.ts'
+import type { UnderWay } from '../heard.ts'
+
+/** The state of albumd, for the top of the page and for the title of its tab. */
+export interface StateInWords {
+  kind: 'good' | 'busy' | 'warn' | 'bad'
+  words: string
+  /** When the state ends, ISO 8601. Null: nobody knows. */
+  until: string | null
+}
+
+/** `now`: milliseconds since 1970. */
+export function stateInWords(facts: Facts, now: number): StateInWords {
+  const { recorded, stateProblem } = facts
+  const state = (kind: StateInWords['kind'], words: string, until: string | null = null) => {
+    return { kind, words, until }
+  }
+  if (stateProblem !== null) return state('bad', 'Waits for its state')
+  if (recorded === null) return state('busy', 'Begins')
+  const { status, alerts } = recorded
+  const needed = needPerson(alerts).length
+  if (needed > 0) return state('bad', `${count(needed, 'thing')} ${needed === 1 ? 'needs' : 'need'} you`)
+  if (status.paused !== null) return state('warn', 'Paused', status.paused.until)
+  if (status.backlog.pictures > 0) return waiting(status, facts, now)
+  if (status.mirrors.some(({ state }) => state === 'scanning')) return state('busy', 'Scanning')
+  const left = status.mirrors.some(mirror => LEFT.some(what => mirror[what] > 0))
+  return left ? state('busy', 'Something is left to do') : state('good', 'All in sync')
+}
+
+const LEFT = ['pending_deletions', 'failed', 'uncertain', 'linked'] as const
+
+function waiting(
+  { backlog, quota, uploads_wait_until, mirrors }: Recorded['status'],
+  { underWay, rate }: Facts,
+  now: number,
+): StateInWords {
+  const pictures = `${inDigits(backlog.pictures)} left`
+  if (uploads_wait_until !== null)
+    return { kind: 'busy', words: `Waits with ${pictures}`, until: uploads_wait_until }
+  if (quota.exhausted)
+    return {
+      kind: 'busy',
+      words: `Waits for quota, ${pictures}`,
+      until: quota.resumes_at ?? quota.next_probe_at,
+    }
+  const isAtWork = underWay.length > 0 || mirrors.some(({ state }) => state === 'syncing')
+  const time = timeLeft(backlog, bytesLeft(backlog, underWay), rate, now)
+  const words = [isAtWork ? 'Syncing' : 'Waits', pictures, ...(time === null ? [] : [time])]
+  return { kind: 'busy', words: words.join(', '), until: null }
+}
+
+type Backlog = Recorded['status']['backlog']
+
+/** How many bytes of the backlog are not sent yet. */
+export function bytesLeft({ bytes }: Backlog, underWay: readonly UnderWay[]): number {
+  return Math.max(
+    0,
+    underWay.reduce((left, { sent }) => left - sent, bytes),
+  )
+}
+
+/**
+ * How long the uploads will take, for example "4 min". `bytes`: what is left. `rate`: bytes per second. Null: not known.
+ */
+export function timeLeft(
+  { days, done_by }: Backlog,
+  bytes: number,
+  rate: number,
+  now: number,
+): string | null {
+  if (days > 0) return count(days, 'day')
+  if (rate > 0 && bytes > 0) return spanInWords((bytes / rate) * 1000)
+  return done_by === null ? null : spanInWords(Date.parse(done_by) - now)
+}

@@ -1,0 +1,180 @@
+import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Locator, Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { png } from '../pictures.ts'
+import { noBrowser, openBrowser, openPage } from './browser.ts'
+import { setPageStage } from './page-stage.ts'
+
+const SCREENSHOT = 'Screenshot from 2026-11-25 14-05-31, the whole desktop with its two monitors.png'
+
+/** Everything unfolded, by day and by night, on a telephone and on a wide screen: axe finds nothing, and all fits. */
+async function isForEveryone(page: Page, state: string): Promise<void> {
+  await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [320, 768, 1600]) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 900 })
+      const where = `${state}, ${colorScheme}, ${width} px`
+      const found = await page.evaluate(
+        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`,
+      )
+      expect(found, where).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBe(width)
+    }
+}
+
+/** How often the page says a text. Its log is left out, because a log tells what was. */
+async function timesSaid(page: Page, text: string): Promise<number> {
+  const sections = await page.locator('section:not(#log)').allTextContents()
+  return sections.join().split(text).length - 1
+}
+
+/** Presses Tab until `wanted` has the focus. Each element on the way must show that it has the focus. */
+async function tabTo(page: Page, wanted: Locator): Promise<void> {
+  await wanted.waitFor()
+  for (let presses = 0; presses < 200; presses++) {
+    await page.keyboard.press('Tab')
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+    const isThere = await wanted.evaluate(
+      (element: unknown) => element === Reflect.get(globalThis, 'document').activeElement,
+    )
+    if (isThere) {
+      expect(outline).toBe('solid')
+      return
+    }
+  }
+  throw new Error(`not reached by Tab: ${wanted}`)
+}
+
+it.skipIf(noBrowser)(
+  'in each state anyone can read the page, and do everything by keyboard alone',
+  async () => {
+    const stage = await setPageStage({
+      config: {
+        deletions: { grace: '0', hold_above: '1%', hold_min: 0 },
+        uploads: { bandwidth: '500KB/s' },
+      },
+    })
+    for (const name of ['Trip/a', 'Trip/b', 'Trip/c', 'Trip/d', 'Old/x', 'Old/y'])
+      stage.write(`${name}.png`, png(30, 20, name.charCodeAt(name.length - 1)).bytes)
+    stage.write('Telephone/IMG_0001.HEIC', 'left out')
+    const daemon = await stage.run()
+    const browser = await openBrowser()
+    const page = await openPage(browser, stage.url)
+    await page.evaluate(axe.source)
+    const titled = (title: string | RegExp) => expect.poll(() => page.title()).toMatch(title)
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    const summary = (text: string) => page.locator('summary', { hasText: text })
+
+    await titled('All in sync – albumd')
+    // 3 MB that no line compresses.
+    stage.write(`Screenshots/${SCREENSHOT}`, png(2000, 1500, 5).bytes)
+    await titled(/^Syncing, 1 left, \d s – albumd/)
+    await isForEveryone(page, 'syncing')
+    await titled('All in sync – albumd')
+    // A name is cut in its middle, and a large screenshot is shown.
+    const screenshot = page.locator('#latest li', { hasText: 'Screenshot' })
+    expect(await screenshot.locator('.name').textContent()).toBe(SCREENSHOT)
+    const [front, end] = (await screenshot.locator('.name span').all()) as [Locator, Locator]
+    const isCut = (part: Locator) =>
+      part.evaluate(
+        ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) =>
+          scrollWidth > clientWidth,
+      )
+    expect([await isCut(front), await isCut(end)]).toEqual([true, false])
+    await screenshot.locator('img').scrollIntoViewIfNeeded()
+    await expect
+      .poll(() => screenshot.locator('img').evaluate((img: { naturalWidth: number }) => img.naturalWidth))
+      .toBe(2000)
+    await isForEveryone(page, 'in sync')
+
+    for (const name of ['one', 'two', 'three']) stage.write(`Scans/${name}.png`, 'no picture')
+    stage.write('Trip/broken.png', 'no picture')
+    await daemon.told('picture_failed', 4)
+    for (const name of ['Trip/a', 'Trip/b', 'Old/x']) rmSync(join(stage.pictures, `${name}.png`))
+    await daemon.told('deletions_held')
+    await titled('2 things need you – albumd')
+    // An error stands once: for all pictures of a folder.
+    const failures = page.locator('#failures')
+    await expect.poll(() => failures.textContent()).toContain('3 pictures: ')
+    const { message } = (await stage.json('status')).failures[0]
+    expect(await timesSaid(page, message)).toBe(2)
+    await page.locator('#held', { hasText: '2 images' }).waitFor()
+    await isForEveryone(page, 'needs a person')
+    await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = false")
+
+    await tabTo(page, button('Pause'))
+    await page.keyboard.press('Enter')
+    await button('Resume').waitFor()
+    await isForEveryone(page, 'paused')
+    await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = false")
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Resume')
+    await page.keyboard.press('Enter')
+    await button('Pause').waitFor()
+
+    await tabTo(page, page.getByRole('link', { name: 'Deletions wait for your decision' }))
+    await page.keyboard.press('Enter')
+    await tabTo(page, summary('Approve… 2 images of Trip'))
+    await page.keyboard.press('Enter')
+    await page.getByText('This deletes 2 images of Trip from the host.').waitFor()
+    await tabTo(page, button('Delete 2 images of Trip'))
+    await page.keyboard.press('Enter')
+    await daemon.told('image_deleted', 2)
+    await tabTo(page, summary('Discard… 1 image of Old/x.png'))
+    await page.keyboard.press('Space')
+    await tabTo(page, button('Keep 1 image of Old/x.png'))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('#held').innerHTML()).toBe('')
+    await titled('1 thing needs you – albumd')
+    await tabTo(page, button('Ignore Trip/broken.png'))
+    await page.keyboard.press('Enter')
+    await tabTo(page, summary('1 failure ignored'))
+    await page.keyboard.press('Enter')
+    await button('Do not ignore Trip/broken.png').waitFor()
+    await tabTo(page, button(`Copy the address of ${SCREENSHOT}`))
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^http/)
+    await tabTo(page, page.getByRole('link', { name: 'Left out' }))
+    await page.keyboard.press('Enter')
+    await page.locator('main', { hasText: 'Telephone/IMG_0001.HEIC' }).waitFor()
+    await page.evaluate(axe.source)
+    await isForEveryone(page, 'what is left out')
+    await tabTo(page, page.getByRole('link', { name: 'Back' }))
+    await page.keyboard.press('Enter')
+    await button('Pause').waitFor()
+    await page.evaluate(axe.source)
+
+    // Another user learns where the key is, before a browser asks for it.
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    const stranger = await openPage(browser, stage.url, { extraHTTPHeaders: headers })
+    await stranger.getByText(join(stage.home, 'state/page.key')).waitFor()
+    await stranger.evaluate(axe.source)
+    await isForEveryone(stranger, 'locked')
+    const password = readFileSync(join(stage.home, 'state/page.key'), 'utf8').trim()
+    const guest = await openPage(browser, stage.url, {
+      extraHTTPHeaders: headers,
+      httpCredentials: { username: 'anyone', password },
+    })
+    await guest.getByRole('link', { name: 'enter it' }).click()
+    await guest.getByRole('button', { name: 'Pause' }).waitFor()
+    expect(guest.url()).toBe(stage.url)
+
+    for (const name of ['one', 'two', 'three']) rmSync(join(stage.pictures, `Scans/${name}.png`))
+    await titled('All in sync – albumd')
+    await stage.restartHost({ dailyQuota: 1 })
+    for (const name of ['e', 'f']) stage.write(`Trip/${name}.png`, png(30, 20, name.charCodeAt(0)).bytes)
+    await titled(/^Waits for quota, [12] left – albumd/)
+    await isForEveryone(page, 'quota used up')
+    renameSync(stage.pictures, `${stage.pictures} elsewhere`)
+    await titled('1 thing needs you – albumd')
+    const { reason } = (await stage.json('status')).mirrors[0]
+    expect(await timesSaid(page, reason)).toBe(1)
+    await isForEveryone(page, 'guarded')
+    daemon.kill('SIGKILL')
+    await titled('No answer – albumd')
+    await isForEveryone(page, 'no answer')
+  },
+  180_000,
+)
