@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import bytes from 'bytes'
-import { Cron } from 'croner'
+import { createTask, validate as isCron } from 'node-cron'
 import { z } from 'zod'
 import { VERSION_PATH } from '../protocol/endpoints.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
@@ -137,14 +137,18 @@ export const scheduleOrOff = spelt('a cron expression such as "30 3 * * 0", or "
   written === 'off' ? null : comes(written) ? written : undefined,
 )
 
-/** Whether this is a cron expression, and names a day that exists: the 30th of February never comes. */
+/** Whether a cron expression names a day that exists. node-cron accepts the 30th of February, and fails at the next time. */
 function comes(written: string): boolean {
+  if (!isCron(written)) return false
+  // With `*` for the day of the month, a day exists in every month.
+  if (written.trim().split(/\s+/).at(-3) === '*') return true
+  const task = createTask(written, () => {})
   try {
-    const times = new Cron(written, { mode: '5-or-6-parts' })
-    // A date is understood as well, and comes once.
-    return times.getOnce() === null && times.nextRun() !== null
+    return task.getNextRuns(1).length > 0
   } catch {
     return false
+  } finally {
+    void task.destroy()
   }
 }
 

@@ -1,4 +1,4 @@
-import { Cron } from 'croner'
+import { createTask } from 'node-cron'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
@@ -34,10 +34,14 @@ export function cronSchedule(
   kept: number | null = null,
   keep: (at: number) => void = () => {},
 ): Recurring {
-  const times = new Cron(expression)
   let known = kept
 
-  const next = () => times.nextRun()!.getTime()
+  function next(): number {
+    const task = createTask(expression, () => {})
+    const [run] = task.getNextRuns(1)
+    void task.destroy()
+    return run!.getTime()
+  }
 
   function attended(): number {
     known = next()
