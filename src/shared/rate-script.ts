@@ -13,12 +13,12 @@ import { type Script, script } from './store.ts'
  * ARGV: machine, id of the place that is asked for or '', limit, limit that the host has taught or '', back (1: the
  * machine could not reach the store before), refused (the wait in ms after a RATE_LIMITED, or ''); then for each report
  * an id and the latest arrival, or '' for a place that is given back.
- * Answers: now, 1 where the place was handed out, its time or when to ask again, the limit and the guard that hold, and how
- * often the host has refused a machine for the quota.
+ * Answers: now, 1 where the place was handed out, its time or when to ask again, the limit that holds, and how often the host
+ * has refused a machine for the quota.
  */
 export const RATE: Script = script(`
-local SECOND, HORIZON, OPEN, PAUSE, FIRST_GUARD, MOST_GUARD = 1002, 300, 9000, 2100, 22, 224
-local SILENT, GONE, CALM, STALE, KEPT, DAY = 2500, 8000, 100000, 1000, 3600000, 86400000
+local SECOND, HORIZON, OPEN, PAUSE = 1002, 300, 9000, 2100
+local SILENT, GONE, STALE, KEPT, DAY = 2500, 8000, 1000, 3600000, 86400000
 local places, pending, line, polls, facts, rate, machines = unpack(KEYS)
 local machine, id, limit, taught, back, refused = unpack(ARGV)
 limit = tonumber(limit)
@@ -41,27 +41,19 @@ end
 
 for at = 7, #ARGV, 2 do
   redis.call('ZREM', pending, ARGV[at])
-  if ARGV[at + 1] ~= '' then redis.call('ZADD', places, ARGV[at + 1], ARGV[at]) end
+  -- The answer shows that a request arrived sooner than its departure did. This holds whichever report comes first.
+  if ARGV[at + 1] ~= '' then redis.call('ZADD', places, 'LT', ARGV[at + 1], ARGV[at]) end
 end
 redis.call('ZREMRANGEBYSCORE', places, '-inf', now - SECOND)
 redis.call('ZREMRANGEBYSCORE', pending, '-inf', now - OPEN)
 redis.call('ZREMRANGEBYSCORE', pending, now + 60000, '+inf')
 
--- What the host says holds for all. After RATE_LIMITED the guard doubles; it halves when all was calm for a while.
+-- What the host says holds for all.
 if taught ~= '' then redis.call('HSET', facts, 'limit', taught) end
 local told = fact(facts, 'limit')
 if told > 0 and told < limit then limit = told end
+if refused ~= '' then redis.call('HSET', facts, 'refused', now, 'floor', now + refused) end
 local calm = now - fact(facts, 'refused')
-local guard = FIRST_GUARD
-if calm >= 0 and calm < 10 * CALM then guard = fact(facts, 'guard') / 2 ^ math.floor(calm / CALM) end
-if guard < FIRST_GUARD then guard = FIRST_GUARD end
-if refused ~= '' then
-  if calm < 0 or calm > 1000 then
-    guard = math.min(MOST_GUARD, guard * 2)
-    redis.call('HSET', facts, 'guard', guard, 'refused', now)
-  end
-  redis.call('HSET', facts, 'floor', now + refused)
-end
 
 -- A machine that can't reach the store uses its part of the rate without the store, and the others leave this part to the
 -- machine. Whether a silent machine works is told by its connection, which ends with the process. A machine whose connection
@@ -69,7 +61,7 @@ end
 -- the rate, machines that were seen within a day count as cut off.
 local held, all = 0, redis.call('HGETALL', machines)
 local since = now - GONE
-if refused ~= '' or (calm >= 0 and calm < KEPT) then since = now - DAY end
+if calm >= 0 and calm < KEPT then since = now - DAY end
 for at = 1, #all, 2 do
   local seen, share = string.match(all[at + 1], '^(%d+) .*"share":([%d.]+)')
   if seen and all[at] ~= machine then
@@ -121,5 +113,5 @@ end
 for _, key in ipairs(KEYS) do
   if key ~= machines then redis.call('PEXPIRE', key, key == rate and 604800000 or KEPT) end
 end
-return { now, granted, math.ceil(answer), limit, guard, fact(rate, 'refusals') }
+return { now, granted, math.ceil(answer), limit, fact(rate, 'refusals') }
 `)

@@ -6,8 +6,9 @@ import type { StoreClock } from './store-clock.ts'
 
 /** A place in a rate window. */
 interface Slot {
-  start(now: number): void
-  answered(now: number): void
+  /** These two answer when the request can have arrived at the latest. */
+  start(now: number): number
+  answered(now: number): number
   release(): void
 }
 
@@ -16,7 +17,6 @@ export interface OwnWindow {
   recent(now: number): number[]
   waitMs(now: number): number
   take(): Slot
-  tooMuch(waitMs: number | null): void
   adopt(limit: number): void
 }
 
@@ -71,7 +71,6 @@ export class SharedWindow {
   readonly #options: WindowOptions
   readonly #most: number
   #limit: number
-  #guard = 22
   /** Places that were handed out and that no request has taken, the earliest first. */
   #places: Place[] = []
   /** Requests that wait for a place. */
@@ -145,24 +144,18 @@ export class SharedWindow {
       if (connects) this.#connecting--
       connects = false
     }
-    let latest = Number.POSITIVE_INFINITY
     let settled = false
-    const arrived = (by: number) => {
+    const arrived = (latest: number) => {
       settled = true
-      if (by >= latest) return
-      latest = by
-      if (place) this.#report(place.id, storeClock.toStore(by))
+      if (place) this.#report(place.id, storeClock.toStore(latest))
+      return latest
     }
     return {
       start: now => {
-        own.start(now)
         connected()
-        arrived(now + this.#guard)
+        return arrived(own.start(now))
       },
-      answered: now => {
-        own.answered(now)
-        arrived(now)
-      },
+      answered: now => arrived(own.answered(now)),
       release: () => {
         own.release()
         connected()
@@ -172,9 +165,8 @@ export class SharedWindow {
     }
   }
 
-  /** The host answered RATE_LIMITED: all machines wait, and leave more room from then on. */
+  /** The host answered RATE_LIMITED: all machines wait. */
   tooMuch(waitMs: number | null): void {
-    this.#own.tooMuch(waitMs)
     this.#refused = Math.round(waitMs ?? 0)
     void this.#flushSoon()
   }
@@ -292,18 +284,10 @@ export class SharedWindow {
       this.#goAway([id, ...reports.map(([of]) => of)])
       return null
     }
-    const [at, isPlace, told, limit, guard, refusals] = answer.value as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
+    const [at, isPlace, told, limit, refusals] = answer.value as [number, number, number, number, number]
     storeClock.learn(sent, now, at)
     if (isWhole) this.#wasAway = false
     this.#wasAlone = false
-    this.#guard = guard
     this.#limit = limit
     this.#own.adopt(limit)
     this.#options.refusals(refusals)

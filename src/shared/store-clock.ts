@@ -2,6 +2,8 @@
  * How far the store's clock is ahead of this machine's monotonic clock. Each answer of the store gives two bounds: its time
  * was read after the request left and before the answer came. The bounds of several answers together are closer than the
  * time that one answer takes. When they contradict each other, a clock was set or has drifted, and the last answer counts.
+ * Between the bounds the late one is taken: a request leaves at the time of its place or later, and is told to have arrived
+ * when it arrived or later.
  */
 export class StoreClock {
   #least = Number.NEGATIVE_INFINITY
@@ -16,15 +18,13 @@ export class StoreClock {
     if (this.#least > this.#most) [this.#least, this.#most] = [least, most]
   }
 
-  get #ahead(): number {
-    return (this.#least + this.#most) / 2
-  }
-
+  /** The latest time that the store's clock can show at `here`. */
   toStore(here: number): number {
-    return Math.round(here + this.#ahead)
+    return Math.ceil(here + this.#most)
   }
 
+  /** When the store's clock shows `store`, at the latest. */
   toHere(store: number): number {
-    return store - this.#ahead
+    return store - this.#least
   }
 }

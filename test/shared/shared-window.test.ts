@@ -6,19 +6,28 @@ import { StoreClock } from '../../src/shared/store-clock.ts'
 import { because } from '../../src/words/reasons.ts'
 import { quiet } from '../sim/engine/virtual-clock.ts'
 
-it('gives back to the store what it counts for nothing, once the store answers again', async () => {
-  let now = 0
-  let away: ReturnType<Store['away']> = null
-  const asked: (string | number)[][] = []
+/** A window whose store answers when the test says so. */
+function openWindow() {
   const answers: PromiseWithResolvers<Answer>[] = []
+  const stage = {
+    now: 0,
+    away: null as ReturnType<Store['away']>,
+    lastAnswer: 0,
+    /** The arguments of each question. */
+    asked: [] as (string | number)[][],
+    async answer(what: Answer) {
+      answers.shift()!.resolve(what)
+      await quiet()
+    },
+  }
   const store: Store = {
     run(_script, _names, args) {
-      asked.push([...args])
+      stage.asked.push([...args])
       const answer = Promise.withResolvers<Answer>()
       answers.push(answer)
       return answer.promise
     },
-    away: () => away,
+    away: () => stage.away,
     onReady() {},
     close: async () => {},
   }
@@ -26,33 +35,57 @@ it('gives back to the store what it counts for nothing, once the store answers a
   const window = new SharedWindow('upload', 10, new RateWindow(10), {
     store,
     machine: 'studio',
-    clock: { monotonic: () => now, sleep: () => new Promise(() => {}) },
+    clock: { monotonic: () => stage.now, sleep: () => new Promise(() => {}) },
     storeClock: new StoreClock(),
     share: 1 / 8,
-    lastAnswer: () => now,
+    lastAnswer: () => stage.lastAnswer,
     refusals() {},
     newId: () => `id-${ids++}`,
     ended: new AbortController().signal,
   })
-  const granted = (): Answer => ({ ok: true, value: [now, 1, now, 10, 22, 0] })
-  const answer = async (what: Answer) => {
-    answers.shift()!.resolve(what)
-    await quiet()
-  }
+  return { window, stage }
+}
+
+function lostAt(now: number) {
+  return { reason: because('store_slow', { where: 'store', ms: 500 }), since: now }
+}
+
+it('gives back to the store what it counts for nothing, once the store answers again', async () => {
+  const { window, stage } = openWindow()
+  const { asked, answer } = stage
+  const granted = (): Answer => ({ ok: true, value: [stage.now, 1, stage.now, 10, 0] })
   window.enter()
   window.enter()
-  window.waitMs(now)
+  window.waitMs(stage.now)
   expect(asked[0]!.slice(0, 2)).toEqual(['studio', 'id-0'])
   await answer(granted())
   // The store hands out the second place, and nobody hears of it.
   expect(asked[1]![1]).toBe('id-1')
-  away = { reason: because('store_slow', { where: 'store', ms: 500 }), since: now }
-  await answer({ ok: false, away })
-  now += 600
-  expect(window.waitMs(now)).toBeGreaterThan(0)
-  away = null
-  window.waitMs(now)
+  stage.away = lostAt(stage.now)
+  await answer({ ok: false, away: stage.away })
+  stage.now += 600
+  expect(window.waitMs(stage.now)).toBeGreaterThan(0)
+  stage.away = null
+  window.waitMs(stage.now)
   expect(asked).toHaveLength(3)
   expect(asked[2]!.slice(1, 2)).toEqual(['id-2'])
   expect(asked[2]!.slice(6)).toEqual(['id-1', '', 'id-0', ''])
+})
+
+it('asks for no place while a request that left without the store has yet to connect', () => {
+  const { window, stage } = openWindow()
+  stage.away = lostAt(0)
+  stage.now = 10_000
+  const leave = window.enter()
+  expect(window.waitMs(stage.now)).toBe(0)
+  const slot = window.take()
+  leave()
+  stage.away = null
+  window.enter()
+  expect(window.waitMs(stage.now)).toBeGreaterThan(0)
+  expect(stage.asked).toEqual([])
+  slot.start(stage.now)
+  window.waitMs(stage.now)
+  // The question tells of the request that left without the store.
+  expect(stage.asked.map(([, id, , , , , ...reports]) => [id, reports[0]])).toEqual([['id-0', 'id-1']])
 })

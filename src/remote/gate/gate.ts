@@ -272,10 +272,8 @@ export class Gate {
    */
   #learn(failure: HostFailure | null, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
     const { endpoint, window, outage, hostOutage } = lane
-    const isTooMuch = failure?.code === 'RATE_LIMITED'
-    // After RATE_LIMITED no request is sent for a second, because then none of the earlier requests counts any more (§8).
-    const waitMs = retryAfterMs ?? (isTooMuch ? WINDOW_MS : null)
-    if (isTooMuch) window.tooMuch(waitMs)
+    const waitMs = waitAfter(failure, retryAfterMs)
+    if (failure?.code === 'RATE_LIMITED') window.tooMuch?.(waitMs)
     const isAnswer = failure === null || failure.status !== undefined
     const ofOutage = failure && isOutage(failure) ? failure : null
     if (isAnswer && !ofOutage && failure?.remedy !== 'key') this.#blocks.worked(endpoint)
@@ -287,6 +285,12 @@ export class Gate {
     else if (isAnswer && hostOutage?.passed(sent))
       for (const each of this.#lanes.values()) if (each.hostOutage) each.outage.probeSoon()
   }
+}
+
+/** How long the host must be left alone. Null: the host did not say. */
+function waitAfter(failure: HostFailure | null, retryAfterMs: number | null): number | null {
+  // After RATE_LIMITED no request is sent for a second, because then none of the earlier requests counts any more (§8).
+  return retryAfterMs ?? (failure?.code === 'RATE_LIMITED' ? WINDOW_MS : null)
 }
 
 export function openGate(options: GateOptions): Gate {

@@ -7,25 +7,32 @@ import type { Endpoint } from '../../protocol/endpoints.ts'
  */
 const SECOND_MS = 1002
 /**
- * The host counts when requests arrive, but albumd knows only when a request left and when its answer came. A request is
- * taken to arrive between its departure and so many milliseconds later, or before its answer if the answer comes sooner.
+ * The host counts when requests arrive, but albumd knows only when a request left and when its answer came. The quickest
+ * answer so far shows how long a request takes at least. When an answer took longer than the quickest one, the request may
+ * have arrived later than others by the difference. The guard is for a request that is quicker than any before it.
  */
-const GUARD_MS = 28
-/**
- * When the machine or the network delays requests for longer than the guard, the host answers RATE_LIMITED. Then the guard
- * doubles, up to this many milliseconds. After `IN_ORDER` answered requests it halves again.
- */
-const GUARD_MOST_MS = 224
-const IN_ORDER = 1000
-/** After so many milliseconds a request counts no more, whenever it arrived and whenever the host's seconds begin. */
+const GUARD_MS = 22
+/** After so many answers, and no sooner than after a second, one of them was quick. */
+const FIRST = 10
+/** A request that is not answered is taken to arrive within so many milliseconds, or never. */
+const UNDER_WAY_MS = 1000
+/** How often a request that waits for the answer of another looks whether this answer has come. */
+const LOOK_MS = 20
+/** So long after an answer as quick as usual, the request counts no more, whenever the host's seconds begin. */
 export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window, for one request. */
-export type Slot = ReturnType<RateWindow['take']>
+export interface Slot {
+  start(now: number): void
+  answered(now: number): void
+  release(): void
+}
 
 /** What the gate asks of the rate window of an endpoint: this machine's own, or one that several machines share. */
-export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'adopt' | 'tooMuch'> {
+export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'adopt'> {
   take(): Slot
+  /** Call this when the host answered RATE_LIMITED. `waitMs`: for how long other machines must not send either. */
+  tooMuch?(waitMs: number | null): void
   /** Call this when a request begins to wait for a place. Answers the function to call when it waits no longer. */
   enter?(): () => void
 }
@@ -47,9 +54,10 @@ interface Arrival {
  * The recent requests of one endpoint. All times are milliseconds of a monotonic clock.
  *
  * Example, with a limit of 2 a second: request A leaves at 0 and its answer comes at 10; request B leaves at 5 and its
- * answer has not come yet. A arrived between 0 and 10, B between 5 and 33 (with the guard of 28). A third request may leave
- * at 1012, because A then arrived more than a second ago, wherever in its span. If A's answer had not come either, the
- * third request would have to wait until 1030.
+ * answer has not come yet. A arrived between 0 and 10, B arrives between 5 and 1005. A third request may leave at 1012,
+ * because A then arrived more than a second ago, wherever in its span. If B's answer comes at 105, and the quickest answer
+ * took 80, then B was 20 slower than the quickest one. B counts as having arrived at 47 at the latest, with the guard of 22,
+ * and a fourth request may leave at 1049.
  */
 export class RateWindow {
   readonly #most: number
@@ -57,8 +65,9 @@ export class RateWindow {
   #arrivals: Arrival[]
   /** Places that were taken, and whose request has not started yet. */
   #taken = 0
-  #guardMs = GUARD_MS
-  #inOrder = 0
+  #answers = 0
+  /** How long the quickest answer took. */
+  #quickestMs = Number.POSITIVE_INFINITY
 
   /**
    * `before`: the latest times at which requests of the process before this one can have arrived. With a limit of Infinity
@@ -83,11 +92,11 @@ export class RateWindow {
     this.#arrivals = this.#arrivals.filter(({ latest }) => latest > now - SECOND_MS)
     const over = this.#arrivals.length + this.#taken - this.#limit
     if (over < 0) return 0
-    const next = this.#arrivals.sort((a, b) => a.latest - b.latest)[over]
-    if (!next) return WINDOW_MS
-    // The caller first waits only until a second after the earliest possible arrival. Until then the answer may have come,
-    // and have shown when the request arrived at the latest.
-    return (next.earliest > now - SECOND_MS ? next.earliest : next.latest) + SECOND_MS - now
+    const soonest = this.#arrivals.map(({ earliest }) => earliest).sort((a, b) => a - b)[over]
+    if (soonest === undefined) return WINDOW_MS
+    const wait = soonest + SECOND_MS - now
+    // When nothing is free by then, a request is not answered, or its answer came late.
+    return wait > 0 ? wait : LOOK_MS
   }
 
   /** Takes a place. Call it only when `waitMs` is 0. */
@@ -102,36 +111,29 @@ export class RateWindow {
     return {
       /**
        * Call this when the request is being written to its connection, at `now`. Before, the place only counts as taken,
-       * because connecting can take any time.
+       * because connecting can take any time. Answers when the request can have arrived at the latest.
        */
-      start: (now: number): void => {
+      start: (now: number): number => {
         release()
         arrival.earliest = now
-        arrival.latest = now + this.#guardMs
+        arrival.latest = now + UNDER_WAY_MS
         if (this.#limit !== Number.POSITIVE_INFINITY) this.#arrivals.push(arrival)
+        return arrival.latest
       },
-      /** Call this when the answer has come. The request had then arrived before `now`. */
-      answered: (now: number): void => {
-        if (++this.#inOrder >= IN_ORDER) this.#setGuard(this.#guardMs / 2)
-        arrival.latest = Math.min(arrival.latest, now)
+      /** Call this when the answer has come. The request had then arrived before the time that this answers. */
+      answered: (now: number): number => {
+        const took = now - arrival.earliest
+        this.#quickestMs = Math.min(this.#quickestMs, took)
+        // The first answers may all be late, for example because the host has just started.
+        const isFirst = ++this.#answers <= Math.max(this.#most, FIRST)
+        const longer = isFirst ? took : took - this.#quickestMs
+        arrival.latest = Math.min(arrival.latest, now, arrival.earliest + GUARD_MS + longer)
         arrival.earliest = arrival.latest
+        return arrival.latest
       },
       /** Gives the place back when the request never started. */
       release,
     }
-  }
-
-  /**
-   * The host answered RATE_LIMITED although albumd kept to the window. So requests arrive closer together than they leave.
-   * `_waitMs`: how long the host needs now. This window does not use it, because the endpoint's outage waits for so long.
-   */
-  tooMuch(_waitMs: number | null = null): void {
-    this.#setGuard(this.#guardMs * 2)
-  }
-
-  #setGuard(ms: number): void {
-    this.#guardMs = Math.min(GUARD_MOST_MS, Math.max(GUARD_MS, ms))
-    this.#inOrder = 0
   }
 
   /** Takes over the limit that the host names in an answer (§7), unless it is above the configured limit. */
@@ -146,7 +148,7 @@ export class RateWindow {
  */
 export function arrivedBefore(earlier: EarlierRequests, endpoint: Endpoint, limit: number): number[] {
   if (earlier === null || limit === Number.POSITIVE_INFINITY) return []
-  return typeof earlier === 'number' ? Array(limit).fill(earlier + GUARD_MS) : (earlier[endpoint] ?? [])
+  return typeof earlier === 'number' ? Array(limit).fill(earlier + UNDER_WAY_MS) : (earlier[endpoint] ?? [])
 }
 
 /**

@@ -12,7 +12,7 @@ export const never = new AbortController().signal
 /** Gives each test of a file fake timers, which stand still until the test moves them. */
 export function holdTime(): void {
   beforeEach(() => {
-    vi.useFakeTimers()
+    vi.useFakeTimers({ loopLimit: 100_000 })
     onTestFinished(() => void vi.useRealTimers())
   })
 }

@@ -78,10 +78,11 @@ test('closing waits for queued requests and takes no new ones', async () => {
   await expect(pass()).rejects.toThrow()
 })
 
+// With many requests, because an endpoint's first answers do not show yet how quick the host is, and so cost time.
 test('all endpoints at once reach 97 % of their rates, even when answers take long', async () => {
-  const gate = gateOf({ concurrency: 16 })
+  const gate = gateOf({ concurrency: 4 })
   const lanes = ENDPOINTS.map(endpoint => ({ endpoint, ...through(gate, endpoint, succeeded, 300) }))
-  await all(lanes.flatMap(({ endpoint, pass }) => times(REQUESTS_PER_SECOND[endpoint] * 8 + 1, pass)))
+  await all(lanes.flatMap(({ pass }) => times(461, pass)))
   for (const { endpoint, starts } of lanes) {
     const limit = REQUESTS_PER_SECOND[endpoint]
     for (let i = limit; i < starts.length; i++) expect(starts[i]! - starts[i - limit]!).toBeGreaterThan(1000)

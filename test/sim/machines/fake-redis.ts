@@ -112,8 +112,10 @@ export class FakeRedis {
     ZADD: (key, ...options) => {
       const [score, member] = options.slice(-2)
       const set = this.#hash(key)
-      const isNew = !set.has(member!)
-      if (isNew || options.length === 2) set.set(member!, score!)
+      const [condition, before] = [options.length > 2 && options[0], set.get(member!)]
+      const isNew = before === undefined
+      if (isNew || !condition || (condition === 'LT' && Number(score) < Number(before)))
+        set.set(member!, score!)
       this.#put(key, set)
       return isNew ? 1 : 0
     },

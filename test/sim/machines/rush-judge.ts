@@ -2,11 +2,12 @@ import type { Violation } from '../judges/oracle.ts'
 import { CALM_MS, RUSHED, type Rush, type Rushed } from './rush-history.ts'
 import type { StoreFault } from './virtual-store.ts'
 
-/** A request that left, in milliseconds from the beginning. */
-export interface Departure {
+/** A request that arrived at the host, in milliseconds from the beginning. */
+export interface Arrival {
   at: number
   machine: string
   endpoint: Rushed
+  isAnswered: boolean
 }
 
 const SECOND_MS = 1000
@@ -16,10 +17,10 @@ const NOTICED_MS = 1600
 const BACK_MS = 12_000
 const LOST_FOR_ALL: ReadonlySet<StoreFault> = new Set<StoreFault>(['away', 'slow', 'readOnly'])
 
-/** What several machines sent together, judged by the limits of the host. `departures`: in the order of time. */
-export function judgeRates(rush: Rush, departures: readonly Departure[]): Violation | null {
+/** What several machines sent together, judged by the limits of the host. `arrivals`: in the order of time. */
+export function judgeRates(rush: Rush, arrivals: readonly Arrival[]): Violation | null {
   for (const endpoint of RUSHED) {
-    const all = departures.filter(each => each.endpoint === endpoint)
+    const all = arrivals.filter(each => each.endpoint === endpoint)
     const limit = rush.limits[endpoint]
     const what = tooMany(all, limit) ?? moreThanParts(rush, all, limit) ?? tooFew(rush, all, limit)
     if (what) return { invariant: 'sum-of-rates', what: `${endpoint}, ${limit} a second: ${what}` }
@@ -27,19 +28,19 @@ export function judgeRates(rush: Rush, departures: readonly Departure[]): Violat
   return null
 }
 
-/** In no second, wherever it begins, do more requests leave than the host permits. */
-function tooMany(all: readonly Departure[], limit: number): string | null {
+/** In no second, wherever it begins, do more requests arrive than the host permits. */
+function tooMany(all: readonly Arrival[], limit: number): string | null {
   for (let at = limit; at < all.length; at++) {
     const [first, last] = [all[at - limit]!, all[at]!]
     if (last.at - first.at >= SECOND_MS) continue
     const machines = all.slice(at - limit, at + 1).map(({ machine }) => machine)
-    return `${limit + 1} left from ${first.at} to ${last.at} ms (${machines.join(', ')})`
+    return `${limit + 1} arrived from ${first.at} to ${last.at} ms (${machines.join(', ')})`
   }
   return null
 }
 
 /** Without the store, each machine keeps to its part. */
-function moreThanParts({ troubles, share }: Rush, all: readonly Departure[], limit: number): string | null {
+function moreThanParts({ troubles, share }: Rush, all: readonly Arrival[], limit: number): string | null {
   const part = Math.max(1, Math.floor(limit * share))
   for (const { at, forMs, kind, machine } of troubles) {
     if (!LOST_FOR_ALL.has(kind) && kind !== 'one' && kind !== 'deaf') continue
@@ -59,7 +60,7 @@ function moreThanParts({ troubles, share }: Rush, all: readonly Departure[], lim
 /** When nothing goes wrong any more, the machines that live use nearly the whole rate. */
 function tooFew(
   { lasts, idle, ends, machines, workers }: Rush,
-  all: readonly Departure[],
+  all: readonly Arrival[],
   limit: number,
 ): string | null {
   const living = machines.filter(
@@ -67,9 +68,11 @@ function tooFew(
   )
   if (idle > 0 || living.length === 0) return null
   const from = lasts - CALM_MS + BACK_MS
-  const sent = all.filter(({ at }) => at >= from && at < lasts).length
-  // A machine sends one request after another with each of its workers, and a request takes 0.2 seconds at most.
+  const calm = all.filter(({ at }) => at >= from && at < lasts)
+  // A request without an answer may arrive for a second more, and so takes its place for two seconds.
+  const sent = calm.length + calm.filter(({ isAnswered }) => !isAnswered).length
+  // A machine sends one request after another with each of its workers, and a request takes half a second at most.
   const could = Math.min(limit, living.length * workers * 3)
   const expected = (could * (lasts - from)) / SECOND_MS
-  return sent < 0.8 * expected ? `${sent} left from ${from} ms on, of ${expected}` : null
+  return sent < 0.8 * expected ? `${calm.length} arrived from ${from} ms on, of ${expected}` : null
 }

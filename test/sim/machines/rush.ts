@@ -6,7 +6,7 @@ import { MachineClock, quiet, Timeline } from '../engine/virtual-clock.ts'
 import { Random } from '../histories/random.ts'
 import type { Violation } from '../judges/oracle.ts'
 import { RUSHED, type Rush, type Rushed } from './rush-history.ts'
-import { type Departure, judgeRates } from './rush-judge.ts'
+import { type Arrival, judgeRates } from './rush-judge.ts'
 import { VirtualStore } from './virtual-store.ts'
 
 /** For so long the others of the account may not have heard of a refusal for the quota. */
@@ -17,17 +17,17 @@ export async function playRush(rush: Rush, log: string[] | null = null): Promise
   const time = new Timeline()
   const store = new VirtualStore(time, new Random(rush.seed, 24))
   const began = time.now
-  const departures: Departure[] = []
+  const arrivals: Arrival[] = []
   const say = (line: string) => void log?.push(`${time.now - began} ms: ${line}`)
   const machines = new Map(
     rush.machines.map((name, at) => {
-      const depart = (endpoint: Rushed) => {
-        departures.push({ at: time.now - began, machine: name, endpoint })
+      const arrive = (endpoint: Rushed, isAnswered: boolean) => {
+        arrivals.push({ at: time.now - began, machine: name, endpoint, isAnswered })
         say(`${endpoint} of ${name}`)
       }
       return [
         name,
-        new RushMachine(name, rush, { time, store, random: new Random(rush.seed, 30 + at), depart }),
+        new RushMachine(name, rush, { time, store, random: new Random(rush.seed, 30 + at), arrive }),
       ]
     }),
   )
@@ -53,7 +53,7 @@ export async function playRush(rush: Rush, log: string[] | null = null): Promise
     await quiet()
   }
   for (const machine of machines.values()) machine.end(true)
-  return judgeRates(rush, departures) ?? judgeQuota(rush, [...machines.values()], began)
+  return judgeRates(rush, arrivals) ?? judgeQuota(rush, [...machines.values()], began)
 }
 
 /** A machine that is told by the store hears of another's refusal for the quota. */
@@ -77,7 +77,7 @@ interface Ports {
   time: Timeline
   store: VirtualStore
   random: Random
-  depart(endpoint: Rushed): void
+  arrive(endpoint: Rushed, isAnswered: boolean): void
 }
 
 interface Process {
@@ -156,7 +156,7 @@ class RushMachine {
   }
 
   async #work(process: Process, endpoint: Rushed, window: SharedWindow): Promise<void> {
-    const { random } = this.#ports
+    const { random, time } = this.#ports
     const { signal } = process.ended
     const clock = this.#clock.of(process)
     for (;;) {
@@ -164,12 +164,16 @@ class RushMachine {
       const slot = await placeIn(window, clock, signal)
       if (!slot) return
       // It connects.
-      await clock.sleep(random.below(15), NEVER)
+      await clock.sleep(random.below(random.chance(0.05) ? 250 : 15), NEVER)
       if (random.chance(0.97)) {
         slot.start(clock.monotonic())
-        this.#ports.depart(endpoint)
-        await clock.sleep(5 + random.below(200), NEVER)
-        if (random.chance(0.95)) slot.answered(clock.monotonic())
+        // Most requests arrive at once. A busy machine, line or host holds up some.
+        const travels = random.chance(0.05) ? random.below(300) : random.below(10)
+        const answersIn = 5 + random.below(random.chance(0.1) ? 200 : 10)
+        const isAnswered = random.chance(0.95)
+        time.after(travels, () => this.#ports.arrive(endpoint, isAnswered))
+        await clock.sleep(travels + answersIn, NEVER)
+        if (isAnswered) slot.answered(clock.monotonic())
       }
       slot.release()
     }
@@ -190,6 +194,6 @@ async function placeIn(window: SharedWindow, clock: SteadyClock, signal: AbortSi
   }
 }
 
-/** How long a request takes at most. */
+/** A process that ends in order waits so long for what is under way, and is gone after as long again. */
 const GRACE_MS = 300
 const NEVER = new AbortController().signal

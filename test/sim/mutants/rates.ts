@@ -19,6 +19,30 @@ export const RATES: readonly Mutant[] = [
     seed: 500_000_001,
   },
   {
+    name: 'a late answer does not show that its request may have come late',
+    file: 'remote/gate/rate-window.ts',
+    find: 'arrival.earliest + GUARD_MS + longer',
+    replace: 'arrival.earliest + GUARD_MS',
+    why: 'the host counts requests that were held up together with those of the second after',
+    seed: 500_000_001,
+  },
+  {
+    name: 'a few answers show how quick the host is',
+    file: 'remote/gate/rate-window.ts',
+    find: 'const FIRST = 10',
+    replace: 'const FIRST = 0',
+    why: 'all of them may have been late',
+    seed: 560_001_770,
+  },
+  {
+    name: 'a request without an answer counts as arrived',
+    file: 'remote/gate/rate-window.ts',
+    find: 'const UNDER_WAY_MS = 1000',
+    replace: 'const UNDER_WAY_MS = 22',
+    why: 'it may arrive as late as one that is answered',
+    seed: 500_000_001,
+  },
+  {
     name: 'an emptied store gives places at once',
     file: 'shared/rate-script.ts',
     find: "if beat == 0 or (back == '1' and now - beat > 1500) then",
@@ -51,14 +75,6 @@ export const RATES: readonly Mutant[] = [
     seed: 500_000_007,
   },
   {
-    name: 'a store that is back gives places before it is told of requests that connect',
-    file: 'shared/shared-window.ts',
-    find: 'if (this.#connecting > 0) return LOOK_MS',
-    replace: '',
-    why: 'what took its place without the store, and leaves a moment later, does not count',
-    seed: 507_100_027,
-  },
-  {
     name: 'a machine does not say that it is alone',
     file: 'shared/rate-script.ts',
     find: `works = string.match(all[at + 1], '"alone":true')`,
@@ -72,7 +88,7 @@ export const RATES: readonly Mutant[] = [
     find: 'const SILENT_MS = 6000',
     replace: 'const SILENT_MS = 1000',
     why: 'the others do not know yet',
-    seed: 500_000_002,
+    seed: 500_000_004,
   },
   {
     name: 'a machine without the store keeps the whole rate',
@@ -91,7 +107,7 @@ export const RATES: readonly Mutant[] = [
     seed: 500_000_008,
   },
   {
-    name: 'a dead machine keeps its places',
+    name: 'places of which nothing is heard count for ever',
     file: 'shared/rate-script.ts',
     find: "redis.call('ZREMRANGEBYSCORE', pending, '-inf', now - OPEN)",
     replace: "redis.call('ZREMRANGEBYSCORE', pending, '-inf', 0)",
