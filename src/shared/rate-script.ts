@@ -57,20 +57,23 @@ local calm = now - fact(facts, 'refused')
 
 -- A machine that can't reach the store uses its part of the rate without the store, and the others leave this part to the
 -- machine. Whether a silent machine works is told by its connection, which ends with the process. A machine whose connection
--- is open is cut off. A machine without a connection is dead. When the host refuses requests although all others keep to
--- the rate, machines that were seen within a day count as cut off.
+-- is open is cut off. A machine without a connection is dead, and what it sent last counts for two seconds more. When the
+-- host refuses requests although all others keep to the rate, machines that were seen within a day count as cut off.
 local held, all = 0, redis.call('HGETALL', machines)
 local since = now - GONE
 if calm >= 0 and calm < KEPT then since = now - DAY end
 for at = 1, #all, 2 do
   local seen, share = string.match(all[at + 1], '^(%d+) .*"share":([%d.]+)')
   if seen and all[at] ~= machine then
-    local works
-    if tonumber(seen) < now - SILENT then
-      local connections = redis.pcall('PUBSUB', 'NUMSUB', machines .. ':' .. all[at])
-      works = tonumber(seen) > since or (connections[2] or 0) > 0
+    local works, gone = string.match(all[at + 1], '"alone":true'), 'gone ' .. all[at]
+    local isSilent = tonumber(seen) < now - SILENT
+    local connections = isSilent and redis.pcall('PUBSUB', 'NUMSUB', machines .. ':' .. all[at])
+    if isSilent and (connections[2] or 0) == 0 then
+      redis.call('HSETNX', facts, gone, now)
+      works = tonumber(seen) > since or now - fact(facts, gone) < PAUSE
     else
-      works = string.match(all[at + 1], '"alone":true')
+      redis.call('HDEL', facts, gone)
+      works = works or isSilent
     end
     if works then held = held + math.max(1, math.floor(limit * share)) end
   end

@@ -61,10 +61,18 @@ export const RATES: readonly Mutant[] = [
   {
     name: 'a machine that is cut off counts as dead',
     file: 'shared/rate-script.ts',
-    find: 'works = tonumber(seen) > since or (connections[2] or 0) > 0',
-    replace: 'works = tonumber(seen) > since',
+    find: 'works = works or isSilent',
+    replace: 'works = works or tonumber(seen) > since',
     why: 'the others take its part, and it goes on',
     seed: 500_000_001,
+  },
+  {
+    name: 'a machine that was cut off and dies gives its part back at once',
+    file: 'shared/rate-script.ts',
+    find: ' or now - fact(facts, gone) < PAUSE',
+    replace: '',
+    why: 'what it sent last still counts',
+    seed: 520_000_143,
   },
   {
     name: 'nobody is left a part without the store',
@@ -77,8 +85,8 @@ export const RATES: readonly Mutant[] = [
   {
     name: 'a machine does not say that it is alone',
     file: 'shared/rate-script.ts',
-    find: `works = string.match(all[at + 1], '"alone":true')`,
-    replace: 'works = false',
+    find: `local works, gone = string.match(all[at + 1], '"alone":true'),`,
+    replace: 'local works, gone = false,',
     why: 'a machine whose answers get lost looks alive, and uses its part besides',
     seed: 500_000_008,
   },
