@@ -35,7 +35,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 local all = redis.call('HGETALL', KEYS[1])
-local answer, sharing = { now }, 0
+local answer = { now }
 for at = 1, #all, 2 do
   local seen, facts = string.match(all[at + 1], '^(%d+) (.*)$')
   if tonumber(seen) < now - ARGV[3] then
@@ -44,12 +44,9 @@ for at = 1, #all, 2 do
     answer[#answer + 1] = all[at]
     answer[#answer + 1] = tonumber(seen)
     answer[#answer + 1] = facts
-    if string.match(facts, '"share":%d') then sharing = sharing + 1 end
   end
 end
--- All machines were without the store, or it was stopped. The others come back within a second: see RATE.
-local beat = tonumber(redis.call('HGET', KEYS[2], 'beat') or now)
-if now - beat > 1500 and sharing > 1 then redis.call('HSET', KEYS[2], 'floor', now + 2100) end
+-- RATE finds an empty store by the missing beat.
 if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HSET', KEYS[2], 'beat', now) end
 return answer
 `)

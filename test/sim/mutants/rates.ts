@@ -51,14 +51,6 @@ export const RATES: readonly Mutant[] = [
     seed: 500_000_006,
   },
   {
-    name: 'the first machine that is back takes the whole rate',
-    file: 'shared/machines.ts',
-    find: 'if now - beat > 1500 and sharing',
-    replace: 'if now - beat > 86400000 and sharing',
-    why: 'the others still use their parts without the store',
-    seed: 500_000_117,
-  },
-  {
     name: 'a machine that is cut off counts as dead',
     file: 'shared/rate-script.ts',
     find: 'works = works or isSilent',
