@@ -269,9 +269,11 @@ export class SharedWindow {
   async #exchange(id: string): Promise<{ isPlace: boolean; at: number } | null> {
     const { store, machine, clock, storeClock } = this.#options
     if (this.#wasAway) this.#comeBack()
-    const isWhole = this.#connecting === 0
     const reports = [...this.#reports]
     const [taught, refused, back] = [this.#taught, this.#refused, this.#wasAlone]
+    // Until the answer, the store may be lost, and requests may leave without the store: then these are true again.
+    this.#wasAway = this.#connecting > 0
+    this.#wasAlone = false
     this.#reports.clear()
     this.#taught = ''
     this.#refused = ''
@@ -281,13 +283,12 @@ export class SharedWindow {
     const now = clock.monotonic()
     if (!answer.ok) {
       this.#taught = taught
+      this.#wasAlone ||= back
       this.#goAway([id, ...reports.map(([of]) => of)])
       return null
     }
     const [at, isPlace, told, limit, refusals] = answer.value as [number, number, number, number, number]
     storeClock.learn(sent, now, at)
-    if (isWhole) this.#wasAway = false
-    this.#wasAlone = false
     this.#limit = limit
     this.#own.adopt(limit)
     this.#options.refusals(refusals)

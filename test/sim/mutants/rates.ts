@@ -107,6 +107,14 @@ export const RATES: readonly Mutant[] = [
     seed: 500_000_008,
   },
   {
+    name: 'a question that is answered has told all',
+    file: 'shared/shared-window.ts',
+    find: 'this.#options.refusals(refusals)',
+    replace: 'this.#options.refusals(refusals); this.#wasAway = false',
+    why: 'a request that left without the store meanwhile does not count',
+    seed: 560_001_450,
+  },
+  {
     name: 'places of which nothing is heard count for ever',
     file: 'shared/rate-script.ts',
     find: "redis.call('ZREMRANGEBYSCORE', pending, '-inf', now - OPEN)",
