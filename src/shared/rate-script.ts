@@ -1,13 +1,16 @@
 import { type Script, script } from './store.ts'
 
+/** The store forgets a place of which it hears nothing for so long. A request needs ten seconds to connect, at most. */
+export const OPEN_MS = 11_000
+
 /**
  * One step of an endpoint's shared rate window: takes reports, and hands out the next place.
  *
  * `places` holds the latest time at which each request can have arrived. `pending` holds places that were handed out and
- * whose request has not left yet; such a request can arrive at any time, so its place counts until it is reported, or
- * until its machine has said nothing of it for nine seconds. `line` holds the machines that wait for a place, in the order
- * in which they asked, and `polls` when each of them asked last. A machine has one place in the line, so machines that
- * wait get the same number of places.
+ * whose request has not left yet; such a request can arrive at any time, so its place counts until it is reported, until
+ * its machine is dead, or for `OPEN_MS`. `line` holds the machines that wait for a place, in the order in which they asked,
+ * and `polls` when each of them asked last. A machine has one place in the line, so machines that wait get the same number
+ * of places.
  *
  * KEYS: places, pending, line, polls, facts of the endpoint; rate, machines of the account.
  * ARGV: machine, id of the place that is asked for or '', limit, limit that the host has taught or '', back (1: the
@@ -17,7 +20,7 @@ import { type Script, script } from './store.ts'
  * has refused a machine for the quota.
  */
 export const RATE: Script = script(`
-local SECOND, HORIZON, OPEN, PAUSE = 1002, 300, 9000, 2100
+local SECOND, HORIZON, OPEN, PAUSE = 1002, 300, ${OPEN_MS}, 2100
 local SILENT, GONE, STALE, KEPT, DAY = 2500, 8000, 1000, 3600000, 86400000
 local places, pending, line, polls, facts, rate, machines = unpack(KEYS)
 local machine, id, limit, taught, back, refused = unpack(ARGV)
@@ -40,7 +43,7 @@ if redis.call('ZREMRANGEBYSCORE', places, now + 60000, '+inf') > 0 or fact(rate,
 end
 
 for at = 7, #ARGV, 2 do
-  redis.call('ZREM', pending, ARGV[at])
+  redis.call('ZREM', pending, ARGV[at] .. ' ' .. machine)
   -- The answer shows that a request arrived sooner than its departure did. This holds whichever report comes first.
   if ARGV[at + 1] ~= '' then redis.call('ZADD', places, 'LT', ARGV[at + 1], ARGV[at]) end
 end
@@ -57,9 +60,10 @@ local calm = now - fact(facts, 'refused')
 
 -- A machine that can't reach the store uses its part of the rate without the store, and the others leave this part to the
 -- machine. Whether a silent machine works is told by its connection, which ends with the process. A machine whose connection
--- is open is cut off. A machine without a connection is dead, and what it sent last counts for two seconds more. When the
--- host refuses requests although all others keep to the rate, machines that were seen within a day count as cut off.
-local held, all = 0, redis.call('HGETALL', machines)
+-- is open is cut off. A machine without a connection is dead: what it sent last counts for two seconds more, and no request
+-- takes its places any more. When the host refuses requests although all others keep to the rate, machines that were seen
+-- within a day count as cut off.
+local held, dead, all = 0, {}, redis.call('HGETALL', machines)
 local since = now - GONE
 if calm >= 0 and calm < KEPT then since = now - DAY end
 for at = 1, #all, 2 do
@@ -69,14 +73,18 @@ for at = 1, #all, 2 do
     local isSilent = tonumber(seen) < now - SILENT
     local connections = isSilent and redis.pcall('PUBSUB', 'NUMSUB', machines .. ':' .. all[at])
     if isSilent and (connections[2] or 0) == 0 then
-      redis.call('HSETNX', facts, gone, now)
+      if fact(facts, gone) < tonumber(seen) then redis.call('HSET', facts, gone, now) end
       works = tonumber(seen) > since or now - fact(facts, gone) < PAUSE
+      dead[all[at]] = not works
     else
       redis.call('HDEL', facts, gone)
       works = works or isSilent
     end
     if works then held = held + math.max(1, math.floor(limit * share)) end
   end
+end
+for _, open in ipairs(redis.call('ZRANGE', pending, 0, -1)) do
+  if dead[string.match(open, ' (.*)$')] then redis.call('ZREM', pending, open) end
 end
 local free = math.max(1, limit - held)
 
@@ -104,7 +112,7 @@ if id ~= '' then
   end
   if counted > 0 and at - now <= HORIZON then
     granted, answer = 1, at
-    redis.call('ZADD', pending, at, id)
+    redis.call('ZADD', pending, at, id .. ' ' .. machine)
     redis.call('ZREM', line, machine)
     redis.call('HDEL', polls, machine)
   else

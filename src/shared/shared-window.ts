@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
-import { RATE } from './rate-script.ts'
+import { OPEN_MS, RATE } from './rate-script.ts'
 import type { Store } from './store.ts'
 import type { StoreClock } from './store-clock.ts'
 
@@ -52,8 +52,6 @@ const REPORT_MS = 15
 /** How long a request waits at most before it looks again: whether the store has answered, and whether it is back. */
 const LOOK_MS = 2
 const LOOK_AWAY_MS = 25
-/** The store forgets by itself a place of which it hears nothing for so long. */
-const OPEN_MS = 10_000
 
 interface Place {
   id: string

@@ -36,7 +36,7 @@ function drawAct(random: Random, now: number, given: string[]): (store: Store) =
   const reports = given
     .splice(0, random.below(3))
     .flatMap(id => [id, random.pick(['', String(now + random.below(30))])])
-  const id = random.chance(0.8) ? `${me} ${now}` : ''
+  const id = random.chance(0.8) ? `${me}-${now}` : ''
   if (id) given.push(id)
   const told = [random.pick(['', '', '', '2']), random.below(2), random.pick(['', '', '', '', '', '700'])]
   return store => store.run(RATE, NAMES, [me, id, 8, ...told, ...reports])
@@ -68,4 +68,35 @@ describe('the Lua of the simulation', () => {
       await store.close()
     }
   })
+})
+
+it('is whole again within ten seconds after a machine was killed that had taken places', async () => {
+  let now = 1_795_262_400_000
+  let isKilled = false
+  const redis = new FakeRedis(
+    () => now,
+    channel => (isKilled && channel === 'machines:killed' ? 0 : 1),
+  )
+  const store = {
+    run: async (script, names, args) => ({ ok: true, value: redis.run(script, names, args) }),
+  } as Store
+  const facts = { share: 1 / 8, alone: false, rate: 0, usedToday: 0, albums: [] }
+  const places = (machine: string, count: number) =>
+    Array.from({ length: count }, (_, at) => {
+      const [, isPlace] = redis.run(RATE, NAMES, [machine, `${now}${at}`, 4, '', 0, '']) as number[]
+      return isPlace
+    })
+  await beat(store, 'killed', facts)
+  redis.run(RATE, NAMES, ['other', '', 4, '', 0, ''])
+  // An empty store gives no places for two seconds.
+  now += 2200
+  await beat(store, 'killed', facts)
+  expect(places('killed', 2)).toEqual([1, 1])
+  isKilled = true
+  now += 5000
+  // Two places may still be used, and the killed machine's part is left to it.
+  expect(places('other', 2)).toEqual([1, 0])
+  now += 4000
+  // With the place that it has, these are all four.
+  expect(places('other', 4)).toEqual([1, 1, 1, 0])
 })

@@ -98,11 +98,6 @@ export class FakeRedis {
       this.#put(key, hash)
       return pairs.length / 2
     },
-    HSETNX: (key, field, value) => {
-      if (this.#hash(key).has(field!)) return 0
-      this.#call('HSET', [key, field!, value!])
-      return 1
-    },
     HINCRBY: (key, field, by) => {
       const value = Number(this.#hash(key).get(field!) ?? 0) + Number(by)
       this.#call('HSET', [key, field!, String(value)])

@@ -14,7 +14,7 @@ const SECOND_MS = 1000
 /** So long after the store is lost, a machine has noticed and keeps to its part. */
 const NOTICED_MS = 1600
 /** A machine that was dead, or that was cut off, has given its part back so long after. */
-const BACK_MS = 12_000
+const BACK_MS = 10_000
 const LOST_FOR_ALL: ReadonlySet<StoreFault> = new Set<StoreFault>(['away', 'slow', 'readOnly'])
 
 /** What several machines sent together, judged by the limits of the host. `arrivals`: in the order of time. */
