@@ -152,7 +152,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   key_refused: ['error', 'the new API key can not be used; the key from before stays'],
   heartbeat_failed: ['warn', 'a heartbeat did not arrive; logged once'],
   heartbeat_works: ['info', 'heartbeats arrive again'],
-  store_away: ['warn', 'the store that the machines share cannot be used; logged once'],
+  store_away: ['warn', 'the store that the machines share cannot be used for five seconds; logged once'],
   store_answers: ['info', 'the store that the machines share answers again'],
   trouble: ['warn', 'something needs a person; notify.on_trouble is run'],
   trouble_resolved: ['info', 'nothing needs a person any more'],

@@ -33,10 +33,12 @@ export interface AccountStatus {
 
 /** How often what the machines tell is recorded, where nothing else has changed. */
 const RECORD_MS = 10_000
+/** A store that is away for a shorter time is not worth a line of the log. */
+const AWAY_MS = 5000
 
 /**
- * Records what the machines tell, for `status`, doctor, page and metrics, and notes when the store goes and comes back.
- * `wall`: milliseconds since 1970.
+ * Records what the machines tell, for `status`, doctor, page and metrics, and notes when the store is away for some
+ * seconds, and when it is back. `wall`: milliseconds since 1970.
  */
 export function recordMachines(
   shared: SharedAccount,
@@ -45,13 +47,20 @@ export function recordMachines(
   note: Bus['note'],
 ) {
   let recorded = { what: '', at: Number.NEGATIVE_INFINITY }
-  let wasAway = false
+  let awaySince: number | null = null
+  let isNoted = false
   shared.onBeat(() => {
     const now = wall()
     const away = shared.away()
-    if (away && !wasAway) note({ event: 'store_away', message: inWords(away.reason) })
-    if (!away && wasAway) note({ event: 'store_answers' })
-    wasAway = away !== null
+    if (!away) {
+      if (isNoted) note({ event: 'store_answers' })
+      isNoted = false
+      awaySince = null
+    } else if (!isNoted) {
+      awaySince ??= now
+      isNoted = now - awaySince >= AWAY_MS
+      if (isNoted) note({ event: 'store_away', message: inWords(away.reason) })
+    }
     const machines = shared.machines()
     const what = JSON.stringify([away?.reason ?? null, machines.map(({ name }) => name)])
     if (what === recorded.what && Math.abs(now - recorded.at) < RECORD_MS) return
