@@ -5,8 +5,8 @@ import { script } from './store.ts'
  * milliseconds of the store's clock, because the machines' clocks may differ.
  *
  * KEYS of CLAIM and LEAVE: a hash from each claimed album to its machine's id, a hash of what is known of the machines
- * ("id/name", "id/seen", "id/until", "id/process"), when the store began, and when it was found to have lost claims. An album is written "/A/B/", so that one
- * album lies in another when the other's text begins it.
+ * ("id/name", "id/seen", "id/until", "id/process"), when the store began, and when it was found to have lost claims. An
+ * album is written "/A/B/", so that one album lies in another when the other's text begins it.
  */
 
 /**
@@ -14,7 +14,8 @@ import { script } from './store.ts'
  * of machines that are gone are taken over), `begin` (1: the process begins), and the albums: "h/A/B/" when the machine's
  * state says that it held the album, else "n/A/B/". Answers one of
  * - held, the milliseconds after which the lease gives leave to delete
- * - taken, the album, the name of the machine that has it, when that machine was seen, 1 if it works now, the store's time
+ * - taken, the album, the name of the machine that has it, when that machine was seen, 1 if its lease is alive, and the
+ *   store's time
  * - replaced: another process with this machine's id has begun
  * - new, the milliseconds to wait: the store may have lost the claims of others, who bring them back meanwhile
  */

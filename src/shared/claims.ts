@@ -25,7 +25,7 @@ export interface Owner {
   machine: string
   /** When it was last seen: milliseconds since 1970, by this machine's clock. */
   seen: number
-  /** Whether its lease is alive, so that it works now. */
+  /** Whether its lease is alive: it worked within the last half minute, and may work now. */
   works: boolean
 }
 
@@ -269,7 +269,7 @@ const COPY = new AlbumTaken(
 function takenBy({ album, machine, seen, works }: Owner): AlbumTaken {
   return new AlbumTaken(
     `the album "${album}" belongs to the machine ${machine}, last seen ${new Date(seen).toISOString()}` +
-      `${works ? ', which works now' : ''}; only one machine may mirror into an album. Name another album, or when ` +
-      `${machine} is gone for good: albumd trust --take-album`,
+      `${works ? ', which worked within the last half minute' : ''}; only one machine may mirror into an album. ` +
+      `Name another album, or when ${machine} is gone for good: albumd trust --take-album`,
   )
 }
