@@ -5,7 +5,7 @@ import type { FileKey, FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { type AgeContext, leftAloneMs } from './settled-picture.ts'
-import type { UploadJob, UploadResult } from './upload-job.ts'
+import type { UploadJob, UploadResult, Waits } from './upload-job.ts'
 
 /** What becomes of a picture whose end stays missing. */
 export interface IncompletePolicy {
@@ -15,7 +15,6 @@ export interface IncompletePolicy {
   action: 'leave' | 'send'
 }
 
-type Waits = Extract<UploadResult, { kind: 'waits' }>
 type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
 
 /**
@@ -30,15 +29,19 @@ const READ_AGAIN_MS = 30_000
  */
 const JUST_MS = 2000
 
-/** How many incomplete pictures are remembered at most. A forgotten picture is only read once more. */
+/** How many pictures are remembered at most. A forgotten picture is only read once more. */
 const MOST_KNOWN = 1000
 
 /** How long a picture waits that contains a long stretch of zeros, because its writer may fill this stretch later. */
 const BLANK_MS = 60_000
 
-/** An incomplete picture that waits. Times are monotonic milliseconds. */
+/** A picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends Pick<Read, 'look' | 'hash'> {
-  cut: boolean
+  /**
+   * cut: its end was missing. blank: it contains a long stretch of zeros. restless: it changed while albumd waited for it to
+   * rest.
+   */
+  why: 'cut' | 'blank' | 'restless'
   message: Reason
   /** Since when its size, times and bytes have not changed. */
   since: number
@@ -48,7 +51,10 @@ interface Waiting extends Pick<Read, 'look' | 'hash'> {
   end: number
 }
 
-/** Remembers pictures that are not complete: somebody is writing them, or their writer has stopped too early. */
+/**
+ * Remembers pictures that somebody is writing, or whose writer has stopped too early. While such a picture waits, it holds up
+ * no other picture.
+ */
 export class IncompletePictures {
   readonly #policy: IncompletePolicy
   readonly #waiting = new Map<string, Waiting>()
@@ -57,13 +63,43 @@ export class IncompletePictures {
     this.#policy = policy
   }
 
-  /** What a picture waits for, if it was read a moment ago and has not changed since. Null: the picture must be read. */
+  /**
+   * What a picture waits for, if it was read a moment ago and has not changed since. A restless picture has to wait although
+   * it has changed, so that a picture that is written all the time is not read all the time. Null: the picture must be read.
+   */
   recall(file: FileRow, clock: Clock): Waits | null {
     const known = this.#waiting.get(keyOf(file))
-    if (!known || !isSameLook(known.look, file)) return null
+    if (!known || (known.why !== 'restless' && !isSameLook(known.look, file))) return null
     const now = clock.monotonic()
     if (now >= Math.min(known.end, known.from + READ_AGAIN_MS)) return null
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
+  }
+
+  /** Whether the picture changed while albumd waited for it, when it was last read. */
+  isRestless(file: FileKey): boolean {
+    return this.#waiting.get(keyOf(file))?.why === 'restless'
+  }
+
+  /**
+   * Decides about a restless picture that was just read: null when it was the same at each read for `settleMs`. Otherwise it
+   * waits.
+   */
+  rest(
+    { settleMs, clock }: Pick<EngineContext, 'settleMs' | 'clock'>,
+    file: FileKey,
+    read: Read,
+  ): Waits | null {
+    const now = clock.monotonic()
+    const since = this.isRestless(file) ? this.#sameSince(file, read, now) : now
+    const end = since + settleMs
+    if (now >= end) return null
+    return this.#wait(file, read, {
+      why: 'restless',
+      message: because('still_written'),
+      since,
+      from: now,
+      end,
+    })
   }
 
   /**
@@ -72,7 +108,7 @@ export class IncompletePictures {
    */
   wasJustCut(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(keyOf(file))
-    return known?.cut === true && clock.monotonic() - known.from < JUST_MS
+    return known?.why === 'cut' && clock.monotonic() - known.from < JUST_MS
   }
 
   /** Decides about a picture that was just read: it waits for its end, it fails, or it can be sent (null). */
@@ -85,14 +121,13 @@ export class IncompletePictures {
     const { file } = job
     const { ending, look, hash } = read
     const { action } = this.#policy
-    const before = this.#waiting.get(keyOf(file))
+    const now = clock.monotonic()
+    const since = this.#sameSince(file, read, now)
     this.#waiting.delete(keyOf(file))
     const waits = waitForEnd(ending, this.#policy, settleMs)
     if (waits === null) return null
     const { afterMs, message } = waits
     const cut = ending.kind === 'cut'
-    const now = clock.monotonic()
-    const since = before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
     // A ctime in the future comes from a clock that was set back, or from another machine's clock. A ctime an hour ahead is
     // taken as an hour ago, so that the picture does not wait for long.
     const age = Math.abs(clock.wall() - look.ctime / 1000)
@@ -101,19 +136,14 @@ export class IncompletePictures {
     // have seen the picture unchanged for so long.
     const known =
       cut && action === 'leave' ? age : Math.max(leftAloneMs(context, job, look.ctime), now - since)
-    if (known < afterMs) {
-      if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
-      this.#waiting.set(keyOf(file), {
-        look,
-        hash,
-        cut,
+    if (known < afterMs)
+      return this.#wait(file, read, {
+        why: cut ? 'cut' : 'blank',
         message,
         since,
         from: now,
         end: now + afterMs - known,
       })
-      return { kind: 'waits', message, retryInMs: afterMs - known }
-    }
     if (ending.kind !== 'cut' || waits.becomes === 'sent') return null
     return {
       kind: 'failed',
@@ -122,6 +152,18 @@ export class IncompletePictures {
       retryAt: null,
       hash,
     }
+  }
+
+  /** Since when the picture has not changed, by this read of it and those before. Monotonic milliseconds. */
+  #sameSince(file: FileKey, { look, hash }: Read, now: number): number {
+    const before = this.#waiting.get(keyOf(file))
+    return before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
+  }
+
+  #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, 'look' | 'hash'>): Waits {
+    if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
+    this.#waiting.set(keyOf(file), { look, hash, ...wait })
+    return { kind: 'waits', message: wait.message, retryInMs: wait.end - wait.from }
   }
 }
 

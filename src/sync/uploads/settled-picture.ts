@@ -1,16 +1,15 @@
 import { dirname } from 'node:path/posix'
 import type { Disk } from '../../local/disk.ts'
-import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
-import { because } from '../../words/reasons.ts'
+import type { OpenPicture } from '../../local/picture-file.ts'
 import type { EngineContext } from '../context.ts'
-import type { UploadJob } from './upload-job.ts'
+import type { UploadJob, Waits } from './upload-job.ts'
 
 /** What is needed to find out how long a file has been left alone. */
 export type AgeContext = Pick<EngineContext, 'clock' | 'ages'> & { disk: Pick<Disk, 'isRemote'> }
 
 type SettleContext = AgeContext &
   Pick<EngineContext, 'openPicture' | 'settleMs'> & {
-    incomplete: Pick<EngineContext['incomplete'], 'wasJustCut'>
+    incomplete: Pick<EngineContext['incomplete'], 'wasJustCut' | 'isRestless' | 'rest'>
   }
 
 /**
@@ -35,15 +34,18 @@ const BYTES_PER_MS = 100_000
  * not tell that the editor has finished, and `b.jpg` waits the full time. A picture that was seen a moment ago without its
  * end counts as new, because its first writer is still writing it, and not an editor.
  *
- * Two kinds of pictures do not wait in this function: a picture whose end is missing (IncompletePictures waits for it), and
- * a picture whose bytes are on the host already. `used`: the hash of the image that the file uses, or null.
+ * Three kinds of pictures do not wait in this function, because other pictures wait meanwhile: a picture whose bytes are on the
+ * host already, a picture whose end is missing, and a picture that has changed while this function waited for it before.
+ * IncompletePictures remembers the latter two. An example: a webcam writes over `c.jpg` twice a second. Later passes read
+ * `c.jpg` once in `settleMs`, and open it when its bytes were the same twice in a row. Until then it waits.
+ * `used`: the hash of the image that the file uses, or null.
  */
 export async function openSettled(
   context: SettleContext,
   job: Pick<UploadJob, 'file' | 'root' | 'path'>,
   used: Buffer | null,
   signal: AbortSignal,
-): Promise<OpenPicture> {
+): Promise<OpenPicture | Waits> {
   const { openPicture, settleMs, clock, incomplete } = context
   const { file, root, path } = job
   const quietMs = (size: number) => Math.min(settleMs, LOOKS_APART_MS + size / BYTES_PER_MS)
@@ -58,13 +60,18 @@ export async function openSettled(
   const early = endsEarly(first, file) && (isNew(first, settleMs) || incomplete.wasJustCut(file, clock))
   // The file has not changed since the scan saw it, and the wait above is over. So it was left alone long enough.
   if (early && look.ctime === file.ctime && look.ino === file.ino) return first
+  if (incomplete.isRestless(file)) return rested(first)
   first.close()
   // Reading may have taken longer than the wait, and Node warns of a wait below zero.
   await clock.sleep(Math.max(0, (early ? quietMs(look.size) : settleMs) - age), signal)
   const second = await openPicture(root, path, signal)
-  if (second.hash.equals(first.hash) && second.look.ctime === first.look.ctime) return second
-  second.close()
-  throw new PictureFileError('CHANGING', because('still_written'))
+  return second.hash.equals(first.hash) && second.look.ctime === first.look.ctime ? second : rested(second)
+
+  function rested(picture: OpenPicture): OpenPicture | Waits {
+    const waits = incomplete.rest(context, file, picture)
+    if (waits) picture.close()
+    return waits ?? picture
+  }
 }
 
 /**

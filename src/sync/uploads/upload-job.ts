@@ -75,6 +75,13 @@ interface FailedUpload {
   odd?: HostFailure
 }
 
+/** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
+export interface Waits {
+  kind: 'waits'
+  message: Reason
+  retryInMs?: number
+}
+
 /**
  * What became of one file. Only `stop` concerns other files too. `hash`: the file's SHA-256; null when the file was not
  * read.
@@ -87,8 +94,7 @@ export type UploadResult =
   | { kind: 'linked' }
   | FailedUpload
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
-  /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
-  | { kind: 'waits'; message: Reason; retryInMs?: number }
+  | Waits
   /**
    * Nothing can be uploaded now, and all files stay pending. `ofPicture`: the failure of this file, if it turns out that
    * only this file is concerned.

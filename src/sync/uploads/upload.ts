@@ -18,6 +18,7 @@ import {
   type UploadJob,
   type UploadResult,
   type UploadRun,
+  type Waits,
 } from './upload-job.ts'
 
 /** Brings one file to the host, unless its bytes are there already. */
@@ -81,7 +82,7 @@ export class Uploader {
     signal: AbortSignal,
     work: (open: OpenPicture) => Promise<UploadResult>,
   ): Promise<UploadResult> {
-    let open: OpenPicture
+    let open: OpenPicture | Waits
     try {
       open = await openSettled(this.#run, job, this.#imageOf(job)?.hash ?? null, signal)
     } catch (error) {
@@ -96,6 +97,7 @@ export class Uploader {
           }
         : { kind: 'waits', message: error.why }
     }
+    if ('kind' in open) return open
     try {
       return await work(open)
     } finally {

@@ -3,8 +3,10 @@ import { describe, expect, it, vi } from 'vitest'
 import type { OpenPicture } from '../../../src/local/picture-file.ts'
 import type { Ending } from '../../../src/protocol/picture/ending.ts'
 import { clockOffset, FileAges } from '../../../src/sync/clock.ts'
+import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
 import { openSettled } from '../../../src/sync/uploads/settled-picture.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { VirtualClock } from '../../daemon/virtual-clock.ts'
 
 const SETTLE_MS = 1000
@@ -47,7 +49,9 @@ function stage({
       disk: { isRemote: folder => isRemote && folder === '/r' },
       settleMs: SETTLE_MS,
       clock,
-      incomplete: { wasJustCut: () => wasCut },
+      incomplete: Object.assign(new IncompletePictures({ afterMs: 0, action: 'leave' }), {
+        wasJustCut: () => wasCut,
+      }),
       ages: new FileAges(knowsClock ? clockOffset(clock) : null),
       async openPicture() {
         openings.push(Math.round(clock.monotonic()))
@@ -71,13 +75,11 @@ function stage({
     never,
   )
   let at: number | null = null
-  const outcome = opened.then(
-    () => {
-      at = Math.round(clock.monotonic())
-      return 'open' as const
-    },
-    (error: Error) => error.message,
-  )
+  const outcome = opened.then(result => {
+    if ('kind' in result) return inWords(result.message)
+    at = Math.round(clock.monotonic())
+    return 'open'
+  })
   return {
     clock,
     openings,
