@@ -1,12 +1,16 @@
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WINDOW_MS } from '../../src/remote/gate/rate-window.ts'
+import { untilIdle } from '../measure/idle.ts'
 import { inRounds } from '../measure/rounds.ts'
 import { type TimedRun, timedRun } from '../measure/timed-run.ts'
+import type { SyncedTree } from '../ours/synced-tree.ts'
 import { PROGRAM } from '../ours/workspace.ts'
 import type { Means, Part } from '../part.ts'
 import { type Aim, compareRuns } from '../table/compare.ts'
-import { changingFile } from '../trees/shape.ts'
+import { changingFile, fileName } from '../trees/shape.ts'
+import { writePicture } from './latency/write-picture.ts'
 
 /** Each is the whole process, from its start to its end. */
 export const start: Part = {
@@ -37,7 +41,32 @@ async function startUp(means: Means, rounds: number): Promise<void> {
     const again = { albumd: second, 'the first': first }
     const aim = { most: 1.2, words: 'as quick as the first' }
     compareRuns(means, 'the same again, within a second', again, { 'the first': aim })
+    means.say('put beside a daemon')
+    const put = await puts({ tree, workspace }, rounds)
+    beside('albumd put FILE beside a daemon', put, { most: 0.3, of: 'seconds', words: '≤ 300 ms' })
   } finally {
     await close()
+  }
+}
+
+/** One new picture after the other, to a daemon that rests. The tree is left as it was. */
+async function puts({ tree, workspace }: Pick<SyncedTree, 'tree' | 'workspace'>, rounds: number) {
+  const folder = join(tree, 'put')
+  mkdirSync(folder)
+  const daemon = workspace.daemon()
+  const runs: TimedRun[] = []
+  try {
+    await untilIdle(daemon.pid)
+    // The first makes the album, and does not count.
+    for (let number = 0; number <= rounds; number++) {
+      const path = join(folder, fileName(number))
+      await writePicture(path, false)
+      runs.push(await workspace.albumd(['put', path]))
+    }
+    await daemon.stop()
+    return runs.slice(1)
+  } finally {
+    rmSync(folder, { recursive: true })
+    await workspace.albumd(['sync'], { codes: [0, 3] })
   }
 }
