@@ -1,5 +1,5 @@
 import { KEY_REMEDY } from '../config/host-access.ts'
-import { EARLY_REMEDY } from '../daemon/report/quota-status.ts'
+import { EARLY_REMEDY, uploadsLeft } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
@@ -238,6 +238,10 @@ export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog
   if (quota.used_up_early)
     lines.push(`        the host said so long before ${inDigits(limit)}: ${EARLY_REMEDY}`)
   if (backlog.days > 0) lines.push(backlogInWords(backlog))
+  if (backlog.moved > 0)
+    lines.push(
+      `moved   ${inWords(because('sent_again', { moved: backlog.moved, left: uploadsLeft(quota) }))}`,
+    )
   return lines
 }
 

@@ -13,11 +13,17 @@ export type PassEvent =
       change: 'pending' | 'aside' | 'gone' | 'pruned'
       reason: Reason
     }
-  /** A picture is gone from the disk. Its image is deleted when the grace is over, unless something needs the image. */
-  | { event: 'picture_gone'; mirror: string; path: string }
+  /**
+   * A picture is gone from the disk. Its image is deleted when the grace is over, unless something needs the image. Then its
+   * delivery address ends.
+   */
+  | { event: 'picture_gone'; mirror: string; path: string; cdn_url: string | null }
   | { event: 'mirror_guarded'; mirror: string; reason: Reason }
-  /** `quota_left`: how many more pictures may be sent today, by albumd's own count. */
-  | { event: 'uploads_started'; pictures: number; bytes: number; quota_left: number }
+  /**
+   * `moved`: how many of the pictures were renamed or moved, so that each is sent again and its old address ends.
+   * `quota_left`: how many more pictures may be sent today, by albumd's own count.
+   */
+  | { event: 'uploads_started'; pictures: number; bytes: number; moved: number; quota_left: number }
   /** `cdn_url`: null when the host has not told where it delivers the image. */
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }
   /**

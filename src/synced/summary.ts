@@ -112,6 +112,14 @@ export function openSummaries({ all, column, one, value }: Statements) {
   const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
      WHERE flat > 0 AND state = 'synced' AND mirror = +?`
   const countFlat = value<[mirror: number], number>(`SELECT count(*) ${flat}`)
+  const moved = value<[mirrors: string], number>(
+    `SELECT ifnull(sum(min(n, (SELECT count(*) FROM files AS found
+       WHERE found.state = 'pending' AND found.state <> 'synced' AND found.image IS NULL
+         AND found.mtime = gone.mtime AND found.size = gone.size))), 0)
+     FROM (SELECT size, mtime, count(*) AS n FROM escrow CROSS JOIN files ON files.image = escrow.image
+       WHERE reason = 'deleted' AND files.state = 'gone' AND escrow.mirror IN (SELECT value FROM json_each(?))
+       GROUP BY size, mtime) AS gone`,
+  )
   const failure = `SELECT mirror, failures.folder, failures.name,
        CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at, at AS accepted_at
@@ -156,6 +164,12 @@ export function openSummaries({ all, column, one, value }: Statements) {
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }
       },
+      /**
+       * How many pictures of these mirrors seem to have been renamed or moved and wait to be sent again: the image of a
+       * picture that is gone waits for its deletion, and a new picture of the same size and modification time waits for its
+       * upload. Each takes an upload (§4), and ends the address of its image.
+       */
+      moved: (mirrors: readonly number[]) => moved(JSON.stringify(mirrors)),
       /** At most `most` pictures of a mirror that lie flat. */
       flatOf: all<[mirror: number, most: number], FlatPicture>(
         `SELECT CASE WHEN path = '' THEN name ELSE path || '/' || name END AS path, path AS folder,

@@ -1,5 +1,5 @@
 import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-errors.ts'
-import { inDigits, localTime, shellWord, spanInWords } from './text.ts'
+import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
 
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
@@ -339,6 +339,9 @@ const WORDS = {
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
+  sent_again: ({ moved, left }: { moved: number; left: number }) =>
+    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved: sending ${moved === 1 ? 'it' : 'them'} again takes ` +
+    `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,
   rest_is_reserve: 'the rest is kept for new pictures',
   looked_for_again: ({ until }: { until: number | null }) =>
     `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,

@@ -38,6 +38,6 @@ it('counts the albums of an audit that goes on, and how long the rest of them ta
 })
 
 it('does not pass its own count of the quota for what the host would say', () => {
-  const told = { event: 'uploads_started', pictures: 2, bytes: 2048, quota_left: 4969 } as const
+  const told = { event: 'uploads_started', pictures: 2, bytes: 2048, moved: 0, quota_left: 4969 } as const
   expect(eventInWords(told)).toBe("2 pictures to compare or send (2 KB); quota left 4,969 by albumd's count")
 })

@@ -23,7 +23,7 @@ const STATUS: Status = {
     next_probe_at: null,
     reset: { known: 'no' },
   },
-  backlog: { pictures: 0, bytes: 0, days: 0, per_day: 9, done_by: null },
+  backlog: { pictures: 0, bytes: 0, moved: 0, days: 0, per_day: 9, done_by: null },
   store: null,
   machines: [],
   watching: null,

@@ -25,6 +25,7 @@ it('the start of uploads is news once while the same pictures wait', () => {
     event: 'uploads_started',
     pictures: 1,
     bytes,
+    moved: 0,
     quota_left: 9,
   })
   const waits: SpokenEvent = { event: 'picture_waits', mirror: '/a', path: 'p', message: 'half' }

@@ -109,7 +109,8 @@ function operationInWords(operation: Operation, hasOneMirror: boolean): string {
   const at = 'path' in operation && !hasOneMirror ? fullPath(operation.mirror, operation.path) : null
   const what = 'album' in operation ? `"${operation.album}"` : (at ?? operation.path)
   const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
-  return `${verbOf(operation.operation)} ${printable(what)} (${printable(operation.reason)}${size})`
+  const ends = 'cdn_url' in operation && operation.cdn_url !== null ? `  ${printable(operation.cdn_url)}` : ''
+  return `${verbOf(operation.operation)} ${printable(what)} (${printable(operation.reason)}${size})${ends}`
 }
 
 function verbOf(operation: Operation['operation']): string {

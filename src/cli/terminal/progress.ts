@@ -179,8 +179,13 @@ export function eventInWords(told: SpokenEvent): string | null {
       return `${printable(told.mirror)}: ${count(told.files, 'picture')} in ${count(told.folders, 'folder')}`
     case 'mirror_guarded':
       return `guarded: ${printable(told.reason)}`
-    case 'uploads_started':
-      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)} by albumd's count`
+    case 'uploads_started': {
+      const again =
+        told.moved > 0
+          ? ` ${inWords(because('sent_again', { moved: told.moved, left: told.quota_left }))}`
+          : ''
+      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)} by albumd's count${again && `.${again}`}`
+    }
     case 'picture_uploaded':
       return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`
     case 'picture_failed':

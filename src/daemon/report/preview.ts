@@ -33,6 +33,7 @@ import { stateFiles } from '../state/claim.ts'
 import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { refuseOther } from '../state/state.ts'
 import { claimsInRecords } from './claims.ts'
+import { quotaStatus, uploadsLeft } from './quota-status.ts'
 
 /**
  * One thing that the next pass would do, and why. Paths are below the mirror's folder.
@@ -40,6 +41,7 @@ import { claimsInRecords } from './claims.ts'
  * compare: the picture is read and hashed, and uploaded only if its bytes are new.
  * hold: the image is to be deleted, and waits for a person.
  * wait: the image is to be deleted once its grace has ended.
+ * cdn_url: the delivery address that ends with the image. Null: not known.
  */
 export type Operation =
   | {
@@ -49,7 +51,13 @@ export type Operation =
       size: number
       reason: string
     }
-  | { operation: 'delete' | 'hold' | 'wait'; mirror: string; path: string; reason: string }
+  | {
+      operation: 'delete' | 'hold' | 'wait'
+      mirror: string
+      path: string
+      reason: string
+      cdn_url: string | null
+    }
   | { operation: 'use_album'; mirror: string; album: string; reason: string }
   | { operation: 'none'; mirror: string; reason: string }
 
@@ -97,6 +105,9 @@ export async function* previewPass(
         note(
           `${count(pictures, 'picture')} outside their albums: sent into them if the host makes them by now`,
         )
+      const moved = synced.summaries.moved(scanned.map(({ row }) => row.id))
+      const { quota } = quotaStatus(config, synced, Date.now())
+      if (moved > 0) note(inWords(because('sent_again', { moved, left: uploadsLeft(quota) })))
       if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, running)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {
@@ -112,8 +123,8 @@ interface Uploads {
   any: boolean
   /** Pictures that have no image yet. */
   added: number
-  /** Paths of pictures that have an image, whose new version is uploaded. */
-  replaced: string[]
+  /** The pictures that have an image, and whose new version is uploaded. */
+  replaced: { path: string; image: number }[]
 }
 
 async function copyOfState(stateDir: string, copy: string): Promise<string> {
@@ -175,7 +186,7 @@ function* previewUploads(
     const ofMirror = uploads.get(row.id)!
     ofMirror.any = true
     if (file.image === null) ofMirror.added++
-    if (operation === 'replace') ofMirror.replaced.push(path)
+    if (operation === 'replace') ofMirror.replaced.push({ path, image: file.image! })
     yield { operation, mirror, path, size: file.size, reason: inWords(why) }
   }
 }
@@ -205,21 +216,26 @@ async function* previewDeletions(
   const elsewhere = new FoundElsewhere(synced, new Set(), new Set())
   for (const { row, policy } of scanned) {
     if (policy.deletions === 'keep') continue
-    const planned = (operation: 'delete' | 'hold' | 'wait', path: string, why: Reason): Operation => {
-      return { operation, mirror: policy.folder, path, reason: inWords(why) }
+    const planned = (
+      operation: 'delete' | 'hold' | 'wait',
+      { path, image }: { path: string; image: number },
+      why: Reason,
+    ): Operation => {
+      const cdn_url = synced.images.byId(image)?.cdn_url ?? null
+      return { operation, mirror: policy.folder, path, reason: inWords(why), cdn_url }
     }
     const ofMirror = uploads.get(row.id)!
     const moved = await takeMoved(synced, row.id, elsewhere)
     const isHeld = await weigh(synced, row.id, ofMirror, config.deletions, running)
-    for (const { path, state, reason } of moved)
-      yield state === 'held'
-        ? planned('hold', path, WHY_IN_ESCROW[reason])
-        : planned('delete', path, because('moved_away'))
+    for (const entry of moved)
+      yield entry.state === 'held'
+        ? planned('hold', entry, WHY_IN_ESCROW[entry.reason])
+        : planned('delete', entry, because('moved_away'))
     for (const entry of synced.escrow.ofMirror(row.id)) {
       const [operation, why] = operationOn(context, entry, running) ?? []
-      if (operation && why) yield planned(operation, entry.path, why)
+      if (operation && why) yield planned(operation, entry, why)
     }
-    if (isHeld) for (const path of ofMirror.replaced) yield planned('hold', path, WHY_IN_ESCROW.superseded)
+    if (isHeld) for (const old of ofMirror.replaced) yield planned('hold', old, WHY_IN_ESCROW.superseded)
   }
 }
 

@@ -45,6 +45,8 @@ export type ResetStatus =
 export interface BacklogStatus {
   pictures: number
   bytes: number
+  /** How many of them were renamed or moved. Each takes an upload like a new picture, and its old address ends. */
+  moved: number
   /** In how many days all these pictures are uploaded, by the quota and the pace so far, rounded up. 0: today. */
   days: number
   /** How many pictures of the backlog can be uploaded in a whole day. */
@@ -101,8 +103,14 @@ export function quotaStatus(
     next_probe_at: isoTime(exhausted?.ask ?? null),
     reset: configured ? { known: 'configured' } : resetStatus(learned),
   }
+  const moved = synced.summaries.moved(mirrors)
   const done_by = pictures > 0 ? isoTime(doneBy) : null
-  return { quota, backlog: { pictures, bytes, days, per_day: perDay, done_by } }
+  return { quota, backlog: { pictures, bytes, moved, days, per_day: perDay, done_by } }
+}
+
+/** How many uploads are left today, by albumd's own count. */
+export function uploadsLeft({ exhausted, limit, used }: QuotaStatus): number {
+  return exhausted ? 0 : Math.max(0, limit - used)
 }
 
 function resetStatus(learned: QuotaState['learned']): ResetStatus {

@@ -16,7 +16,7 @@ export function attention({ recorded, stateProblem }: Facts): Html | null {
 <ul>${few.map(({ code, message }) => {
     if (code === 'HELD') return html`<li><a href="#held">Deletions wait for your decision</a></li>`
     if (code === 'FAILED')
-      return html`<li><a href="#failures">Some pictures can't be uploaded as they are</a></li>`
+      return html`<li><a href="#failures">Some pictures or folders can't be mirrored as they are</a></li>`
     return html`<li>${message} <code>${code}</code></li>`
   })}</ul>`
 }

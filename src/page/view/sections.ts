@@ -1,6 +1,8 @@
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
+import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { count, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
@@ -138,7 +140,10 @@ export function underWay({ status }: Recorded, { underWay, rate }: Facts, now: n
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>
 <p>${pace(status, underWay, rate, now)}</p>
-${few.length > 0 && html`<ul class="list sending">${few.map(sending)}</ul>`}${
+${
+  status.backlog.moved > 0 &&
+  html`<p class="aside">${inWords(because('sent_again', { moved: status.backlog.moved, left: uploadsLeft(status.quota) }))}.</p>`
+}${few.length > 0 && html`<ul class="list sending">${few.map(sending)}</ul>`}${
   more > 0 && html`<p class="aside">and ${more} more</p>`
 }`
 }

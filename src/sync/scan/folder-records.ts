@@ -101,7 +101,10 @@ export class FolderRecords {
       const { kind, file, reason } = change
       const at = pathOf(path, file.name)
       this.#context.tell({ event: 'change_found', mirror: folder, path: at, change: kind, reason })
-      if (kind === 'gone') this.#context.tell({ event: 'picture_gone', mirror: folder, path: at })
+      if (kind === 'gone') {
+        const cdn_url = file.image === null ? null : (tx.images.byId(file.image)?.cdn_url ?? null)
+        this.#context.tell({ event: 'picture_gone', mirror: folder, path: at, cdn_url })
+      }
       changed(tx, change, { mirror, path: at }, momentOf(this.#context))
     }
   }

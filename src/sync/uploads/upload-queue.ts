@@ -59,7 +59,8 @@ export class UploadQueue {
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
-    tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids), quota_left: quota.left() })
+    const moved = synced.summaries.moved(ids)
+    tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids), moved, quota_left: quota.left() })
     const from = clock.monotonic()
     await this.#upload(ids, state === 'probe', interruption)
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
@@ -80,7 +81,7 @@ export class UploadQueue {
     if (asks) quota.probe()
     let spare = asks ? 1 : quota.spare()
     let ended = false
-    tell({ event: 'uploads_started', ...synced.files.flatTotal(ids), quota_left: quota.left() })
+    tell({ event: 'uploads_started', ...synced.files.flatTotal(ids), moved: 0, quota_left: quota.left() })
     const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
     await this.#together(
       this.#suspects.last(synced.files.flat(ids)),

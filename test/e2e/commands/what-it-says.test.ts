@@ -4,10 +4,34 @@ import { describe, expect, it } from 'vitest'
 import { localTime } from '../../../src/words/text.ts'
 import { png } from '../../pictures.ts'
 import { loseState } from '../stage/fault-stage.ts'
+import { startDaemon } from '../stage/process.ts'
 import { runProgram, setStage } from '../stage/stage.ts'
 
 const PICTURES = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes]))
 const mirrored = (config: object = {}) => setStage({ pictures: PICTURES, config })
+
+it('tells what a rename costs before it is paid: in the dry run, in the log and in status', async () => {
+  const stage = await mirrored()
+  const { cdn_url } = await stage.json('url', 'a/0.png')
+  renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
+  const cost = (left: string) =>
+    `4 pictures were renamed or moved: sending them again takes 4 uploads (${left} left today), and their old addresses end`
+  const { out } = await stage.sync('--dry-run')
+  expect(out).toContain(`${cost('4,996')}\n`)
+  expect(out).toContain(`uploaded in its new place)  ${cdn_url}\n`)
+  const { plan } = await stage.json('sync', '--dry-run')
+  expect(plan).toContainEqual(expect.objectContaining({ operation: 'delete', path: 'a/0.png', cdn_url }))
+  // The host takes no more today, so they wait.
+  await stage.restartHost({ dailyQuota: 4 })
+  const daemon = startDaemon(stage)
+  expect(await daemon.told('uploads_started')).toMatchObject({ pictures: 4, moved: 4, quota_left: 4996 })
+  expect(daemon.events()).toContainEqual(
+    expect.objectContaining({ event: 'picture_gone', path: 'a/0.png', cdn_url }),
+  )
+  await daemon.told('uploads_stopped')
+  expect((await stage.albumd('status', '-c', stage.config)).out).toContain(`moved   ${cost('0')}\n`)
+  expect(await daemon.stop()).toBe(0)
+})
 
 describe('sync --dry-run', () => {
   it('does not hold a folder that only moved, nor says that it asked the host', async () => {
