@@ -10,6 +10,8 @@ export type DayBeginning = (wall: number) => number
 export const DAY_MS = 86_400_000
 /** The longest day: 24 hours, and two hours because the zone's clocks may be put back. */
 const LONGEST_MS = 26 * 3_600_000
+/** Of so many days it is remembered when they began. */
+const DAYS_KNOWN = 8
 
 /**
  * Answers a function for days that begin at this time of day in the time zone. The function is right also on days on which
@@ -24,14 +26,20 @@ export function daysOf({ minutes, time_zone }: QuotaReset): DayBeginning {
     day: '2-digit',
   })
   const dateOf = (wall: number) => day.format(wall - minutes * 60_000)
+  // A search writes 28 dates, and the quota is read before each upload.
+  const known = new Map<string, number>()
   return wall => {
     const date = dateOf(wall)
+    const found = known.get(date)
+    if (found !== undefined) return found
     let [before, begun] = [wall - LONGEST_MS, wall]
     while (begun - before > 1) {
       const between = Math.floor((before + begun) / 2)
       if (dateOf(between) === date) begun = between
       else before = between
     }
+    if (known.size === DAYS_KNOWN) known.clear()
+    known.set(date, begun)
     return begun
   }
 }
