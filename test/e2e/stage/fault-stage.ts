@@ -11,6 +11,8 @@ import { QUICK, type Run, type Stage, type StageOptions, setStage, sha256 } from
 
 /** How long albumd waits for an answer where nothing else is said. */
 const USUAL = '60s'
+/** How long credentials live where nothing else is said (§8). */
+const USUAL_TTL_MS = 600_000
 
 /** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
 export interface FaultStage extends Stage {
@@ -32,9 +34,8 @@ export interface FaultStageOptions {
 }
 
 export async function setFaultStage(options: FaultStageOptions = {}): Promise<FaultStage> {
-  const stage = await setStage({
-    host: { requestsPerSecond: UNLIMITED, credentialTtlMs: 2000, ...options.host },
-  })
+  const host = { requestsPerSecond: UNLIMITED, credentialTtlMs: 2000, ...options.host }
+  const stage = await setStage({ host: options.before ? { ...host, credentialTtlMs: USUAL_TTL_MS } : host })
   const proxy = await startFaultProxy(stage.baseUrl)
   const configure = (access: object) =>
     stage.configure({
@@ -47,11 +48,12 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
       deletions: { grace: '300ms', hold_min: 1_000_000, ...options.deletions },
     })
   if (options.before) {
-    // With all the time of the world: on a busy machine the first answers too would be lost, and only acknowledged
-    // uploads show how delivery addresses are built from ids.
+    // With all the time of the world: on a busy machine the first answers too would be lost, or credentials would end
+    // before they are used, and only acknowledged uploads show how delivery addresses are built from ids.
     configure({ ...options.access, timeout: USUAL })
     options.before(stage)
     expect(await stage.sync()).toMatchObject({ code: 0 })
+    await stage.restartHost(host)
   }
   const access = { credential_lifetime: '2s', ...options.access }
   configure(access)
