@@ -7,7 +7,7 @@ import { drawBroad, keptHistory } from './histories/seldom-histories.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
 import type { Violation } from './judges/oracle.ts'
-import { drawMachines, type MachinesHistory } from './machines/machines-history.ts'
+import { drawMachines, keptMachines, type MachinesHistory } from './machines/machines-history.ts'
 import { playMachines } from './machines/play-machines.ts'
 
 export interface Failure extends Violation {
@@ -105,7 +105,7 @@ const NOTHING = { steps: 0, seen: new Set<string>() }
 export function historyOf(seed: number): History | MachinesHistory {
   const its = seedOfKind(seed)
   if (isOfMachines(its)) return drawMachines(its)
-  return keptHistory(its) ?? (isBroad(its) ? drawBroad(its) : drawHistory(its))
+  return keptHistory(its) ?? keptMachines(its) ?? (isBroad(its) ? drawBroad(its) : drawHistory(its))
 }
 
 /** Plays the history of a seed. */

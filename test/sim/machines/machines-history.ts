@@ -1,8 +1,10 @@
 import type { Action, History } from '../histories/history.ts'
 import { drawHistory } from '../histories/history.ts'
+import { at, THREE } from '../histories/kept-histories.ts'
 import { Random } from '../histories/random.ts'
 import { GROWING } from '../histories/seeds.ts'
 import { PLAIN_SETTING } from '../histories/setting.ts'
+import { PLAIN } from '../histories/variations.ts'
 import { STORE_FAULTS, type StoreFault } from './virtual-store.ts'
 
 /** The store goes wrong for a while. Milliseconds from the beginning. */
@@ -113,3 +115,35 @@ export function drawMachines(seed: number): MachinesHistory {
     takenAt: random.chance(0.5) ? random.below(passes) : null,
   }
 }
+
+/** One of two machines of a plan without albums, where both send into the host's root. */
+const FLAT = {
+  ...THREE,
+  seed: 1_000_000_501,
+  variations: { ...PLAIN, without: ['create_album'], namesBase: true },
+  actions: [],
+} satisfies History
+const ofAlbum = (album: string) => [{ ...FLAT.mirrors[0]!, album }]
+
+/** Histories that chance seldom draws; see `kept-histories.ts`. */
+const KEPT: readonly MachinesHistory[] = [
+  // The second machine gets the picture of an image that the first has sent, and loses the picture again.
+  {
+    seed: 1_000_000_501,
+    machines: [
+      { ...FLAT, mirrors: ofAlbum('Family/Ann') },
+      {
+        ...FLAT,
+        mirrors: ofAlbum('Family/Ben'),
+        files: [],
+        actions: [at(1, 'add', 0, 1), at(1, 'add', 16, 5), at(2, 'remove')],
+      },
+    ],
+    clockOffset: 0,
+    troubles: [],
+    takenAt: null,
+  },
+]
+
+export const keptMachines = (seed: number): MachinesHistory | undefined =>
+  KEPT.find(kept => kept.seed === seed)

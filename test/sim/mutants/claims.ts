@@ -62,6 +62,6 @@ export const CLAIMS: readonly Mutant[] = [
     find: 'claims.isOwn(albumName(synced, album))',
     replace: 'albumName(synced, album) !== null',
     why: 'in an album that both need, a machine deletes the image of the other',
-    seed: 500_000_932,
+    seed: 1_000_000_501,
   },
 ]
