@@ -83,17 +83,21 @@ async function readShown(mirror: string, path: string): Promise<Thumbnail | null
   }
 }
 
-/** The file's bytes. The file is closed at their end, and when nobody reads them any more. */
+/** The file's bytes. The file is closed at their end, when reading fails, and when nobody reads them any more. */
 function piecesOf(file: OpenFile, size: number): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream<Uint8Array>({
     async pull(pieces) {
-      const piece = await readFrom(file, at, Math.min(PIECE, size - at))
-      at += piece.length
-      if (piece.length > 0) pieces.enqueue(piece)
-      if (piece.length > 0 && at < size) return
-      file.close()
-      pieces.close()
+      let isWhole = true
+      try {
+        const piece = await readFrom(file, at, Math.min(PIECE, size - at))
+        at += piece.length
+        isWhole = piece.length === 0 || at === size
+        if (piece.length > 0) pieces.enqueue(piece)
+        if (isWhole) pieces.close()
+      } finally {
+        if (isWhole) file.close()
+      }
     },
     cancel: () => file.close(),
   })
