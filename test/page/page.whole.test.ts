@@ -86,7 +86,7 @@ it.skipIf(noBrowser)(
     for (const most of ['', '&most=', '&most=-1']) expect(await withMost(most)).toMatchObject({ status: 400 })
     expect(await withMost('&most=0')).toMatchObject({ status: 303 })
     await expect.poll(text('#commands'), LONG).toContain('1 deletion is held now, and you saw 0')
-    await decide('Approve… 1 image of all folders', 'Delete 1 image of all folders')
+    await decide('Approve all… 1 image of all folders', 'Delete 1 image of all folders')
     await scene.daemon.told('image_deleted', 2)
     await expect.poll(() => page.locator('#held').innerHTML(), LONG).toBe('')
     const there = (await scene.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))

@@ -1,9 +1,11 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Recorded } from '../../src/page/facts.ts'
+import type { Alert } from '../../src/daemon/notify/health.ts'
+import type { Facts, Recorded } from '../../src/page/facts.ts'
 import { isOwnHost, isOwnOrigin, readOrMakeKey, userIn } from '../../src/page/guard.ts'
 import { LogTail, UnderWayPictures } from '../../src/page/heard.ts'
+import { attention, failures, late } from '../../src/page/view/decisions.ts'
 import { html } from '../../src/page/view/elements.ts'
 import { mirrors } from '../../src/page/view/sections.ts'
 import { Viewers } from '../../src/page/viewers.ts'
@@ -31,6 +33,43 @@ it('tells how many pictures lie outside their albums', () => {
   const { text } = mirrors({ status: { mirrors: [mirror], blocks: [] }, alerts: [] } as unknown as Recorded)
   expect(text).toContain('2 outside their albums')
   expect(text).not.toContain('to upload')
+})
+
+it('does not say that a picture needs a person which only waits for long', () => {
+  const waits = { key: 'TOO_OLD', code: 'TOO_OLD', message: 'A picture has waited for 25 hours' }
+  const held = { key: 'HELD', code: 'HELD', message: '3 deletions are held' }
+  const facts = (...alerts: Alert[]) => ({ recorded: { alerts }, stateProblem: null }) as unknown as Facts
+  expect(attention(facts(waits))).toBeNull()
+  expect(late(facts(waits))!.text).toContain('A picture has waited for 25 hours')
+  expect(attention(facts(waits, held))!.text).toContain('<h2>This needs you</h2>')
+  expect(late(facts(held))).toBeNull()
+})
+
+it('groups failures by folder and code, and names what two messages of a group do not share', () => {
+  const failed = (path: string, code: string, message: string) => ({
+    mirror: '/m',
+    path,
+    code,
+    message,
+    next_attempt_at: null,
+    accepted_at: null,
+    acceptable: true,
+  })
+  const status = {
+    failures: [
+      failed('a/1.png', 'X', 'the same'),
+      failed('a/2.png', 'X', 'the same'),
+      failed('a/3.png', 'Y', 'one'),
+      failed('a/4.png', 'Y', 'another'),
+      failed('b/5.png', 'X', 'the same'),
+    ],
+    accepted: [],
+    mirrors: [{ failed: 5, uncertain: 0 }],
+  }
+  const { text } = failures({ status } as unknown as Recorded, 'token')!
+  expect(text.match(/the same/g)).toHaveLength(2)
+  expect(text.match(/2 pictures/g)).toHaveLength(2)
+  for (const message of ['one', 'another']) expect(text).toContain(`<p>${message} <code>Y</code></p>`)
 })
 
 it('a template escapes all that is put into it, in text and in attributes', () => {

@@ -142,6 +142,7 @@ function decide(token: string, { images, of, path }: { images: number; of: strin
       most: images,
       about: of,
     })
-  return html`<div class="row">${asksFirst('Approve', what, `This deletes ${what} from the host. They can't be brought back from there.`, button('approve', 'Delete', 'bad'))}
-${asksFirst('Discard', what, `This keeps ${what} on the host for good. albumd does not delete them any more.`, button('discard', 'Keep'))}</div>`
+  const all = path === undefined ? ' all' : ''
+  return html`<div class="row">${asksFirst(`Approve${all}`, what, `This deletes ${what} from the host. This can't be undone.`, button('approve', 'Delete', 'bad'))}
+${asksFirst(`Discard${all}`, what, `This keeps ${what} on the host for good.`, button('discard', 'Keep'))}</div>`
 }

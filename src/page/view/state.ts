@@ -53,11 +53,12 @@ function waiting(
 
 type Backlog = Recorded['status']['backlog']
 
-/** How many bytes of the backlog are not sent yet. */
+/** How many bytes are not sent yet. The records may know less of a picture under way, because it grew after its last look. */
 export function bytesLeft({ bytes }: Backlog, underWay: readonly UnderWay[]): number {
+  const sum = (of: (picture: UnderWay) => number) => underWay.reduce((all, picture) => all + of(picture), 0)
   return Math.max(
-    0,
-    underWay.reduce((left, { sent }) => left - sent, bytes),
+    sum(({ size, sent }) => size - sent),
+    bytes - sum(({ sent }) => sent),
   )
 }
 
