@@ -32,7 +32,8 @@ export const syncCommand = configCommand(
         'At the end of the pass sync deletes the images of pictures that its scan found gone, after it has ' +
           'looked at each path again. deletions.grace is for run: images that run has in grace keep it, and ' +
           'holds apply. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
-          'watching. If albumd is paused, sync does nothing but say so (exit code 3).',
+          'watching. If albumd is paused, sync does nothing but say so (exit code 3). With paths, what was found ' +
+          'elsewhere before and still waits is sent too. put sends the pictures that it names, and nothing else.',
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)
