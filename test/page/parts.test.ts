@@ -45,31 +45,32 @@ it('does not say that a picture needs a person which only waits for long', () =>
   expect(late(facts(held))).toBeNull()
 })
 
+const failed = (path: string, code: string, message: string) => {
+  return { mirror: '/m', path, code, message, next_attempt_at: null, accepted_at: null, acceptable: true }
+}
+const shownOf = (list: ReturnType<typeof failed>[]) => {
+  const status = { failures: list, accepted: [], mirrors: [{ failed: list.length, uncertain: 0 }] }
+  return failures({ status } as unknown as Recorded, 'token')!.text
+}
+
 it('groups failures by folder and code, and names what two messages of a group do not share', () => {
-  const failed = (path: string, code: string, message: string) => ({
-    mirror: '/m',
-    path,
-    code,
-    message,
-    next_attempt_at: null,
-    accepted_at: null,
-    acceptable: true,
-  })
-  const status = {
-    failures: [
-      failed('a/1.png', 'X', 'the same'),
-      failed('a/2.png', 'X', 'the same'),
-      failed('a/3.png', 'Y', 'one'),
-      failed('a/4.png', 'Y', 'another'),
-      failed('b/5.png', 'X', 'the same'),
-    ],
-    accepted: [],
-    mirrors: [{ failed: 5, uncertain: 0 }],
-  }
-  const { text } = failures({ status } as unknown as Recorded, 'token')!
+  const text = shownOf([
+    failed('a/1.png', 'X', 'the same'),
+    failed('a/2.png', 'X', 'the same'),
+    failed('a/3.png', 'Y', 'one'),
+    failed('a/4.png', 'Y', 'another'),
+    failed('b/5.png', 'X', 'the same'),
+  ])
   expect(text.match(/the same/g)).toHaveLength(2)
   expect(text.match(/2 pictures/g)).toHaveLength(2)
   for (const message of ['one', 'another']) expect(text).toContain(`<p>${message} <code>Y</code></p>`)
+})
+
+it('shows of very many failures twenty folders, with eight pictures each', () => {
+  const text = shownOf(Array.from({ length: 1000 }, (_, n) => failed(`${n % 100}/${n}.png`, 'X', 'x')))
+  expect(text.match(/id="failures-/g)).toHaveLength(20)
+  expect(text.match(/id="failure-/g)).toHaveLength(160)
+  expect(text).toContain('and 80 more')
 })
 
 it('a template escapes all that is put into it, in text and in attributes', () => {

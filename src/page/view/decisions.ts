@@ -53,24 +53,59 @@ function ignored(
 ${failureGroups(accepted, all, 'albumd accept --list', token)}</details>`
 }
 
+/** How many groups are shown, and how many rows of a group where there are several groups. So the page stays small. */
+const GROUPS = 20
+const ROWS = 8
+
+/** What a list of groups shows. */
+interface Grouped<T> {
+  groups: readonly (readonly T[])[]
+  /** A group of one has no head. */
+  alone(only: T): Html
+  /** The id and the head of the group. */
+  head(group: readonly T[]): { id: string; head: Html }
+  row(one: T, group: readonly T[]): Html
+  /** How many rows the records have beside those of the groups. */
+  unlisted: number
+  /** The command that shows all rows. */
+  others: string
+}
+
+function grouped<T>({ groups, alone, head, row, unlisted, others }: Grouped<T>): Html {
+  const most = groups.length * ROWS > SHOWN ? ROWS : SHOWN
+  const shown = groups.slice(0, GROUPS).map(group => {
+    if (group.length === 1) return alone(group[0]!)
+    const { id, head: first } = head(group)
+    const rows = group.slice(0, most).map(one => row(one, group))
+    return html`<li id="${id}"><div class="row">${first}</div>
+${entries(rows, group.length, others)}</li>`
+  })
+  return entries(shown, groups.length + unlisted, others)
+}
+
 /** The failures by folder and code. A message that a group has in common stands once. */
 function failureGroups(failures: readonly FailureStatus[], all: number, others: string, token: string): Html {
   const groups = Map.groupBy(failures, ({ mirror, path, code }) =>
     [fullPath(mirror, folderAbove(path)), path === '' ? '' : code].join('\n'),
   )
-  const rows = [...groups.values()].map(group => {
-    const [first] = group as [FailureStatus]
-    if (group.length === 1) return failureRow(first, token, true)
-    const folder = fullPath(first.mirror, folderAbove(first.path))
-    const same = group.every(({ message }) => message === first.message)
-    const inFolder = group.slice(0, SHOWN).map(failure => failureRow(failure, token, !same))
-    return html`<li id="failures-${first.code}-${folder}"><div class="row"><div class="wide">${cutName(folderAbove(first.path) || first.mirror, folder)}
-<p>${count(group.length, 'picture')}${same && html`: ${first.message}`} <code>${first.code}</code></p></div>
-${commandButton(token, 'retry', 'Retry', { path: folder, about: folder })}</div>
-${entries(inFolder, group.length, others)}</li>`
+  const haveOneMessage = ([first, ...rest]: readonly FailureStatus[]) =>
+    rest.every(({ message }) => message === first!.message)
+  return grouped({
+    groups: [...groups.values()],
+    alone: failure => failureRow(failure, token, true),
+    head(group) {
+      const { mirror, path, code, message } = group[0]!
+      const above = folderAbove(path)
+      const folder = fullPath(mirror, above)
+      const head = html`<div class="wide">${cutName(above || mirror, folder)}
+<p>${count(group.length, 'picture')}${haveOneMessage(group) && html`: ${message}`} <code>${code}</code></p></div>
+${commandButton(token, 'retry', 'Retry', { path: folder, about: folder })}`
+      return { id: `failures-${code}-${folder}`, head }
+    },
+    row: (failure, group) => failureRow(failure, token, !haveOneMessage(group)),
+    unlisted: all - failures.length,
+    others,
   })
-  const shown = rows.slice(0, SHOWN)
-  return entries(shown, rows.length + all - failures.length, others)
 }
 
 function failureRow(failure: FailureStatus, token: string, isWhole: boolean): Html {
@@ -96,29 +131,39 @@ export function held({ held, status: { mirrors } }: Recorded, token: string): Ht
     mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0),
   )
   const folders = Map.groupBy(held, ({ mirror, path }) => fullPath(mirror, folderAbove(path)))
-  const rows = [...folders].map(([folder, inFolder]) => {
-    if (inFolder.length === 1) return heldRow(inFolder[0]!, token, true)
-    const atOrBelow = held.filter(({ mirror, path }) => isAtOrBelow(fullPath(mirror, path), folder))
-    const below = atOrBelow.length > inFolder.length ? ' and the folders in it' : ''
-    const name = mirrors.length > 1 ? folder : folderAbove(inFolder[0]!.path) || folder
-    const reasons = Map.groupBy(inFolder, ({ reason }) => reason)
-    const counts = [...reasons].map(
-      ([why, { length }]) => `${inDigits(length)} ${inWords(WHY_IN_ESCROW[why])}`,
-    )
-    return html`<li id="held-in-${folder}"><div class="row"><div class="wide">${cutName(name, folder)}
-<p class="aside">${count(inFolder.length, 'image')}: ${counts.join(', ')}</p></div>
-${decide(token, { images: atOrBelow.length, of: `of ${name}${below}`, path: folder })}</div>
-${entries(
-  inFolder.slice(0, SHOWN).map(deletion => heldRow(deletion, token, false)),
-  inFolder.length,
-  'albumd deletions list',
-)}</li>`
-  })
   return html`<h2>Held deletions <span class="aside">${inDigits(all)}</span></h2>
 <p>Unusually many pictures are gone here, so their images wait. <b>Approve</b> deletes them for good, <b>discard</b> keeps
 them on the host.</p>
 <div class="row">${decide(token, { images: all, of: 'of all folders' })}</div>
-${entries(rows.slice(0, SHOWN), rows.length + all - held.length, 'albumd deletions list')}`
+${grouped({
+  groups: [...folders.values()],
+  alone: deletion => heldRow(deletion, token, true),
+  head: group => heldHead(group, held, mirrors.length === 1, token),
+  row: deletion => heldRow(deletion, token, false),
+  unlisted: all - held.length,
+  others: 'albumd deletions list',
+})}`
+}
+
+/** `all`: the held deletions of all folders. A person decides about a folder together with the folders in it. */
+function heldHead(
+  group: readonly PendingDeletion[],
+  all: readonly PendingDeletion[],
+  isOnlyMirror: boolean,
+  token: string,
+): { id: string; head: Html } {
+  const { mirror, path } = group[0]!
+  const above = folderAbove(path)
+  const folder = fullPath(mirror, above)
+  const name = isOnlyMirror && above !== '' ? above : folder
+  const images = all.filter(each => isAtOrBelow(fullPath(each.mirror, each.path), folder)).length
+  const of = `of ${name}${images > group.length ? ' and the folders in it' : ''}`
+  const reasons = Map.groupBy(group, ({ reason }) => reason)
+  const counts = [...reasons].map(([why, { length }]) => `${inDigits(length)} ${inWords(WHY_IN_ESCROW[why])}`)
+  const head = html`<div class="wide">${cutName(name, folder)}
+<p class="aside">${count(group.length, 'image')}: ${counts.join(', ')}</p></div>
+${decide(token, { images, of, path: folder })}`
+  return { id: `held-in-${folder}`, head }
 }
 
 function heldRow(
