@@ -261,7 +261,8 @@ const WORDS = {
   hidden_name: '{at:within}hidden: the name begins with a dot',
   system_folder:
     '{at:within}a folder for thumbnails, snapshots or deleted files of the system; "!{name}/" in mirrors[].ignore mirrors it',
-  symbolic_link: '{at:within}a symbolic link; the picture is mirrored where it really lies',
+  symbolic_link:
+    '{at:within}a symbolic link, and albumd follows none; the picture is mirrored where it really lies if that is in a mirror',
   special_file: '{at:within}no regular file',
   rule_ignores: ({ at, pattern, file, line }: RuleAt) =>
     `${KINDS.within(at)}hidden by the rule ${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,

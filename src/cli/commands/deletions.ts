@@ -50,7 +50,7 @@ const BEFORE = {
 }
 
 const AFTERWARDS = {
-  list: 'is held. "albumd deletions approve" lets it go, "discard" keeps it for good.',
+  list: 'is held. "albumd deletions approve" deletes it on the host, "discard" keeps it there, and "albumd restore" brings the picture back.',
   approve: 'is approved, and goes at the next sync.',
   approve_now:
     'is approved, and is deleted once its grace has ended, unless albumd is paused or something is in doubt.',
@@ -58,7 +58,7 @@ const AFTERWARDS = {
 }
 
 const IN_GRACE =
-  'is deleted then, as far as albumd runs until then. "albumd deletions discard PATH" keeps it for good.'
+  'is deleted then, if albumd runs until then and not too many go at once. "albumd deletions discard PATH" keeps it for good.'
 
 /** Prints the deletions, and what happens to them now. */
 function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {

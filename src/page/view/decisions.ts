@@ -133,7 +133,7 @@ export function held({ held, status: { mirrors } }: Recorded, token: string): Ht
   const folders = Map.groupBy(held, ({ mirror, path }) => fullPath(mirror, folderAbove(path)))
   return html`<h2>Held deletions <span class="aside">${inDigits(all)}</span></h2>
 <p>Unusually many pictures are gone here, so their images wait. <b>Approve</b> deletes them for good, <b>discard</b> keeps
-them on the host.</p>
+them on the host. Until you approve, <code>albumd restore</code> brings the pictures back.</p>
 <div class="row">${decide(token, { images: all, of: 'of all folders' })}</div>
 ${grouped({
   groups: [...folders.values()],

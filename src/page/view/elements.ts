@@ -40,7 +40,8 @@ const KEPT = 10
 /** A name on one line. Where the line is too short, the name is cut in its middle, because names often differ at their end. */
 export function cutName(name: string, title: string): Html {
   const chars = Array.from(name)
-  return html`<b class="name" title="${title}"><span>${chars.slice(0, -KEPT).join('')}</span><span>${chars.slice(-KEPT).join('')}</span></b>`
+  const kept = chars.length > 2 * KEPT ? KEPT : chars.length
+  return html`<b class="name" title="${title}"><span>${chars.slice(0, -kept).join('')}</span><span>${chars.slice(-kept).join('')}</span></b>`
 }
 
 /** How many rows of a list the page shows at first. */

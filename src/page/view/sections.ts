@@ -177,7 +177,8 @@ function sending({ id, mirror, path, size, sent }: UnderWay): Html {
 
 /** The pictures that were uploaded last, with their delivery addresses. */
 export function latest({ latest }: Recorded): Html {
-  if (latest.length === 0) return html`<h2>Latest pictures</h2><p class="aside">None was uploaded yet.</p>`
+  if (latest.length === 0)
+    return html`<h2>Latest pictures</h2><p class="aside">What is uploaded appears here.</p>`
   return html`<h2>Latest pictures</h2>
 <ul class="list latest">${latest.map(picture)}</ul>
 <p class="aside">Anyone who knows a delivery address can see the picture, and read the time and place that its file holds.</p>`
