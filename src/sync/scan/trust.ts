@@ -28,6 +28,7 @@ interface KnownFile {
   size: number
   mtime: number
   state: FileState
+  image: number | null
 }
 
 /** When the root's identity differs, at most so many known files are looked for. */
@@ -120,9 +121,13 @@ function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
   const chosen = folders.filter((_, at) => at % step === 0)
   const each = Math.ceil(SAMPLE / Math.max(1, chosen.length))
   return chosen.flatMap(folder =>
-    synced.files
-      .someOf(folder.id, each)
-      .map(({ name, size, mtime, state }) => ({ path: pathOf(folder.path, name), size, mtime, state })),
+    synced.files.someOf(folder.id, each).map(({ name, size, mtime, state, image }) => ({
+      path: pathOf(folder.path, name),
+      size,
+      mtime,
+      state,
+      image,
+    })),
   )
 }
 
@@ -138,12 +143,17 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
 }
 
 /**
- * Whether at least one synced picture, at or below a folder, is there with the same name, size and time. A pending picture
- * tells nothing of the past, because this scan may have found it.
+ * Whether at least one picture that was sent, at or below a folder, is there with the same name, size and time. This scan may
+ * have found a picture changed, and recorded its new look. An example: a backup is put in the place of `a/`, so `a/x.jpg` has
+ * another inode and is pending when `a/c/` is found missing. So for a pending picture, its image tells what was sent.
  */
 export function anySentIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
-  const sent = sample(synced, mirror.id, path).filter(({ state }) => state === 'synced')
-  return sent.some(file => isAsKnown(disk, mirror.folder, file))
+  return sample(synced, mirror.id, path).some(file => {
+    if (file.state === 'synced') return isAsKnown(disk, mirror.folder, file)
+    const sent = file.state === 'pending' && file.image !== null ? synced.images.byId(file.image) : undefined
+    if (!sent || sent.mtime === null) return false
+    return isAsKnown(disk, mirror.folder, { path: file.path, size: sent.size, mtime: sent.mtime })
+  })
 }
 
 /** Whether a picture with an image, at or below a folder, is missing, or is there in an older version. */
@@ -174,7 +184,11 @@ function mostAreThere(disk: Disk, root: string, known: readonly KnownFile[]): bo
   return known.filter(file => isAsKnown(disk, root, file)).length * 2 > known.length
 }
 
-function isAsKnown(disk: Disk, root: string, { path, size, mtime }: KnownFile): boolean {
+function isAsKnown(
+  disk: Disk,
+  root: string,
+  { path, size, mtime }: Pick<KnownFile, 'path' | 'size' | 'mtime'>,
+): boolean {
   try {
     const stat = disk.lstat(`${root}/${path}`)
     return stat.kind === 'file' && stat.size === size && stat.mtime === mtime

@@ -69,6 +69,19 @@ describe('an older copy', () => {
     expect(deleted(workshop)).toBe(3)
   })
 
+  it('in the place of a folder is in doubt when all that it lacks is a folder in it', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('trip/a.png', png(3, 2).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    workshop.write('trip/day/b.png', png(3, 3).bytes)
+    await workshop.pass()
+    swap(trip, copy)
+    expect(await guarded(workshop)).toContain(join(trip, 'day'))
+    expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
+  })
+
   it('in the place of a folder is in doubt, also when it gets new pictures', async () => {
     const workshop = await copied()
     const trip = join(workshop.pictures, 'trip')
