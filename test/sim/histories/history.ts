@@ -82,7 +82,14 @@ const LATEST_WEIGHTS = {
 } as const
 
 /** What broad seeds alone have. */
-const BROAD_WEIGHTS = { approveHalf: 4, retry: 3, compareLinks: 3, adopt: 2 } as const
+const BROAD_WEIGHTS = {
+  approveHalf: 4,
+  retry: 3,
+  compareLinks: 3,
+  adopt: 2,
+  accept: 2,
+  otherPlan: 1,
+} as const
 
 export type ActionKind =
   | keyof typeof WEIGHTS

@@ -1,4 +1,4 @@
-import { daysFrom } from '../../../src/sync/quota/quota-day.ts'
+import { daysFrom, daysOf } from '../../../src/sync/quota/quota-day.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
 import type { Random } from './random.ts'
 
@@ -9,6 +9,8 @@ export interface Setting {
   /** Images a day by albumd's own count, and the share of them that is kept for the day's new ones. */
   limit: number
   reserve: number
+  /** The time zone of the host's days, as the config names it; null: it names none. */
+  zone: string | null
   /** Pictures tell by their bytes where they end, SVGs aside. */
   endings: boolean
   /** The disk stamps with its last tick, in milliseconds. */
@@ -21,6 +23,7 @@ export const PLAIN_SETTING: Setting = {
   hours: null,
   limit: 5000,
   reserve: 0.1,
+  zone: null,
   endings: false,
   tickMs: 4,
   mountsListed: false,
@@ -40,6 +43,7 @@ export function drawSetting(random: Random): Setting {
     ...(random.chance(0.25)
       ? { limit: 2 + random.below(5), reserve: random.pick([0.3, 0.5, 0.8]) }
       : { limit: PLAIN_SETTING.limit, reserve: PLAIN_SETTING.reserve }),
+    zone: null,
     endings: random.chance(0.6),
     tickMs: random.chance(0.1) ? random.pick([10, 1000]) : PLAIN_SETTING.tickMs,
     mountsListed: random.chance(0.7),
@@ -50,9 +54,10 @@ const PROBE_EVERY_MS = 900_000
 
 /** Where few may go in a day, its days are those of UTC. */
 export function allowanceOf(setting: Setting, order: 'newest' | 'oldest' = 'newest'): Allowance {
-  const { limit } = setting
+  const { limit, zone } = setting
   const reserve = order === 'newest' ? setting.reserve : 0
-  const days = limit === PLAIN_SETTING.limit ? null : daysFrom(0)
+  const ofUtc = limit === PLAIN_SETTING.limit ? null : daysFrom(0)
+  const days = zone === null ? ofUtc : daysOf({ minutes: 0, time_zone: zone })
   return { plan: 'professional', limit, reserve, days, probeEveryMs: PROBE_EVERY_MS }
 }
 

@@ -111,7 +111,10 @@ function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | u
  */
 function isRegrouped(world: World, path: string): boolean {
   const mirror = world.mirrors.find(({ folder }) => path.startsWith(`${folder}/`))
-  const mayBeRefused = world.history.actions.some(({ kind }) => kind === 'fault')
+  // Who deletes the album while a picture is on its way to it has the picture refused there.
+  const mayBeRefused = world.history.actions.some(
+    ({ kind }) => kind === 'fault' || kind === 'otherDeletesAlbum',
+  )
   const isLeft = mayBeRefused && rowOf(world, path)?.flat === 2
   return world.host.makesAlbums && mirror?.deletions === 'propagate' && !isLeft
 }

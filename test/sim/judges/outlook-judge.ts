@@ -1,3 +1,5 @@
+import type { Config } from '../../../src/config/schema.ts'
+import { quotaStatus } from '../../../src/daemon/report/quota-status.ts'
 import { restorableSince, versionAt } from '../../../src/records/versions.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
 import {
@@ -27,6 +29,7 @@ export function mustForetell(world: World): void {
     const blocks = context.synced.account.blocks()
     const reason = summary && mirrorOutlook({ ...context, blocks }, row, summary).reason
     if (reason) endsByItself(reason)
+    mustForetellQuota(world)
     for (const { reason } of leftOutBelow(context.disk, { mirror, path: '' })) inWords(reason)
     for (const full of [folder, ...world.disk.paths()]) {
       if (!`${full}/`.startsWith(`${folder}/`)) continue
@@ -35,6 +38,24 @@ export function mustForetell(world: World): void {
       if (row && full !== folder) mustBeRestorable(world, row, full, path)
     }
   }
+}
+
+/** When all that waits is sent, by the quota, as `status` says it. */
+function mustForetellQuota({ allowance, mirrors, state: { synced }, machine, history, oracle }: World): void {
+  const { plan, limit, reserve, probeEveryMs } = allowance
+  const config = {
+    host: {
+      plan,
+      daily_quota: limit,
+      ...(history.setting.zone !== null && { quota_reset: { minutes: 0, time_zone: history.setting.zone } }),
+    },
+    quota: { reserve, probe_every: probeEveryMs },
+    uploads: { order: history.order },
+    account: {},
+    mirrors,
+  } as unknown as Config
+  const { backlog } = quotaStatus(config, synced, machine.wall())
+  if (!(backlog.days >= 0)) oracle.report('foretells', `what waits takes ${backlog.days} days`)
 }
 
 /** What `restore --at` would bring back lay there at some time. */

@@ -7,7 +7,7 @@ import { LIFETIME_MS } from '../histories/variations.ts'
 import { pathOfAlbum } from '../host/host-truth.ts'
 import { CHECKING_ACTIONS } from './actions.ts'
 import { placeOf } from './locations.ts'
-import { approveHalf, approveHeld, discardHeld, retryFailed } from './person.ts'
+import { acceptFailures, approveHalf, approveHeld, discardHeld, retryFailed } from './person.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
 const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
@@ -126,6 +126,16 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
   retry(world) {
     world.passes.ask(() => retryFailed(world))
     return 'a person has what failed tried again'
+  },
+  accept: (world, a) =>
+    `a person ${a % 2 === 0 ? 'accepts' : 'minds'} ${acceptFailures(world, a % 2 === 0)} failures`,
+  otherPlan(world) {
+    // Another config takes another session.
+    if (world.passes.isUnderWay) return 'nothing'
+    world.endProcess()
+    world.allowance.plan = world.allowance.plan === 'flagship' ? 'professional' : 'flagship'
+    world.oracle.quota.restored(null)
+    return `the config names the plan ${world.allowance.plan}`
   },
   compareLinks(world) {
     world.passes.alsoCompareLinks()

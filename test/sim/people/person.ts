@@ -1,7 +1,12 @@
 import { forgetFailures } from '../../../src/daemon/commands/sync.ts'
+import { isAcceptable } from '../../../src/daemon/report/status.ts'
+import type { Disk } from '../../../src/local/disk.ts'
 import { approved, hurried, kept } from '../../../src/records/escrow.ts'
-import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
+import { accepted } from '../../../src/records/pictures.ts'
+import { missingPictures, recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
+import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
+import { codeOf } from '../../../src/words/reasons.ts'
 import { diskFor } from '../disk/disk-port.ts'
 import type { World } from '../engine/world.ts'
 import type { Doubts } from '../judges/doubts.ts'
@@ -45,8 +50,16 @@ export function retryFailed({ state, parts, mirrors, oracle }: World): void {
   oracle.quota.restored(null)
 }
 
+/** A person knows of what failed, or takes that back. Answers of how much. */
+export function acceptFailures({ state: { synced }, machine }: World, accept: boolean): number {
+  const failures = synced.summaries.failures(Number.MAX_SAFE_INTEGER).filter(isAcceptable)
+  synced.commitNow(tx => accepted(tx, failures, { accept, now: machine.wall() }))
+  return failures.length
+}
+
 /** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */
-export function trustDoubtful({ state, disk, looks, machine, mirrors, doubts, emptied }: World): number {
+export function trustDoubtful(world: World): number {
+  const { state, disk, looks, machine, mirrors, doubts, emptied } = world
   const { synced } = state
   const atOnce = { ...synced, commit: async <T>(change: (tx: Tx) => T) => synced.commitNow(change) }
   const view = diskFor(disk, looks, machine.wall, () => {})
@@ -57,13 +70,23 @@ export function trustDoubtful({ state, disk, looks, machine, mirrors, doubts, em
     for (const path of ['', ...synced.folders.unknown(row.id).map(doubt => doubt.path)]) {
       const trust = trustIn(view, synced, row, path)
       if (trust.kind !== 'root' && trust.kind !== 'folder') continue
+      isToldWhatGoes(world, view, trust.mirror, path)
       void recordTrust(atOnce, trust)
       trustRoots(doubts, folder, path)
+      if (trust.kind === 'folder' && codeOf(trust.folder.unknown!) === 'folder_older')
+        trustCopy(doubts, `${folder}/${path}`)
       emptied.forget(path === '' ? folder : `${folder}/${path}`)
       trusted++
     }
   }
   return trusted
+}
+
+/** The person is told which pictures go by that. */
+function isToldWhatGoes({ state, disk, oracle }: World, view: Disk, mirror: MirrorRow, path: string): void {
+  for (const picture of missingPictures(view, state.synced, mirror, path))
+    if (disk.find(`${mirror.folder}/${picture}`)?.node.kind === 'file')
+      oracle.report('foretells', `${mirror.folder}/${picture} is said to be missing`)
 }
 
 function trustRoots({ otherRoot, trusted, lostMount, ignoreGone }: Doubts, root: string, path: string): void {
@@ -74,6 +97,11 @@ function trustRoots({ otherRoot, trusted, lostMount, ignoreGone }: Doubts, root:
   const place = path === '' ? root : `${root}/${path}`
   for (const mount of lostMount.keys()) if (`${mount}/`.startsWith(`${place}/`)) lostMount.delete(mount)
   for (const at of ignoreGone.keys()) if (`${at}/`.startsWith(`${place}/`)) ignoreGone.delete(at)
+}
+
+/** What an older copy lacks may be a folder in it: this folder is in doubt then, and not the copy. */
+function trustCopy({ lostMount }: Doubts, place: string): void {
+  for (const copy of lostMount.keys()) if (place.startsWith(`${copy}/`)) lostMount.delete(copy)
 }
 
 function heldIn({ mirrors, escrow }: World['state']['synced']) {
