@@ -26,8 +26,8 @@ export interface SharedAccount {
     grantedAgain(): void
     granted(today: number): void
   }
-  /** Called after each try to reach the store. */
-  onBeat(told: () => void): void
+  /** Called after each try to reach the store. `close` waits for what it answers. */
+  onBeat(told: () => Promise<void>): void
   /** Tells the others which albums this machine has, as paths on the host. */
   tellAlbums(albums: string[]): void
   /** Tells when the host has refused another machine for the quota. */
@@ -94,13 +94,15 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
     const refusal = isNews ? await lastRefusal(store) : null
     if (refusal) heard?.(refusal)
   }
-  let told: (() => void) | null = null
+  let told: (() => Promise<void>) | null = null
   /** Ends the pause between two beats, when the store can be reached again. */
   let pause = new AbortController()
 
   const tell = async () => {
     const sent = clock.monotonic()
-    facts.rate = windows.reduce((sum, window) => sum + window.recent(sent).length, 0)
+    // A machine that has ended uses no part of the rate.
+    const using = facts.share === null ? [] : windows
+    facts.rate = using.reduce((sum, window) => sum + window.recent(sent).length, 0)
     facts.alone = sent - lastAnswer > MISSED_MS || windows.some(window => window.wasAlone(sent))
     const answer = await beat(store, machine, facts)
     if (answer === null) return
@@ -111,7 +113,7 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
   const beating = async () => {
     while (!ended.signal.aborted) {
       await tell()
-      told?.()
+      void told?.()
       pause = new AbortController()
       await clock.sleep(BEAT_MS, AbortSignal.any([ended.signal, pause.signal]))
     }
@@ -171,8 +173,8 @@ export function openAccount(store: Store, { machine, share, clock }: AccountOpti
       // What was sent a moment ago without the store still counts: then the store finds out that the machine is gone.
       if (!windows.some(window => window.wasAlone(clock.monotonic()))) {
         facts.share = null
-        facts.rate = 0
-        await beat(store, machine, facts)
+        await tell()
+        await told?.()
       }
       await store.close()
     },

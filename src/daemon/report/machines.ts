@@ -49,7 +49,7 @@ export function recordMachines(
   let recorded = { what: '', at: Number.NEGATIVE_INFINITY }
   let awaySince: number | null = null
   let isNoted = false
-  shared.onBeat(() => {
+  shared.onBeat(async () => {
     const now = wall()
     const away = shared.away()
     if (!away) {
@@ -62,14 +62,15 @@ export function recordMachines(
       if (isNoted) note({ event: 'store_away', message: inWords(away.reason) })
     }
     const machines = shared.machines()
-    const what = JSON.stringify([away?.reason ?? null, machines.map(({ name }) => name)])
+    const ofEach = machines.map(({ name, facts: { albums, share } }) => [name, albums, share])
+    const what = JSON.stringify([away?.reason ?? null, ofEach])
     if (what === recorded.what && Math.abs(now - recorded.at) < RECORD_MS) return
     recorded = { what, at: now }
     const rows = machines.map(({ name, seenMs, facts: { albums, usedToday, rate } }) => {
       return { name, seen: Math.round(now - seenMs), albums, used_today: usedToday, rate }
     })
     // When the state has failed, the pass fails too.
-    commit(tx => {
+    await commit(tx => {
       const since = tx.meta.get('machines')?.away?.since ?? now
       const told = away && { reason: away.reason, since }
       tx.meta.set('machines', { away: told, machines: rows })

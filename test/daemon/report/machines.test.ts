@@ -6,7 +6,7 @@ import { because } from '../../../src/words/reasons.ts'
 test('the log has a store that stays away once, and one that is away for a moment not at all', () => {
   let now = 1_795_262_400_000
   let isAway = false
-  let beat = () => {}
+  let beat = async () => {}
   const noted: string[] = []
   const shared = {
     away: () => (isAway ? { reason: because('store_lost', { where: 'store' }), since: 0 } : null),
@@ -26,7 +26,7 @@ test('the log has a store that stays away once, and one that is away for a momen
     for (const answer of answers) {
       now += 1000
       isAway = !answer
-      beat()
+      void beat()
     }
   }
   beats([true, false, false, true, false, true, false])
