@@ -28,11 +28,17 @@ const mirror = value.section({
         'mirror), keep keeps every image (a backup).',
     }),
   ignore: z
-    .array(value.text('a pattern such as "*.tmp"'), { error: 'must be a list of patterns' })
+    .array(
+      // A longer pattern leaves nothing out (`local/ignore-rules.ts`).
+      value
+        .text('a pattern such as "*.tmp"')
+        .max(4096, { error: 'must be a pattern of at most 4096 characters' }),
+      { error: 'must be a list of patterns' },
+    )
     .prefault([])
     .meta({
       description:
-        'What is left out, in gitignore\'s syntax. A file .albumdignore in any folder does the same for that folder. Folders of the system, such as lost+found, @eaDir, #recycle and $RECYCLE.BIN, are left out unless a rule has them back, for example "!@eaDir/".',
+        'What is left out, in gitignore\'s syntax. A file .albumdignore in any folder does the same for that folder. Folders of the system, such as lost+found, @eaDir, #recycle and $RECYCLE.BIN, are left out unless a rule has them back, for example "!@eaDir/". A pattern has at most 4096 characters; a longer one in a file leaves nothing out.',
       example: ['*.tmp', 'Private/'],
     }),
 })

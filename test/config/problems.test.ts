@@ -145,6 +145,15 @@ const cases: [name: string, text: string, lines: string[]][] = [
       'albumd.yaml:9:9: a value that begins with this character must be in quotes',
     ],
   ],
+  [
+    'a pattern that is too long',
+    configText({ rest: `    ignore: ["${'x'.repeat(4097)}"]\n` }),
+    [
+      expect.stringMatching(
+        /^albumd\.yaml:6:14: mirrors\[0\]\.ignore\[0\]: .*must be a pattern of at most 4096 characters$/,
+      ),
+    ],
+  ],
   ['a tab', 'host:\n\tplan: free\n', ['albumd.yaml:2:1: a tab; YAML is indented with spaces']],
   [
     'a line that is indented too far',
