@@ -145,8 +145,8 @@ export class Tally {
    */
   #compared = 0
 
-  /** The pictures that wait. This is a set, because a picture may be tried several times. */
-  readonly #waiting = new Set<string>()
+  /** The pictures that wait, and for what. This is a map, because a picture may be tried several times. */
+  readonly #waiting = new Map<string, string>()
 
   add(told: SpokenEvent): void {
     const { event } = told
@@ -155,7 +155,7 @@ export class Tally {
     if (event === 'picture_unchanged' && told.compared) this.#compared++
     if (!('path' in told)) return
     const picture = `${told.mirror}/${told.path}`
-    if (event === 'picture_waits') this.#waiting.add(picture)
+    if (event === 'picture_waits') this.#waiting.set(picture, told.message)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
     this.counts.waiting = this.#waiting.size
@@ -176,12 +176,20 @@ export class Tally {
     ) => mirrors.reduce((total, mirror) => total + mirror[field], 0)
     const guarded = mirrors.filter(({ state }) => state === 'guarded').length
     const unready = Math.min(waiting, sum('pending_uploads'))
+    // When all wait for the same, the summary says for what. Else the line of each says it.
+    const [only, other] = new Set(this.#waiting.values())
     const left = listed([
       [sum('pending_uploads'), `${sum('pending_uploads')} to upload`],
-      [unready, `${unready} of them not ready yet`],
+      [
+        unready,
+        `${unready} of them ${unready === 1 ? 'waits' : 'wait'}${only === undefined || other !== undefined ? '' : ` (${only})`}`,
+      ],
       [sum('failed'), `${sum('failed')} failed`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
-      [sum('pending_deletions'), `${sum('pending_deletions')} to delete`],
+      [
+        sum('pending_deletions'),
+        `${sum('pending_deletions')} to delete ("albumd run" does, after the grace)`,
+      ],
       [sum('held_deletions'), `${sum('held_deletions')} held`],
       [guarded, `${count(guarded, 'mirror')} guarded`],
       [notCompared, `${notCompared} linked and not compared`],

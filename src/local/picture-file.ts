@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, read, readlinkSyn
 import { promisify } from 'node:util'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
 import type { Ending } from '../protocol/picture/ending.ts'
-import { type Picture, readEnding, readPicture } from '../protocol/picture/picture.ts'
+import { foreignFormat, type Picture, readEnding, readPicture } from '../protocol/picture/picture.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 import { statOf } from './disk.ts'
 import { type FileLook, isSameLook } from './look.ts'
@@ -24,6 +24,8 @@ export interface OpenPicture {
   hash: Buffer
   /** Null: the bytes are no picture of §4.3's formats. */
   picture: Picture | null
+  /** Of what other format the bytes are when they are no picture; null: not known. */
+  foreign: ReturnType<typeof foreignFormat>
   /** Whether the picture is complete. */
   ending: Ending
   /**
@@ -87,6 +89,11 @@ export async function openPicture(root: string, path: string, options: OpenOptio
     file.close()
     throw asPictureError(error)
   }
+}
+
+/** Why a file whose bytes are no picture is not sent. */
+export function whyNoPicture({ foreign }: Pick<OpenPicture, 'foreign'>): Reason {
+  return foreign === null ? because('not_a_picture') : because('foreign_picture', { format: foreign })
 }
 
 const readInto = promisify(read)
@@ -181,6 +188,7 @@ async function hashed(
     const hash = bytes ? hashOf('sha256', bytes, 'buffer') : await hashInChunks(file, size, cut)
     const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(file, size, cut)
     const picture = await readPicture(source)
+    const foreign = picture ? null : foreignFormat(await source.read(0, Math.min(size, 12)))
     const ending = await readEnding(picture?.format ?? null, source)
     // The name shows the open file, unless another file has taken its place, and that file has another number.
     const after = statOf(lstatSync(full))
@@ -192,6 +200,7 @@ async function hashed(
       readAt,
       hash,
       picture,
+      foreign,
       ending,
       bytes,
       chunks: () => proved(file, size, hash, changed),

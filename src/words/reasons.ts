@@ -133,7 +133,7 @@ const WORDS = {
     '{folder} is another folder than before. Bring the old one back, or run "albumd trust {folder:shell}"',
   root_older:
     '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back, or run "albumd trust {folder:shell}"',
-  mirrored_by_another: 'Another albumd mirrors {folder}. Stop one of the two',
+  mirrored_by_another: 'Another albumd mirrors {folder}. Stop one of the two ("pgrep -af albumd" lists them)',
   root_replaced: '{folder} was replaced',
   root_replaced_in_scan: '{folder} was replaced while albumd looked at it',
   root_lost_in_scan: '{folder}: {words}',
@@ -170,6 +170,8 @@ const WORDS = {
     'The new image would have the address of the old one, so the old one stays. Rename the file to send the new version',
   sent_later: 'sent once uploads go on',
   not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
+  foreign_picture:
+    'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
   incomplete: 'File is not complete yet, so it may still be written',
   blank: 'Part of the file is only zeros, so it may still be written',
   stays_incomplete: 'File is truncated. Replace it, or exclude it in .albumdignore',
@@ -250,7 +252,7 @@ const WORDS = {
   not_scanned: 'there, and no scan has seen it yet',
   not_visible: "File can't be looked at: {words}",
   not_known: 'No such file, and albumd has never seen it',
-  folder_mirrored: 'mirrored, and so are its pictures',
+  folder_mirrored: 'part of the mirror',
   folder_gone: (gone: { waiting: number; held: number; deleted: number } | null) =>
     `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
   image_deleted: 'the image was deleted: {why:reason}',
@@ -293,7 +295,7 @@ const WORDS = {
   deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}); next try',
   will_fail: 'will fail: {why:reason}',
   waits_to_be_whole: ({ why, becomes }: { why: Reason; becomes: 'sent' | 'failed' }) =>
-    `${inWords(why)}; albumd sends it once it is whole, or else ${becomes === 'sent' ? 'as it is' : 'not until it changes'}`,
+    `${inWords(why)}; albumd sends it once it is whole, and from this time on ${becomes === 'sent' ? 'as it is' : 'leaves it until it changes'}`,
   tried_again: 'next try',
   tried_once_changed: 'albumd tries again once the file changes',
   looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',

@@ -14,7 +14,17 @@ describe('the summary of a pass', () => {
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     expect(tally.counts).toMatchObject({ waiting: 1, uploaded: 1 })
     expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
-      'left: 1 to upload, 1 of them not ready yet (',
+      'left: 1 to upload, 1 of them waits (x) (',
+    )
+    tally.add({ ...waits('c.png'), message: 'y' } as SpokenEvent)
+    expect(tally.inWords([{ ...IDLE, pending_uploads: 2 }], [])).toContain(
+      '2 to upload, 2 of them wait (albumd',
+    )
+  })
+
+  it('says who deletes what waits for its grace', () => {
+    expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [])).toBe(
+      'nothing done; left: 1 to delete ("albumd run" does, after the grace) (albumd status tells more)',
     )
   })
 

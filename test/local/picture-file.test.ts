@@ -14,7 +14,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openPicture } from '../../src/local/picture-file.ts'
+import { openPicture, whyNoPicture } from '../../src/local/picture-file.ts'
+import { inWords } from '../../src/words/reasons.ts'
 import { newerTime } from '../newer-time.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -168,6 +169,20 @@ describe('a picture file', () => {
       expect(picture.look.mtime).toBe(Date.parse(`${year}-01-01`) * 1000)
       picture.close()
     }
+  })
+
+  it.each([
+    ['heic', /^File is HEIC by its bytes, and the host takes no HEIC\. Convert it/],
+    ['mif1', /^File is HEIC by its bytes/],
+    ['avif', /^File is AVIF by its bytes/],
+    ['mp42', /^File is no picture of a known format/],
+  ])('of the brand %s that is called .jpg is called what it is', async (brand, words) => {
+    const root = tempFolder()
+    writeFileSync(join(root, 'a.jpg'), Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0mif1${'x'.repeat(99)}`))
+    const open = await openPicture(root, 'a.jpg', { changed })
+    open.close()
+    expect(open.picture).toBeNull()
+    expect(inWords(whyNoPicture(open))).toMatch(words)
   })
 
   it('that is large is not read to its end when nobody waits for it any more', async () => {

@@ -7,7 +7,7 @@ import { printable } from '../../words/text.ts'
 import type { Draft } from '../init/draft.ts'
 import { command, valued } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import { printLine } from '../terminal/output.ts'
+import { PROGRAM, printLine } from '../terminal/output.ts'
 
 const OPTIONS = {
   config: {
@@ -98,10 +98,10 @@ function targetOf(flag: string | undefined): string {
   return join(folder, 'albumd', 'config.yaml')
 }
 
-/** `handedIn`: only the service gets the key, from systemd. When a person starts `albumd run`, there is no key. */
-export function epilogue(file: string, keyFile: string | null, handedIn: boolean): string {
+/** `handedIn`: only the service gets the key, from systemd. When a person starts `albumd run`, there is no key. `program`: the name to call albumd by. */
+export function epilogue(file: string, keyFile: string | null, handedIn: boolean, program = PROGRAM): string {
   const at = printable(file)
-  const service = installs(file)
+  const service = installs(file, program)
   return [
     '',
     `wrote ${at}, where every other setting stands with what it is for`,
@@ -110,9 +110,9 @@ export function epilogue(file: string, keyFile: string | null, handedIn: boolean
     'Delivery addresses are public: whoever has one sees the picture, without the key.',
     'Pictures go as they are, with their metadata: the places where they were taken, the camera, the time.',
     '',
-    `see what it would do    albumd sync --dry-run --config ${at}`,
-    `look for trouble        albumd doctor --config ${at}`,
-    ...(handedIn ? [] : [`keep it mirrored        albumd run --config ${at}`]),
+    `see what it would do    ${program} sync --dry-run --config ${at}`,
+    `look for trouble        ${program} doctor --config ${at}`,
+    ...(handedIn ? [] : [`keep it mirrored        ${program} run --config ${at}`]),
     ...(service === null
       ? []
       : [`${handedIn ? 'keep it mirrored    ' : 'have systemd do that'}    ${service}`]),
@@ -120,8 +120,8 @@ export function epilogue(file: string, keyFile: string | null, handedIn: boolean
 }
 
 /** The command that installs a service with this config. Null: no service reads a config at this path. */
-function installs(file: string): string | null {
-  if (file === '/etc/albumd/config.yaml') return 'albumd service install'
+function installs(file: string, program: string): string | null {
+  if (file === '/etc/albumd/config.yaml') return `${program} service install`
   const own = xdgFolder(process.env.XDG_CONFIG_HOME, '.config', process.env)
-  return own !== null && file === join(own, 'albumd/config.yaml') ? 'albumd service install --user' : null
+  return own !== null && file === join(own, 'albumd/config.yaml') ? `${program} service install --user` : null
 }

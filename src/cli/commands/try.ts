@@ -4,15 +4,12 @@ import type { RunningHost } from '../../host/embedded-host.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { count, shellWord } from '../../words/text.ts'
+import { count, inDigits, shellWord } from '../../words/text.ts'
 import { command, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
-import { sayAside } from '../terminal/output.ts'
+import { PROGRAM, sayAside } from '../terminal/output.ts'
 import { noProgress, Progress, progressOn, tellPass } from '../terminal/progress.ts'
 import type { Workspace } from '../workspace.ts'
-
-/** The name to call albumd by. When npm has started albumd, a shell may not find albumd by its own name. */
-const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '') ? 'npx albumd' : 'albumd'
 
 export const tryCommand = command(
   options =>
@@ -105,7 +102,7 @@ function introduction({ folder, hostData }: Workspace, host: RunningHost): strin
   return [
     '',
     `  pictures    ${here(folder)}`,
-    `  image host  ${host.baseUrl}  (its own, over TLS)`,
+    `  image host  ${host.baseUrl}  (its own, over TLS; without the 10 pictures a second of other hosts)`,
     `  its data    ${here(hostData)}`,
     '',
   ].join('\n')
@@ -118,12 +115,21 @@ function whatNext(
   page: string | null,
 ): string {
   const row = synced.mirrors.of(folder)
-  const { files, synced: there } = synced.summaries.mirror(row?.id ?? 0)
+  const { files, synced: there, left_out } = synced.summaries.mirror(row?.id ?? 0)
+  const left = Object.values(left_out).reduce((sum, n) => sum + n, 0)
   const status = `${PROGRAM} status --config ${shellWord(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
-    `${there} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
+    `${inDigits(there)} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
+    ...(there < files
+      ? [`Not yet: ${inDigits(files - there)}. The next command names those that failed.`]
+      : []),
+    ...(left > 0
+      ? [
+          `Left out: ${count(left, 'file')}. "${PROGRAM} ls --left-out --config ${shellWord(here(config))}" says why.`,
+        ]
+      : []),
     '',
     ...(page ? [`  in a browser    ${page}`] : []),
     `  how it stands   ${status}`,

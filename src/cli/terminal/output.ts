@@ -28,6 +28,11 @@ export function paint(style: Parameters<typeof styleText>[0], text: string): str
   return styleText(style, text, { stream: process.stdout })
 }
 
+/** The name to call albumd by. When npm has started albumd, a shell may not find albumd by its own name. */
+export const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '')
+  ? 'npx albumd'
+  : 'albumd'
+
 /** Writes a line to standard output. */
 export function printLine(line: string): void {
   process.stdout.write(`${line}\n`)

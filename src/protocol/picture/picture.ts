@@ -56,6 +56,17 @@ export async function readPicture(source: ByteSource): Promise<Picture | null> {
   return size === 'raw' ? null : picture(format, size)
 }
 
+/**
+ * The format of bytes that are no picture of §4.3, when people often give such a file the name of a JPEG. HEIC and AVIF say
+ * it in the brand of their first box. `head`: the first 12 bytes or more. Null: not known.
+ */
+export function foreignFormat(head: Uint8Array): 'HEIC' | 'AVIF' | null {
+  const [, brand] = /^.{4}ftyp(.{4})/s.exec(startOf(head)) ?? []
+  if (brand === undefined) return null
+  if (/^avi[fs]$/.test(brand)) return 'AVIF'
+  return /^(?:he[iv][cxms]|mif1|msf1)$/.test(brand) ? 'HEIC' : null
+}
+
 /** The small JPEG that a camera has put into a large JPEG's EXIF; null when there is none. `source` must be a JPEG. */
 export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | null> {
   return readThumbnail(new ByteReader(source, { block: BLOCK, reads: MOST_READS }))

@@ -1,4 +1,4 @@
-import { openPicture, PictureFileError } from '../../local/picture-file.ts'
+import { openPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import type { Deletions } from '../../records/escrow.ts'
 import { remedyOfCode } from '../../remote/failures.ts'
@@ -147,7 +147,7 @@ export async function contentStep(
     const changed = () => new Error('it changed while it was read')
     const open = await openPicture(mirror.folder, path, { changed })
     await open.close()
-    if (!open.picture) return step(because('will_fail', { why: because('not_a_picture') }))
+    if (!open.picture) return step(because('will_fail', { why: whyNoPicture(open) }))
     const waits = waitForEnd(open.ending, incomplete, settleMs)
     if (waits === null) return null
     const { message: why, becomes, afterMs } = waits

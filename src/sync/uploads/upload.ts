@@ -1,4 +1,4 @@
-import { type OpenPicture, PictureFileError } from '../../local/picture-file.ts'
+import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { hashed, mayBeRegrouped, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
@@ -129,8 +129,7 @@ export class Uploader {
     const waits = this.#run.incomplete.judge(this.#run, job, open)
     if (waits) return waits
     if (!picture) {
-      const message = because('not_a_picture')
-      return { kind: 'failed', code: 'NOT_A_PICTURE', message, retryAt: null, hash }
+      return { kind: 'failed', code: 'NOT_A_PICTURE', message: whyNoPicture(open), retryAt: null, hash }
     }
     if (this.#run.uploadForm === 'presign' && job.albumPath.length > 0)
       return this.#refused(noAlbumInPresign(), hash)

@@ -53,7 +53,7 @@ it('why says of what a running albumd waits to be whole nothing else than that',
   expect(state).toBe('pending')
   expect(next).toMatchObject([
     {
-      what: expect.stringMatching(/once it is whole, or else not until it changes$/),
+      what: expect.stringMatching(/once it is whole, and from this time on leaves it until it changes$/),
     },
   ])
   stage.write('half.png', png(40, 30).bytes)

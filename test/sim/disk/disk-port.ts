@@ -132,6 +132,7 @@ export function openerFor(
       readAt,
       hash: Buffer.from(hash, 'hex'),
       picture: readTiny(bytes),
+      foreign: null,
       // Where they don't, half pictures look like whole ones: only that nobody writes to them tells.
       ending: endings ? endingOf(bytes) : UNCLEAR,
       bytes: inMemory() ? bytes : null,
