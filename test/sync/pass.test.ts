@@ -2,8 +2,10 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../src/local/disk.ts'
-import { openPicture } from '../../src/local/picture-file.ts'
+import { openPicture, PictureFileError } from '../../src/local/picture-file.ts'
+import { systemClock } from '../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
+import type { EngineContext } from '../../src/sync/context.ts'
 import { because, inWords, said } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import {
@@ -84,6 +86,28 @@ describe('a pass', () => {
     await workshop.pass({ host: second.host })
     expect(second.calls).toEqual(['sent new.png', 'deleted'])
     expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, failed: 0 })
+  })
+
+  it('tries a picture that can not be read in each pass, and rests for longer and longer before it makes one', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    let now = systemClock.wall()
+    const clock = { ...systemClock, wall: () => now }
+    const shut: EngineContext['openPicture'] = async () => {
+      throw new PictureFileError('UNREADABLE', because('file_unreadable', { code: 'EACCES' }))
+    }
+    const waits = async () => {
+      await workshop.pass({ openPicture: shut, clock })
+      return workshop.synced.failures.nextDue()! - now
+    }
+    const first = await waits()
+    expect(first).toBeGreaterThan(0)
+    now += 1
+    expect(await waits()).toBe(2 * first)
+    for (let times = 0; times < 10; times++) await waits()
+    expect(await waits()).toBeLessThan(2 * 3_600_000)
+    await workshop.pass({ clock })
+    expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
   })
 
   it('sends nothing that lies under an ignore file which can not be read', async () => {

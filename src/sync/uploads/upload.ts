@@ -21,6 +21,11 @@ import {
   type Waits,
 } from './upload-job.ts'
 
+/** After how many milliseconds a pass is made for a file that can't be read, if there is none before. */
+const READ_AGAIN_MS = 60_000
+/** This time is doubled with each try, and so often at most. */
+const DOUBLINGS = 6
+
 /** Brings one file to the host, unless its bytes are there already. */
 export class Uploader {
   readonly #run: UploadRun
@@ -87,15 +92,11 @@ export class Uploader {
       open = await openSettled(this.#run, job, this.#imageOf(job)?.hash ?? null, signal)
     } catch (error) {
       if (!(error instanceof PictureFileError)) throw error
-      return error.code === 'UNREADABLE'
-        ? {
-            kind: 'failed',
-            code: error.code,
-            message: error.why,
-            retryAt: this.#run.clock.wall(),
-            hash: null,
-          }
-        : { kind: 'waits', message: error.why }
+      if (error.code !== 'UNREADABLE') return { kind: 'waits', message: error.why }
+      const { synced, clock } = this.#run
+      const attempts = synced.failures.attempts(job.file.folder, job.file.name) ?? 0
+      const retryAt = clock.wall() + READ_AGAIN_MS * 2 ** Math.min(attempts, DOUBLINGS)
+      return { kind: 'failed', code: error.code, message: error.why, retryAt, hash: null }
     }
     if ('kind' in open) return open
     try {

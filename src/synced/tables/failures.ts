@@ -55,9 +55,13 @@ export function openFailures({ all, get, run, value }: Statements) {
      WHERE source = 'upload' AND code = ? AND state = 'failed' ORDER BY size`),
       /** When the next failure is due to be tried again; null when none is tried again by itself. */
       nextDue: value<[], number | null>('SELECT min(next_attempt_at) FROM failures'),
-      /** Failed uploads that are due to be tried again. Those that were tried least come first. */
+      /**
+       * Failed uploads that are tried again now, those that were tried least first: those whose time has come, and in each
+       * pass the files that could not be read, because the host is not asked before a file is read.
+       */
       due: all<[now: number], FailureRow>(
-        `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL AND next_attempt_at <= +?
+        `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL
+       AND (next_attempt_at <= +? OR code = 'UNREADABLE')
      ORDER BY attempts`,
       ),
       /** Failed uploads that will be tried again later. */
