@@ -212,9 +212,9 @@ describe('why, of a picture', () => {
       return found && { what: inWords(found.why), at: found.at }
     }
     const left = await step('half.png', 'leave')
-    expect(left!.what).toMatch(/^File is not complete yet.+not until it changes$/)
+    expect(left!.what).toMatch(/^File is not complete yet.+from this time on leaves it until it changes$/)
     expect(left!.at).toBe(Math.round(changed * 1000) / 1000 + 600_000)
-    expect((await step('half.png', 'send'))!.what).toContain('or else as it is')
+    expect((await step('half.png', 'send'))!.what).toMatch(/from this time on as it is$/)
     expect((await step('no.png', 'leave'))!.what).toContain('no picture')
     expect(await step('whole.png', 'leave')).toBeNull()
     expect((await step('gone.png', 'leave'))!.what).not.toBe('')
