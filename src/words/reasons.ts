@@ -234,6 +234,7 @@ const WORDS = {
   deletion_undone: 'albumd deleted it, and the host still has it',
   looks_like: 'albumd has no record of it; it looks like {id} of the same name, which is recorded',
   not_recorded: 'albumd has no record of it',
+  album_not_recorded: 'albumd has no record of it, and no folder for its album',
   differs: ({ differences }: { differences: Reason[] }) => differences.map(inWords).join('; '),
   name_differs: 'the name is "{listed}" there, not "{name}"',
   dimensions_differ: 'the dimensions are {listed} pixels there, not {recorded}',

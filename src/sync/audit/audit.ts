@@ -11,6 +11,7 @@ import type { EngineContext } from '../context.ts'
 import { delivers, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, recordsOf } from './audit-album.ts'
+import { albumsBelowMirrors, foreignAlbums } from './foreign-albums.ts'
 
 export type AuditContext = Pick<
   EngineContext,
@@ -41,14 +42,15 @@ export interface AuditReport {
 const STALE_MS = 7 * 24 * 3_600_000
 
 /**
- * Walks every album that recorded images are in, or that albumd created, and records the differences as findings. Changes
- * nothing on the host. The caller must not upload or delete at the same time.
+ * Walks every album that recorded images are in, or that albumd created, and every album at or below a mirror's album, and
+ * records the differences as findings. Changes nothing on the host. The caller must not upload or delete at the same time.
  */
 export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
   const { synced, clock } = run
   const began = await begin(run)
   const host = sparing(run)
-  const albums = synced.audit.albums()
+  const below = albumsBelowMirrors(synced)
+  const albums = [...new Set([...synced.audit.albums(), ...below])]
   const open = albums.filter(album => !synced.audit.isDone(album))
   const report: AuditReport = {
     albums: albums.length - open.length,
@@ -59,7 +61,13 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
   for (const album of open) {
     run.progress(report.albums + report.skipped.length, albums.length)
     if (stop.aborted) return report
-    const look = await lookAtAlbum({ ...run, host }, album, cut)
+    let look = await lookAtAlbum({ ...run, host }, album, cut)
+    // Outside the mirrors' albums, unrecorded albums are another person's business.
+    const others =
+      look.kind === 'whole' && below.has(album)
+        ? await foreignAlbums({ ...run, host }, album, look.albums, cut)
+        : NO_FINDINGS
+    if (!others.ok) look = { kind: 'failed', failure: others.failure }
     if (look.kind === 'failed') {
       if (look.failure.remedy === 'cancelled') return report
       await synced.commit(tx => tx.meta.set('audit_stopped', true))
@@ -72,6 +80,7 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
     await synced.commit(tx => {
       record(tx, album, compared)
+      if (others.ok) for (const finding of others.value) tx.audit.put(finding)
       tx.audit.done(album, clock.wall())
     })
     report.albums++
@@ -83,6 +92,8 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
   })
   return { ...report, finished: true }
 }
+
+const NO_FINDINGS: Outcome<Finding[]> = { ok: true, value: [] }
 
 async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
   const { images, meta, commit } = synced
@@ -193,7 +204,7 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
  */
 export type AlbumLook =
   /** atOnce: the first walk was complete. So no incomplete walk lies between the previous look and this look. */
-  | { kind: 'whole'; images: Walk['images']; atOnce: boolean }
+  | { kind: 'whole'; images: Walk['images']; albums: Walk['albums']; atOnce: boolean }
   | { kind: 'unknown'; reason: Reason }
   | { kind: 'failed'; failure: HostFailure }
 
@@ -239,10 +250,10 @@ export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] |
       ? { kind: 'unknown', reason: failure.message }
       : { kind: 'failed', failure }
   }
-  const { images, complete, settled, atOnce } = walk.value
+  const { images, albums, complete, settled, atOnce } = walk.value
   const shown = new Set(images.map(({ id }) => id))
   const showsRecorded = settled && recorded?.every(({ remote_id }) => shown.has(remote_id)) === true
-  return complete || showsRecorded ? { kind: 'whole', images, atOnce } : listingChanges
+  return complete || showsRecorded ? { kind: 'whole', images, albums, atOnce } : listingChanges
 }
 
 export const listingChanges = {
@@ -269,5 +280,5 @@ async function lookForAlbum(
   const look = lookOf(walk)
   if (look.kind !== 'whole') return look
   const listed = walk.ok && walk.value.albums.some(({ id }) => id === remote_id)
-  return listed ? unknown : { ...look, images: [] }
+  return listed ? unknown : { ...look, images: [], albums: [] }
 }

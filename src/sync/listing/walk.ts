@@ -125,10 +125,13 @@ function showTheSame(one: Walk, other: Walk): boolean {
   return ids.size === others.size && [...ids].every(id => others.has(id))
 }
 
-/** Walks the root and every album below it. `complete` is false when one of the walks was not complete. */
+/**
+ * Walks `top` and every album below it; null is the root. `complete` is false when one of the walks was not complete.
+ */
 export async function walkEverything(
   host: Pick<ImageHost, 'list'>,
   signal: AbortSignal,
+  top: string | null = null,
 ): Promise<Outcome<WholeWalk>> {
   const everything: WholeWalk = {
     albums: [],
@@ -143,12 +146,12 @@ export async function walkEverything(
    * first, so the last entry names the image's own album.
    */
   const images = new Map<string, Walk['images'][number]>()
-  const parents: (string | null)[] = [null]
-  const seen = new Set<string>()
+  const parents = [top]
+  const seen = new Set(parents)
   for (const parent of parents) {
     const walk = await walkWhole(host, parent, signal)
     // Somebody has deleted the album since the walk of its parent.
-    if (!walk.ok && walk.failure.remedy === 'gone' && parent !== null) continue
+    if (!walk.ok && walk.failure.remedy === 'gone' && parent !== top) continue
     if (!walk.ok) return walk
     everything.complete &&= walk.value.complete
     everything.settled &&= walk.value.settled

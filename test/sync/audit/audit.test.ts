@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { runAudit } from '../../../src/sync/audit/audit.ts'
+import { deleteTwice } from '../../../src/sync/audit/index.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
@@ -243,4 +244,34 @@ it('an album of another person beside ours is not walked', async () => {
   await putImage(workshop.host, other, 'x.png', png(9, 9))
   await audit(workshop)
   expect(found(workshop)).toEqual([])
+})
+
+it('names the images of albums below ours that no folder has, and deletes none', async () => {
+  const workshop = await withPictures()
+  const { id: photos, remote_id } = albumOf(workshop, 'Photos')
+  const left = await remoteAlbum(workshop.host, 'Holiday', remote_id)
+  const below = await remoteAlbum(workshop.host, 'Day 1', left)
+  await putImage(workshop.host, left, 'x.png', png(9, 9))
+  const deep = await putImage(workshop.host, below, 'y.png', png(9, 8))
+  expect(await audit(workshop)).toMatchObject({ albums: 3, finished: true })
+  expect(found(workshop)).toEqual(['foreign Holiday/Day 1/y.png', 'foreign Holiday/x.png'])
+  expect(workshop.synced.audit.findings()[0]).toMatchObject({ album: photos, remote_id: deep })
+  await deleteTwice(partsOf(workshop, workshop.host), 20, { stop: never, cut: never })
+  await workshop.host.deleteImage(deep, never)
+  await audit(workshop)
+  expect(found(workshop)).toEqual(['foreign Holiday/x.png'])
+})
+
+it('looks below an album that albumd neither made nor put an image into', async () => {
+  const workshop = await workshopWith({ 'years/2024/1.png': png(3, 2, 10).bytes })
+  const { synced, host } = workshop
+  for (const { parent, name, remote_id } of synced.albums.all())
+    synced.commitNow(tx => {
+      tx.albums.put(parent, name, `${remote_id}x`, false)
+      tx.albums.put(parent, name, remote_id, false)
+    })
+  const left = await remoteAlbum(host, '2023', albumOf(workshop, 'years').remote_id)
+  await putImage(host, left, 'x.png', png(9, 9))
+  await audit(workshop)
+  expect(found(workshop)).toEqual(['foreign 2023/x.png'])
 })
