@@ -37,7 +37,7 @@ export const restoreCommand = configCommand(
         at: valued(
           'The pictures as they were then: so long ago (2d, 90m), or at a time (2026-11-20, "2026-11-20 18:00", ISO 8601)',
         ),
-        yes: flag('Restore into a mirror without asking first'),
+        yes: flag('Restore into a mirror without asking first; off a terminal nothing is asked anyway'),
         'from-host': flag('All that the host lists, in a folder for each album; needs the key, and no state'),
         ...quietOption,
         ...jsonOption,
@@ -52,8 +52,8 @@ export const restoreCommand = configCommand(
       .epilogue(
         'Nothing is overwritten, and nothing is changed on the host. If it is interrupted, the same command ' +
           'goes on where it was. Without --from-host it needs the state (state_dir), no key, and works beside ' +
-          'a running albumd. It restores into a mirror only with --at: pictures that came later stay, and a file ' +
-          'with other bytes is moved to .albumd-replaced in FOLDER. It names what it could not fetch, with the ' +
+          'a running albumd. It restores into a mirror only with --at, and asks first only at a terminal: ' +
+          'pictures that came later stay, and a file with other bytes is moved to .albumd-replaced in FOLDER. It names what it could not fetch, with the ' +
           'reason. How far back --at reaches, "albumd status" says.',
       ),
   async (config, args, onInterrupts) => {
@@ -213,6 +213,18 @@ const NOTES: Record<Note, string> = {
   unproved: 'only size and dimensions are compared',
 }
 
+/** How many folders are named whose pictures came later. */
+const FOLDERS_SHOWN = 3
+
+/** What keeps a folder from being as it was, after a comma. Empty: no picture came later. */
+function laterInWords({ later, later_in }: RestoreReport): string {
+  if (later === 0) return ''
+  const more = later_in.length - FOLDERS_SHOWN
+  const where = later_in.slice(0, FOLDERS_SHOWN).map(printable).join(', ')
+  const stay = `${count(later, 'picture')} that came later ${later === 1 ? 'stays' : 'stay'}`
+  return `, but ${stay}: in ${where}${more > 0 ? ` and ${count(more, 'more folder')}` : ''}`
+}
+
 /** The report for a person. `asked`: the options that were given. */
 function inWords(
   report: RestoreReport,
@@ -237,7 +249,7 @@ function inWords(
       add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
   }
   if (at !== null) {
-    lines.push(`as it was at ${localTime(at)}`)
+    lines.push(`as it was at ${localTime(at)}${laterInWords(report)}`)
     if (since !== null && at < since)
       lines.push(
         `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,

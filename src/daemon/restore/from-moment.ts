@@ -1,9 +1,16 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { isSameLook } from '../../local/look.ts'
-import { firstRecorded, type PastVersion, restorableSince, versionAt } from '../../records/versions.ts'
+import {
+  firstRecorded,
+  isAtPath,
+  type PastVersion,
+  restorableSince,
+  versionAt,
+} from '../../records/versions.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { checkRoot, isMount, isSameRoot } from '../../sync/scan/index.ts'
@@ -45,7 +52,7 @@ export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirro
 /**
  * Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host still holds their bytes. A
  * folder that lies in a mirror is filled in place: pictures that came later stay, and a file that differs is put aside, so
- * that nothing is lost. Any other folder must be empty. It needs no API key, and may run beside a daemon. Throws
+ * that nothing is lost. A folder in a mirror is made when only this folder is missing. Any other folder must be empty. It needs no API key, and may run beside a daemon. Throws
  * NotPossible, LockedError and StateError.
  */
 export function restoreMoment(
@@ -62,19 +69,46 @@ export function restoreMoment(
     refuseUnknown(synced, at.moment)
     if (place) refuseDoubt(synced, rows[0], place)
     let moment = at.moment
+    const wasThere = place !== null && anyVersion(synced, rows, place.path, at.moment)
     const open = async (target: TargetFolder) => {
       moment = await target.moment(at.moment)
       return pictures(synced, rows, { place, folders: foldersFor(wanted), moment })
     }
     const report = await fillFolder(
       config,
-      { folder, mirrors: wanted, at: at.given, place, ca },
+      { folder, mirrors: wanted, at: at.given, place: place && { ...place, wasThere }, ca },
       open,
       tell,
       interruption,
     )
-    return { ...report, at: isoTime(moment), restorable_since: isoTime(restorableSince(synced, ids)) }
+    return {
+      ...report,
+      ...(place && cameLater(synced, rows, place.path, moment)),
+      at: isoTime(moment),
+      restorable_since: isoTime(restorableSince(synced, ids)),
+    }
   })
+}
+
+/** The recorded pictures at and below a folder that came later than a time, and that are on the disk. */
+function cameLater(
+  synced: Synced,
+  rows: readonly MirrorRow[],
+  top: string,
+  moment: number,
+): Pick<RestoreReport, 'later' | 'later_in'> {
+  let later = 0
+  const folders = new Set<string>()
+  for (const { id, folder: mirror } of rows)
+    for (const file of synced.files.below(id, top)) {
+      const began = file.image === null ? file.since : synced.images.byId(file.image)?.recorded_at
+      if (!isAtPath(file.state) || (began ?? 0) <= moment) continue
+      const full = fullPath(mirror, file.path)
+      if (versionAt(synced, { mirror: id, path: file.path }, file, moment) || !existsSync(full)) continue
+      later++
+      folders.add(dirname(full))
+    }
+  return { later, later_in: [...folders].sort() }
 }
 
 /** Throws NotPossible when nothing was recorded yet at this time. */
@@ -182,6 +216,12 @@ interface Found {
   path: string
   version: PastVersion
   file: FileRow | undefined
+}
+
+/** Whether there was a picture at or below a folder of these mirrors at a time. */
+function anyVersion(synced: Synced, rows: readonly MirrorRow[], top: string, moment: number): boolean {
+  for (const _ of versionsAt(synced, rows, top, moment)) return true
+  return false
 }
 
 /** What was at and below a folder of these mirrors at a time. */

@@ -55,6 +55,10 @@ export interface RestoreReport extends Record<Note, number> {
   gone: number
   /** How many files had other bytes, and were put aside, so that the picture could take their place. */
   replaced: number
+  /** In a mirror: how many pictures came later than the time of `--at`. They stay where they are. */
+  later: number
+  /** The folders of the pictures that came later, by their whole paths. */
+  later_in: string[]
   /** The time whose pictures were restored. Null without `--at`. */
   at: string | null
   /** The earliest time since which the host has given up nothing. Null without `--at`. */
@@ -160,6 +164,8 @@ class Restore {
     untried: 0,
     gone: 0,
     replaced: 0,
+    later: 0,
+    later_in: [],
     at: null,
     restorable_since: null,
     stopped: null,

@@ -38,8 +38,11 @@ export interface TargetRequest {
   mirrors: readonly string[] | 'all that the host lists'
   /** The time whose pictures are restored, as a person gave it. */
   at?: string
-  /** Where the folder lies in a mirror. Only then may it be a folder of a mirror, and need not be empty. */
-  place?: { mirror: string } | null
+  /**
+   * Where the folder lies in a mirror. Only then may it be a folder of a mirror, and need not be empty. `wasThere`: whether
+   * pictures were recorded in the folder at the time, so that it is made when it is missing.
+   */
+  place?: { mirror: string; wasThere: boolean } | null
 }
 
 /** The name of the folder `own`, which lies in the folder that the restore fills. */
@@ -66,7 +69,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
 
 /**
  * Opens the folder to fill. It makes the folder, or takes one that is empty or that a restore of the same mirrors has begun
- * to fill. A folder in a mirror must exist, and is filled whatever it holds. Throws NotPossible and LockedError.
+ * to fill. A folder in a mirror is filled whatever it holds. Throws NotPossible and LockedError.
  */
 export async function openTarget(
   config: Config,
@@ -169,8 +172,11 @@ async function makeRoot(folder: string): Promise<string> {
   }
 }
 
-/** Throws NotPossible where the folder is not there: perhaps a disk is not mounted. */
-async function rootInMirror(folder: string, { mirror }: { mirror: string }): Promise<string> {
+/** Throws NotPossible where the folder is not there, and no picture is known that was in it. */
+async function rootInMirror(
+  folder: string,
+  { mirror, wasThere }: NonNullable<TargetRequest['place']>,
+): Promise<string> {
   const path = resolve(folder)
   const root = await realpath(path).catch(() => null)
   if (root !== null && (await lstat(root)).isDirectory()) return root
@@ -178,8 +184,9 @@ async function rootInMirror(folder: string, { mirror }: { mirror: string }): Pro
     throw new NotPossible(
       `${path} is not a folder. Name the folder that holds it, or an empty folder elsewhere`,
     )
+  if (wasThere) return makeRoot(folder)
   throw new NotPossible(
-    `${path} is not there, and lies in the mirror ${mirror}. Mount its disk, make the folder, or name an empty folder elsewhere`,
+    `${path} is not there, lies in the mirror ${mirror}, and had no picture then. Name another folder or time`,
   )
 }
 

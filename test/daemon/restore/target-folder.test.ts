@@ -64,7 +64,7 @@ describe('a restore', () => {
     writeFileSync(join(mirror!, 'a.png'), 'a')
     const request = { folder: mirror!, mirrors: [mirror!], at: '2m' }
     expect(await begunMoment(config, request)).toBe(null)
-    const target = await openTarget(config, { ...request, place: { mirror: mirror! } })
+    const target = await openTarget(config, { ...request, place: { mirror: mirror!, wasThere: true } })
     expect(await target.moment(5)).toBe(5)
     await target.close(false)
     expect(await begunMoment(config, request)).toBe(5)

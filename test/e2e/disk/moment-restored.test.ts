@@ -145,6 +145,27 @@ describe('restore --at', { timeout: 180_000 }, () => {
     expect(await stage.listing()).toEqual(first)
   })
 
+  it('makes a folder again that is gone from a mirror, and names the folders of what came later', async () => {
+    const stage = await setStage({ config: { deletions: { hold_min: 100 } } })
+    for (const [n, path] of ['0.png', 'tour/1.png', 'tour/2.png'].entries()) stage.write(path, picture(n))
+    expect((await stage.sync()).code).toBe(0)
+    const at = await moment()
+    const tour = join(stage.pictures, 'tour')
+    renameSync(tour, join(stage.pictures, 'great tour'))
+    expect((await stage.sync()).code).toBe(0)
+    const restored = await stage.albumd('restore', tour, '--at', at, '--config', stage.config)
+    expect(restored).toMatchObject({ code: 0, err: '' })
+    expect(restored.out).not.toContain('later')
+    expect(shownIn(tour)).toEqual(['1.png', '2.png'])
+    const whole = await stage.albumd('restore', stage.pictures, '--at', at, '--config', stage.config)
+    expect(whole.code).toBe(0)
+    expect(whole.out).toMatch(/^as it was at .*, but 2 pictures that came later stay: in .*\/great tour$/m)
+    expect(await stage.json('restore', stage.pictures, '--at', at)).toMatchObject({
+      later: 2,
+      later_in: [join(stage.pictures, 'great tour')],
+    })
+  })
+
   it('names what was given up, and refuses a time that is none in one line', async () => {
     const stage = await setStage({ config: { deletions: { hold_min: 100 } } })
     for (let n = 0; n < 3; n++) stage.write(`${n}.png`, picture(n))
@@ -180,7 +201,7 @@ describe('restore --at', { timeout: 180_000 }, () => {
     expect(shownIn(now)).toEqual(['0.png', 'moved.png'])
     for (const [folder, why] of [
       [join(stage.pictures, '0.png'), '0.png is not a folder. Name the folder that holds it'],
-      [join(stage.pictures, 'none'), 'none is not there, and lies in the mirror'],
+      [join(stage.pictures, 'none'), 'none is not there, lies in the mirror '],
       [stage.home, `holds the mirror ${stage.pictures}. Name the mirror`],
     ] as const) {
       const refused = await stage.albumd('restore', folder, '--at', at, '--config', stage.config)
