@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { migrate, versionOf } from './migrate.ts'
 import { makePrivate } from './private-file.ts'
@@ -52,7 +52,8 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
 
 /**
  * Opens an existing database for reading, while another process may write. The database of an older albumd is copied into
- * memory and migrated there. Throws StateError.
+ * memory and migrated there. So is a database in a folder where this process may not write, because SQLite would make files
+ * beside it. Throws StateError.
  */
 export function openDatabaseToRead(file: string, steps: readonly string[] = STEPS): Db {
   const db = connect(file, { readonly: true, fileMustExist: true })
@@ -65,7 +66,11 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
     return copy
   } catch (error) {
     db.close()
-    throw explained(error, file)
+    const isClosed = /^SQLITE_(READONLY|CANTOPEN)/.test((error as { code?: string }).code ?? '')
+    // What is in the log is missing in the database's file, so the file alone may be read only where the log is empty.
+    const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+    if (!isClosed || hasLog) throw explained(error, file)
+    return upToDate(readFileSync(file), file, steps)
   }
 }
 

@@ -63,6 +63,22 @@ describe('the database', () => {
     writer.exec('ROLLBACK')
     writer.close()
   })
+
+  it.runIf(process.platform === 'linux')('can be read where nothing may be written beside it', () => {
+    const file = tempFile('a.db')
+    openDatabase(file).close()
+    const folder = dirname(file)
+    chmodSync(file, 0o444)
+    chmodSync(folder, 0o555)
+    onTestFinished(() => chmodSync(folder, 0o755))
+    // Root may write anywhere.
+    const uid = process.geteuid?.()
+    if (uid === 0) process.seteuid?.(65534)
+    onTestFinished(() => void (uid === 0 && process.seteuid?.(0)))
+    const reader = openDatabaseToRead(file)
+    expect(reader.prepare('SELECT count(*) AS n FROM files').get()).toEqual({ n: 0 })
+    reader.close()
+  })
 })
 
 describe('group commits', () => {
