@@ -1,3 +1,4 @@
+import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
@@ -61,7 +62,9 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   const [first, ...others] = status.failures.filter(({ needs_person }) => needs_person)
   const least = status.failures.length === FAILURES_SHOWN ? 'at least ' : ''
   const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
-  if (first) alert('FAILED', `${first.path || first.mirror}: ${first.message}${more}`)
+  const failed =
+    first && (mirrors.length > 1 ? fullPath(first.mirror, first.path) : first.path || first.mirror)
+  if (first) alert('FAILED', `${failed}: ${first.message}${more}`)
   if (watching && watching.lost > 0) {
     const why = [watching.reason, watching.remedy].filter(text => text !== null).join('; ')
     alert('WATCH_LOST', `${watching.lost} folders can't be watched: ${why}`)

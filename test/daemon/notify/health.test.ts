@@ -101,6 +101,13 @@ describe('the alerts', () => {
     expect(healthOf(status, DAY, NOW, 0).alerts[0]!.message).toBe('/srv/photos: it is in doubt')
   })
 
+  it('names the mirror of a failure where there are several', () => {
+    const status: Known = { mirrors: [MIRROR], blocks: [], failures: [failure(null)], watching: null }
+    const said = (mirrors: MirrorStatus[]) => healthOf({ ...status, mirrors }, DAY, NOW, 0).alerts[0]!.message
+    expect(said([MIRROR])).toBe('a.png: x')
+    expect(said([MIRROR, { ...MIRROR, folder: '/q' }])).toBe('/srv/photos/a.png: x')
+  })
+
   it('holds a refusal of the host, but for an endpoint outside the plan only where something waits for it', () => {
     expect(codes({}, { blocks: [block('upload', 'STORAGE_LIMIT_REACHED')] })).toEqual([
       'STORAGE_LIMIT_REACHED',
