@@ -1,11 +1,13 @@
 import { flushCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
+import type { Logger } from 'pino'
 import type { Config } from '../../config/schema.ts'
 import type { Access } from '../../daemon/engine/engine.ts'
 import type { Renewable } from '../../daemon/loop/settings.ts'
 import { command, configOption } from '../options.ts'
-import { EXIT } from '../problem.ts'
+import { describeError, EXIT } from '../problem.ts'
+import type { OnInterrupts } from '../terminal/interrupts.ts'
 
 export const runCommand = command(
   options =>
@@ -17,66 +19,96 @@ export const runCommand = command(
           'before stays. It notices by itself when the key file changes. While it runs, it carries out sync, ' +
           'retry, audit, adopt, deletions, trust, pause and resume.',
       ),
-  async ({ config: flag, 'log-level': level }, onInterrupts) => {
-    let readAgain = () => {}
-    const interrupts = onInterrupts(undefined, () => readAgain())
-    const { readAccess, readConfig } = await import('../read-config.ts')
-    const { findConfig } = await import('../../config/config-file.ts')
-    const file = findConfig(process.env, process.cwd(), flag)
-    const config = await readConfig(file)
-    const access = readAccess(config)
-    const { logEvent, openLog } = await import('../../daemon/report/log.ts')
-    const { Bus } = await import('../../daemon/events.ts')
-    const { secretsOf } = await import('../../daemon/engine/engine.ts')
-    const { supervise } = await import('../../daemon/loop/supervisor.ts')
-    const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
-    const { StatusPage } = await import('../../page/status-page.ts')
-    const { systemClock } = await import('../../protocol/clock.ts')
-    const { version } = await import('../../daemon/package.ts')
-    // Keeps V8 from optimizing undici's parser of answers, which is WebAssembly: it would take 20 MB for a moment and save
-    // little time. V8 refuses code that was cached under other flags, so the code that is compiled by now is cached first.
-    flushCompileCache()
-    setFlagsFromString('--wasm-tiering-budget=1000000000')
-    // V8 checks every eight seconds whether to collect garbage, even at rest. Newer versions of V8 wait 30 seconds.
-    setFlagsFromString('--gc-memory-reducer-start-delay-ms=30000')
-    const secrets = new Set(secretsOf(access))
-    const known = (access: Access) => {
-      for (const secret of secretsOf(access)) secrets.add(secret)
-      return access
+  async ({ config, 'log-level': level }, onInterrupts) => {
+    let log: Logger | null = null
+    try {
+      await runDaemon(config, level, onInterrupts, opened => {
+        log = opened
+      })
+      return EXIT.inSync
+    } catch (error) {
+      // On a terminal a person reads the line on standard error.
+      if (!process.stdout.isTTY) await logFailure(error, log)
+      throw error
     }
-    const bus = new Bus()
-    const out = {
-      out: process.stdout,
-      secrets,
-      env: process.env,
-      hear: (line: string) => bus.publish('logged', line),
-    }
-    const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
-    let log = logOf(config)
-    const { listen } = config.status_page
-    const page = listen ? `${listen.host}:${listen.port}` : 'off'
-    logEvent(log, { event: 'started', version, pid: process.pid, config: resolve(file), page })
-    interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
-    bus.on('news', told => logEvent(log, told))
-    bus.on('daemon', event => logEvent(log, event))
-    bus.on('say', line => logEvent(log, { event: 'warning' }, line))
-    const display = new StatusPage(systemClock, bus)
-    const renewable: Renewable = {
-      onAsked(read) {
-        readAgain = read
-      },
-      async settings() {
-        const config = await readConfig(file)
-        return { config, access: known(readAccess(config)) }
-      },
-      accessFor: config => known(readAccess(config)),
-      onTaken(settings) {
-        log = logOf(settings.config)
-      },
-    }
-    const manager = openServiceManager(process.env, systemClock, bus.say)
-    await supervise(config, access, bus, interrupts, { renewable, manager, display })
-    logEvent(log, { event: 'stopped' })
-    return EXIT.inSync
   },
 )
+
+/** The log tells of each failure as an event, because only so a failure has a priority in the journal. */
+async function logFailure(error: unknown, log: Logger | null): Promise<void> {
+  const { logEvent, openLog } = await import('../../daemon/report/log.ts')
+  const { code, lines: message } = describeError(error)
+  const out = { out: process.stdout, secrets: new Set<string>(), env: process.env }
+  logEvent(log ?? openLog({ level: 'error', format: 'auto' }, out), { event: 'failed', code, message })
+}
+
+/** `onLog`: called with the log as soon as it is open. */
+async function runDaemon(
+  flag: string | undefined,
+  level: Config['log']['level'] | undefined,
+  onInterrupts: OnInterrupts,
+  onLog: (log: Logger) => void,
+): Promise<void> {
+  let readAgain = () => {}
+  const interrupts = onInterrupts(undefined, () => readAgain())
+  const { readAccess, readConfig } = await import('../read-config.ts')
+  const { findConfig } = await import('../../config/config-file.ts')
+  const file = findConfig(process.env, process.cwd(), flag)
+  const config = await readConfig(file)
+  const access = readAccess(config)
+  const { logEvent, openLog } = await import('../../daemon/report/log.ts')
+  const { Bus } = await import('../../daemon/events.ts')
+  const { secretsOf } = await import('../../daemon/engine/engine.ts')
+  const { supervise } = await import('../../daemon/loop/supervisor.ts')
+  const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
+  const { StatusPage } = await import('../../page/status-page.ts')
+  const { systemClock } = await import('../../protocol/clock.ts')
+  const { version } = await import('../../daemon/package.ts')
+  // Keeps V8 from optimizing undici's parser of answers, which is WebAssembly: it would take 20 MB for a moment and save
+  // little time. V8 refuses code that was cached under other flags, so the code that is compiled by now is cached first.
+  flushCompileCache()
+  setFlagsFromString('--wasm-tiering-budget=1000000000')
+  // V8 checks every eight seconds whether to collect garbage, even at rest. Newer versions of V8 wait 30 seconds.
+  setFlagsFromString('--gc-memory-reducer-start-delay-ms=30000')
+  const secrets = new Set(secretsOf(access))
+  const known = (access: Access) => {
+    for (const secret of secretsOf(access)) secrets.add(secret)
+    return access
+  }
+  const bus = new Bus()
+  const out = {
+    out: process.stdout,
+    secrets,
+    env: process.env,
+    hear: (line: string) => bus.publish('logged', line),
+  }
+  const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
+  let log = logOf(config)
+  onLog(log)
+  const { listen } = config.status_page
+  const page = listen ? `${listen.host}:${listen.port}` : 'off'
+  interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
+  bus.on('news', told => logEvent(log, told))
+  bus.on('daemon', event => logEvent(log, event))
+  bus.on('say', line => logEvent(log, { event: 'warning' }, line))
+  const display = new StatusPage(systemClock, bus)
+  const renewable: Renewable = {
+    onAsked(read) {
+      readAgain = read
+    },
+    async settings() {
+      const config = await readConfig(file)
+      return { config, access: known(readAccess(config)) }
+    },
+    accessFor: config => known(readAccess(config)),
+    onTaken(settings) {
+      log = logOf(settings.config)
+      onLog(log)
+    },
+  }
+  const manager = openServiceManager(process.env, systemClock, bus.say)
+  const onStarted = () =>
+    logEvent(log, { event: 'started', version, pid: process.pid, config: resolve(file), page })
+  await supervise(config, access, bus, interrupts, { renewable, manager, display, onStarted })
+  logEvent(log, { event: 'stopped' })
+}

@@ -51,6 +51,8 @@ export interface Surroundings {
   manager?: ServiceManager | null
   /** Shows people what the daemon does. */
   display?: Display | null
+  /** Called once the state folder and the mirrors' roots are locked. */
+  onStarted?: () => void
 }
 
 /**
@@ -63,10 +65,11 @@ export async function supervise(
   access: Access,
   bus: Bus,
   interruption: Interruption,
-  { renewable = null, manager = null, display = null }: Surroundings = {},
+  { renewable = null, manager = null, display = null, onStarted }: Surroundings = {},
 ): Promise<void> {
   const files = stateFiles(config.state_dir)
   const claim = claimState(config)
+  onStarted?.()
   const queue = new CommandQueue()
   const settings = openSettings({ config, access }, claim.roots, queue, renewable, bus.note, manager)
   let problem: string | null = null

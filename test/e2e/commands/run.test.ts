@@ -45,7 +45,17 @@ describe('run', () => {
     const second = await stage.albumd('run')
     expect(second.code).toBe(4)
     expect(second.err.trimEnd().split('\n')).toHaveLength(1)
+    expect(JSON.parse(second.out)).toMatchObject({ level: 50, event: 'failed', code: 'LOCKED' })
     expect(await daemon.stop()).toBe(0)
+  })
+
+  it('logs a config that is wrong as a failure, too', async () => {
+    const stage = await setStage()
+    stage.configure({ mirrors: [{ folder: 'pictures', albums: 'Photos' }] })
+    const { code, out, err } = await stage.albumd('run')
+    expect(code).toBe(2)
+    expect(err).toContain('mirrors[0].album')
+    expect(JSON.parse(out)).toMatchObject({ level: 50, event: 'failed', code: 'CONFIG' })
   })
 
   it('in the middle of a backlog sends a new picture first, and what SIGTERM leaves is sent once', async () => {
