@@ -35,7 +35,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'put',
     words:
       'One object with `pictures`, in the order of the arguments: each with its `path`, its delivery address `cdn_url`, and, where ' +
-      'that is null, the `reason`.',
+      "that is null, the `reason`, a sentence, and its `code`: a failure's, the host's, `NOT_READY` for a file that is still being written, `PAUSED`, or `WAITS` for anything else.",
   },
   {
     commands: 'sync --dry-run',

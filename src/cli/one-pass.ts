@@ -94,21 +94,27 @@ function report(
     const sum = mirrors.reduce((total, mirror) => total + mirror[field], 0)
     if (sum > 0) say(inWords(sum))
   }
-  sayStopped(stopped, '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself')
+  sayStopped(stopped, PLAN_REMEDY)
 }
 
-/** Tells what the host refused, and what a person can do. `plan`: what a person can do when the plan forbids something. */
+/** Tells what the host refused. `plan`: what a person can do when the plan forbids something. */
 export function sayStopped(stopped: readonly HostFailure[], plan: string): void {
+  // An answer that the host gave for two endpoints is told once.
+  for (const line of new Set(stopped.map(failure => stoppedInWords(failure, plan)))) sayAside(line)
+}
+
+/** What the host refused, and what a person can do. `plan`: as in `sayStopped`. */
+export function stoppedInWords({ code, message, remedy }: HostFailure, plan: string): string {
   const remedies: { [remedy in HostFailure['remedy']]?: string } = {
     key: `; ${KEY_REMEDY}`,
     plan: `; ${plan}`,
   }
-  // An answer that the host gave for two endpoints is told once.
-  const lines = stopped.map(
-    ({ code, message, remedy }) => `${inWords(message)} (${code})${remedies[remedy] ?? ''}`,
-  )
-  for (const line of new Set(lines)) sayAside(line)
+  return `${inWords(message)} (${code})${remedies[remedy] ?? ''}`
 }
+
+/** What a person can do when the plan forbids a part of a pass. */
+export const PLAN_REMEDY =
+  '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself'
 
 export const ALL_IN_SYNC = 'nothing to do: all in sync'
 

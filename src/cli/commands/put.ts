@@ -20,9 +20,10 @@ export const putCommand = configCommand(
       .options({ ...quietOption, ...jsonOption })
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .epilogue(
-        'It waits until each picture is on the host, and prints one address a line, in the order of the arguments. While run ' +
-          'runs, run sends them, before what waits already. Nothing else is sent or deleted. A picture that could not be sent ' +
-          'is named on standard error with the reason, and the command ends with 3. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
+        'It sends each picture at once, and prints one address a line, in the order of the arguments. While run ' +
+          'runs, run sends them, before what waits already. Nothing else is sent or deleted. The command does not wait for a ' +
+          'picture that can not be sent now, such as one that is still being written: the picture is named on standard error ' +
+          'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, json }, onInterrupts) => {
     const { refuseMissingFolders } = await import('../read-config.ts')
@@ -32,14 +33,17 @@ export const putCommand = configCommand(
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const before = await results(config, places, null)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
-    const waits = isThere ? null : await send(config, places.map(pathOfPlace), interrupts)
-    const sent = waits === null ? before : await results(config, places, waits)
+    const outcome = isThere ? null : await send(config, places.map(pathOfPlace), interrupts)
+    const sent = outcome === null ? before : await results(config, places, outcome.waits)
     if (json) printJson({ pictures: sent })
     else
       for (const { path, cdn_url, reason } of sent)
         if (cdn_url !== null) printLine(cdn_url)
         else sayAside(`${path}: ${reason}`)
-    return sent.every(({ cdn_url }) => cdn_url !== null) ? EXIT.inSync : EXIT.left
+    const left = sent.filter(({ cdn_url }) => cdn_url === null)
+    if (left.length === 0) return EXIT.inSync
+    if (!json && outcome?.later) sayAside(outcome.later)
+    return outcome?.refused ? EXIT.refused : EXIT.left
   },
 )
 
@@ -72,22 +76,38 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
+/** Why a picture is not on the host. */
+interface Why {
+  code: string
+  reason: string
+}
+
+interface Outcome {
+  /** Why pictures wait, by their paths. */
+  waits: ReadonlyMap<string, Why>
+  /** Whether what waits is sent later. Null: nothing waits. */
+  later: string | null
+  /** The host refused the key or the plan. */
+  refused: boolean
+}
+
 /**
  * Has the pictures sent, and nothing else. Returns when the last of them is done, although a daemon may go on with other
- * pictures. Answers why pictures wait, by their paths.
+ * pictures.
  */
 async function send(
   config: Config,
   paths: string[],
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Outcome> {
+  const { PLAN_REMEDY, stoppedInWords } = await import('../one-pass.ts')
   const done = new AbortController()
   const left = new Set(paths)
-  const waits = new Map<string, string>()
+  const waits = new Map<string, Why>()
   const tell = (told: SpokenEvent) => {
     if (!('path' in told)) return
     const path = `${told.mirror}/${told.path}`
-    if (told.event === 'picture_waits') waits.set(path, told.message)
+    if (told.event === 'picture_waits') waits.set(path, { code: 'NOT_READY', reason: told.message })
     if (!ENDS.has(told.event)) return
     left.delete(path)
     if (left.size === 0) done.abort()
@@ -95,23 +115,36 @@ async function send(
   const leave = AbortSignal.any([stop, done.signal])
   try {
     const request = { pruneIgnored: false, paths, alone: true }
-    const { result } = await carryOut(config, 'sync', request, { stop, cut }, { tell }, leave)
+    const { result, byDaemon } = await carryOut(config, 'sync', request, { stop, cut }, { tell }, leave)
+    const { paused } = result
     const [stopped] = result.stopped
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
-    const { inWords } = await import('../../words/reasons.ts')
-    const all = result.paused ? pauseInWords(result.paused) : stopped && inWords(stopped.message)
+    const all = paused
+      ? { code: 'PAUSED', reason: pauseInWords(paused) }
+      : stopped && { code: stopped.code, reason: stoppedInWords(stopped, PLAN_REMEDY) }
     if (all) for (const path of left) waits.set(path, all)
+    const later = left.size === 0 ? null : byDaemon ? SENT_LATER : NOT_SENT_LATER
+    return { waits, later, refused: result.verdict === 'refused' }
   } catch (error) {
     if (!done.signal.aborted || (error as { code?: string }).code !== 'LEFT') throw error
+    return { waits, later: null, refused: false }
   }
-  return waits
 }
+
+const SENT_LATER = 'The running albumd sends by itself what waits. "albumd why PATH" tells when'
+const NOT_SENT_LATER =
+  'Nothing sends later what waits, because albumd does not run. Put it again, or start "albumd run"'
 
 interface Sent {
   path: string
   /** Null: the picture as it is now is not on the host. */
   cdn_url: string | null
-  /** Why it is not there. Null: it is there. */
+  /**
+   * Why it is not there, for a program. NOT_READY: the file is still being written. PAUSED: albumd is paused. WAITS: for
+   * something else. Every other code is a failure's or the host's. Null: it is there.
+   */
+  code: string | null
+  /** Why it is not there, for a person. Null: it is there. */
   reason: string | null
 }
 
@@ -123,7 +156,7 @@ interface Sent {
 async function results(
   config: Config,
   places: readonly MirrorLocation[],
-  waits: ReadonlyMap<string, string> | null,
+  waits: Outcome['waits'] | null,
 ): Promise<Sent[]> {
   const { reading } = await import('../../daemon/state/state.ts')
   const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
@@ -142,15 +175,12 @@ async function results(
       const now = orNull(() => realDisk.lstat(path))
       const ctime = waits && file?.ctime === 0 ? now?.ctime : file?.ctime
       const isThere = file?.state === 'synced' && now !== null && isSameLook({ ...file, ctime: ctime! }, now)
-      if (isThere && picture?.url) return { path, cdn_url: picture.url, reason: null }
+      if (isThere && picture?.url) return { path, cdn_url: picture.url, code: null, reason: null }
       const failure = file && synced.failures.of(file.folder, file.name)
-      return {
-        path,
-        cdn_url: null,
-        reason: failure ? inWords(failure.message) : (waits?.get(path) ?? NOT_YET),
-      }
+      const why = failure && { code: failure.code, reason: inWords(failure.message) }
+      return { path, cdn_url: null, ...(why ?? waits?.get(path) ?? NOT_YET) }
     }),
   )
 }
 
-const NOT_YET = 'not on the host yet. "albumd why" tells what it waits for'
+const NOT_YET = { code: 'WAITS', reason: 'not on the host yet. "albumd why PATH" tells what it waits for' }

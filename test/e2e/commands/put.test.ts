@@ -61,6 +61,24 @@ describe('put', () => {
     expect(paused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('beside.png: paused') })
   })
 
+  it('ends with 5 for a key that the host refuses, and says what to do and whether it is sent later', async () => {
+    const stage = await setStage({ pictures: { 'old.png': png(2, 2).bytes } })
+    writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
+    stage.write('new.png', png(3, 2).bytes)
+    const alone = await stage.albumd('put', 'new.png')
+    expect(alone).toMatchObject({ code: 5, out: '' })
+    expect(alone.err).toMatch(/new\.png: .*\(INVALID_API_KEY\); check the key: host\.api_key_file/)
+    expect(alone.err).toContain('Nothing sends later what waits')
+    const { out } = await stage.albumd('put', 'new.png', '--json')
+    expect(JSON.parse(out)).toMatchObject({ pictures: [{ cdn_url: null, code: 'INVALID_API_KEY' }] })
+    const beside = startDaemon(stage)
+    await beside.told('uploads_stopped')
+    const { code, err } = await stage.albumd('put', 'new.png')
+    expect(code).toBe(5)
+    expect(err).toContain('The running albumd sends by itself what waits')
+    expect(await beside.stop()).toBe(0)
+  })
+
   it('names what could not be sent, and refuses what is no picture of a mirror', async () => {
     const stage = await setStage()
     stage.write('good.png', png(3, 2).bytes)
@@ -71,8 +89,18 @@ describe('put', () => {
     expect(JSON.parse(out)).toMatchObject({
       schema: 1,
       pictures: [
-        { path: join(stage.pictures, 'good.png'), cdn_url: expect.stringContaining('http'), reason: null },
-        { path: join(stage.pictures, 'bad.png'), cdn_url: null, reason: expect.any(String) },
+        {
+          path: join(stage.pictures, 'good.png'),
+          cdn_url: expect.stringContaining('http'),
+          code: null,
+          reason: null,
+        },
+        {
+          path: join(stage.pictures, 'bad.png'),
+          cdn_url: null,
+          code: 'NOT_A_PICTURE',
+          reason: expect.any(String),
+        },
       ],
     })
     const outside = join(stage.home, 'outside.png')
