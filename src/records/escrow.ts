@@ -32,16 +32,23 @@ export function recordRunning(tx: Tx, { now, running }: Pick<Moment, 'now' | 'ru
 
 /**
  * Puts an image into escrow, so that it is deleted when its grace is over. When the image is in escrow already, its grace
- * begins again, but an entry that is held, unproved or approved stays as it is.
+ * begins again, but an entry that is held, unproved or approved stays as it is. An image that is kept for good does not
+ * enter, because its deletion would be announced and never happen.
  */
 export function enterEscrow(
   tx: Tx,
   { image, mirror, path, reason }: Location & Pick<EscrowRow, 'image' | 'reason'>,
   moment: Moment,
 ): void {
+  if (isKept(tx, image)) return
   const { now, running, graceMs } = moment
   tx.escrow.put({ image, mirror, path, reason, state: 'grace', since: now, due_at: running + graceMs })
   recordRunning(tx, moment)
+}
+
+/** Whether the image stays on the host for good. */
+export function isKept(tx: Pick<Tx, 'images'>, image: number): boolean {
+  return tx.images.byId(image)?.kept === 1
 }
 
 /**
@@ -95,7 +102,7 @@ export function held(tx: Tx, mirror: number, now: number): number {
   return n
 }
 
-/** A person has approved the deletion of these images. `now`: milliseconds since 1970. */
+/** A person has approved the deletion of these images, which ends their grace. `now`: milliseconds since 1970. */
 export function approved(tx: Tx, images: readonly number[], now: number): void {
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'approved' })

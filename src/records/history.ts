@@ -35,7 +35,7 @@ const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
 
 /** A picture uses an image from now on. `isNew`: the image was recorded just now. */
 export function noteImage(
-  { history, escrow }: Tx,
+  { history, escrow, images }: Tx,
   { file, mirror, path, deletions }: Location & { file: FileRow; deletions: Deletions },
   image: ImageRow,
   isNew: boolean,
@@ -46,8 +46,9 @@ export function noteImage(
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
   const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined
+  const stays = deletions === 'keep' || (file.image !== null && images.byId(file.image)!.kept === 1)
   const detail = replaced
-    ? because(deletions === 'propagate' ? 'old_image_goes' : 'old_image_stays')
+    ? because(stays ? 'old_image_stays' : 'old_image_goes')
     : from === undefined
       ? null
       : because('moved_from', { path: from })

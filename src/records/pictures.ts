@@ -8,7 +8,7 @@ import type { Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
 import { because, type Reason } from '../words/reasons.ts'
-import { type Deletions, enterEscrow, type Moment, superseded, takenBack } from './escrow.ts'
+import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack } from './escrow.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteChange, noteImage } from './history.ts'
 import { bytesHeld, isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
@@ -46,7 +46,8 @@ export interface Scanned extends Location {
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
-export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
+export function changed(tx: Tx, planned: FileChange, { mirror, path }: Location, moment: Moment): void {
+  const change = keepingImage(tx, planned)
   const { kind, file, was, reason: why, leaves } = change
   noteChange(tx, { mirror, path }, file.state, why, moment.now)
   // A file that had no record can't have failures.
@@ -63,6 +64,13 @@ export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, 
     const reason = kind === 'gone' ? 'deleted' : 'ignored'
     enterEscrow(tx, { image: file.image, mirror, path, reason }, moment)
   }
+}
+
+/** A picture whose image stays for good becomes kept when the picture is gone, so that the image can still be found. */
+function keepingImage(tx: Tx, change: FileChange): FileChange {
+  const { kind, file } = change
+  if ((kind !== 'gone' && kind !== 'pruned') || file.image === null || !isKept(tx, file.image)) return change
+  return { ...change, kind: 'aside', file: { ...file, state: 'kept' }, reason: because('image_kept') }
 }
 
 /**

@@ -12,11 +12,14 @@ export const deletionsCommand = configCommand(
   options =>
     options
       .positional('action', { choices: ACTIONS, demandOption: true })
-      .positional('path', { type: 'string', describe: 'Only what waits at and below this path' })
+      .positional('path', {
+        type: 'string',
+        describe: 'Only what waits at and below this path, in its grace too',
+      })
       .options(jsonOption)
       .example('$0 deletions list', 'What is held, and what is deleted when')
       .example('$0 deletions discard Holiday/a.jpg', 'Keep its image for good, held or not')
-      .example('$0 deletions approve Holiday', 'Let what was below Holiday go'),
+      .example('$0 deletions approve Holiday', 'Let what was below Holiday go now, held or not'),
   async (config, { action, path: given, json }, onInterrupts) => {
     let deletions: PendingDeletion[]
     let told: Told = action
@@ -30,7 +33,7 @@ export const deletionsCommand = configCommand(
       const interrupts = onInterrupts()
       const asked = { action, path: await pathToActOn(config, given) }
       const { result, byDaemon } = await carryOut(config, 'deletions', asked, interrupts)
-      deletions = result.held
+      deletions = result.decided
       if (action === 'approve' && byDaemon) told = 'approve_now'
     }
     if (json) printJson({ action, deletions })
@@ -52,13 +55,12 @@ const BEFORE = {
 const AFTERWARDS = {
   list: 'is held. "albumd deletions approve" deletes it on the host, "discard" keeps it there, and "albumd restore" brings the picture back.',
   approve: 'is approved, and goes at the next sync.',
-  approve_now:
-    'is approved, and is deleted once its grace has ended, unless albumd is paused or something is in doubt.',
+  approve_now: 'is approved, and is deleted now, unless albumd is paused or something is in doubt.',
   discard: 'stays on the host for good.',
 }
 
 const IN_GRACE =
-  'is deleted then, if albumd runs until then and not too many go at once. "albumd deletions discard PATH" keeps it for good.'
+  'is deleted then, if albumd runs until then and not too many go at once. "albumd deletions approve PATH" deletes it now, "discard PATH" keeps it for good.'
 
 /** Prints the deletions, and what happens to them now. */
 function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {
@@ -66,7 +68,7 @@ function report(deletions: readonly PendingDeletion[], told: Told, path: string 
   const graced = told === 'list' ? deletions.filter(({ state }) => state === 'grace') : []
   const decided = deletions.filter(deletion => !graced.includes(deletion))
   if (deletions.length === 0)
-    printLine(`${told === 'approve' ? 'nothing is held' : 'nothing waits to be deleted'}${where}`)
+    printLine(told === 'list' ? `nothing waits to be deleted${where}` : 'nothing is held')
   if (decided.length > 0 && BEFORE[told]) printLine(BEFORE[told])
   for (const deletion of [...decided, ...graced]) printLine(inWordsOf(deletion))
   for (const [those, what] of [

@@ -18,7 +18,7 @@ interface DeletionsRequest {
   most?: number | undefined
 }
 
-export const deletionsCommand: Command<DeletionsRequest, { held: PendingDeletion[] }> = {
+export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDeletion[] }> = {
   request: z.strictObject({
     action: z.enum(['approve', 'discard']),
     path: z.string().optional(),
@@ -31,18 +31,15 @@ export const deletionsCommand: Command<DeletionsRequest, { held: PendingDeletion
       throw new NotPossible(
         `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
-    // A path means what waits there in its grace too, but not where a person has counted what is held.
-    if (action === 'discard' && path !== undefined && most === undefined) {
-      await synced.commit(tx => kept(tx, imagesOf(synced, waiting), Date.now()))
-      return { held: waiting }
-    }
     if (held.length > (most ?? held.length))
       throw new NotPossible(
         `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most!)}. Look at the list again, then ${action}`,
       )
-    const decided = action === 'approve' ? approved : kept
-    await synced.commit(tx => decided(tx, imagesOf(synced, held), Date.now()))
-    return { held }
+    // A path means what waits there in its grace too, but not where a person has counted what is held.
+    const meant = most === undefined ? waiting : held
+    const decide = action === 'approve' ? approved : kept
+    await synced.commit(tx => decide(tx, imagesOf(synced, meant), Date.now()))
+    return { decided: meant }
   },
 }
 

@@ -33,8 +33,10 @@ export async function deleteDueImages(
 ): Promise<void> {
   const { synced } = context
   const { mirrors, interruption, task, stopped } = pass
+  if (task !== 'mirror') return
+  for (const mirror of before) if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
   const due = synced.escrow.nextDue(before.map(({ row }) => row.id))
-  if (task !== 'mirror' || due === null || due > context.running() || interruption.makeWay?.aborted) return
+  if (due === null || due > context.running() || interruption.makeWay?.aborted) return
   // Everything is scanned a second time only when something may be deleted.
   if (context.claims.doubt() !== null) return
   const known = new Set(before.flatMap(({ row }) => synced.escrow.ofMirror(row.id).map(({ image }) => image)))
@@ -43,11 +45,9 @@ export async function deleteDueImages(
   await checkRootsAgain(context, scanned)
   const doubt = doubtAbout(synced, mirrors)
   for (const mirror of scanned) {
-    if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
-    else if (doubt === null) {
-      const failure = await deleteOfMirror(context, pass, mirror, scanned, known)
-      if (failure) stopped.push(failure)
-    }
+    if (doubt !== null) break
+    const failure = await deleteOfMirror(context, pass, mirror, scanned, known)
+    if (failure) stopped.push(failure)
   }
 }
 

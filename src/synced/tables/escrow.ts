@@ -8,7 +8,7 @@ export interface EscrowRow {
   reason: 'deleted' | 'superseded' | 'ignored'
   state: 'grace' | 'held' | 'unproved' | 'approved'
   since: number
-  /** The running time at which the grace ends and the image may be deleted. */
+  /** The running time at which the grace ends and the image may be deleted. 0: a person has ended the grace. */
   due_at: number
   /** 1: the grace is over, and the host refused to delete the image. Then `due_at` is the time of the next try. */
   postponed: 0 | 1
@@ -106,8 +106,9 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
         'UPDATE escrow SET due_at = @due_at, postponed = 1 WHERE image = @image',
       ),
       hurry: run<[now: number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1'),
+      /** A person has approved the deletion, so the image may be deleted at once. */
       approve: run<[image: number]>(
-        `UPDATE escrow SET state = 'approved' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
+        `UPDATE escrow SET state = 'approved', due_at = 0 WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
       ),
       /** Holds the entries of a mirror until a person approves or discards them. Answers how many entries became held. */
       hold: changes<[mirror: number]>(

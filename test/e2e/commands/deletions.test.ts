@@ -192,7 +192,7 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
 })
 
-it('deletions in their grace are listed with when they go, and one of them can be discarded', async () => {
+it('deletions in their grace are listed with when they go, and each can be discarded, or approved to go at once', async () => {
   const stage = await setStage({ config: { deletions: { grace: '10m' } } })
   for (const n of [0, 1, 2, 3]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
   const daemon = startDaemon(stage)
@@ -214,5 +214,13 @@ it('deletions in their grace are listed with when they go, and one of them can b
   await stage.albumd('deletions', 'discard', 'a/0.png')
   expect(await listed()).toMatchObject([{ path: 'a/1.png' }])
   expect(await stage.listing()).toEqual(before)
+  expect((await stage.albumd('deletions', 'approve')).out).toBe('nothing is held\n')
+  const approved = await stage.albumd('deletions', 'approve', 'a/1.png')
+  expect(approved).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('it is approved, and is deleted now'),
+  })
+  expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
+  expect(await stage.paths()).toEqual(['Photos/a/0.png', 'Photos/a/2.png', 'Photos/a/3.png'])
   expect(await daemon.stop()).toBe(0)
 })

@@ -4,6 +4,7 @@ import { realDisk } from '../../../src/local/disk.ts'
 import { kept } from '../../../src/records/escrow.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
+import { because } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { contentOf, never, putImage, remoteAlbum } from '../album-stage.ts'
 import {
@@ -220,7 +221,7 @@ describe('a mirror that becomes a backup', () => {
     await workshop.pass({ graceMs: 1000 })
     expect(summary(workshop)).toMatchObject({ pending_deletions: 1 })
     workshop.mirror.deletions = 'keep'
-    await workshop.pass({ running: () => 5000 })
+    await workshop.pass({ graceMs: 1000 })
     expect(summary(workshop)).toMatchObject({ pending_deletions: 0 })
     workshop.mirror.deletions = 'propagate'
     await workshop.pass({ running: () => 9000 })
@@ -254,6 +255,21 @@ describe('an image that is kept for good', () => {
       expect(count(workshop, 'picture_uploaded')).toBe(3)
       expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
       expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, pending_deletions: 0 })
+      // Its deletion is never announced, and the record of its picture stays.
+      workshop.remove('red.png')
+      await workshop.pass({ graceMs: 1000 })
+      expect(summary(workshop)).toMatchObject({ files: 1, pending_deletions: 0 })
+      expect([...workshop.synced.files.inState('kept')]).toMatchObject([{ name: 'red.png' }])
+      expect(count(workshop, 'image_kept')).toBe(0)
+      workshop.write('red.png', red)
+      await workshop.pass()
+      workshop.write('red.png', blue)
+      await workshop.pass({ graceMs: 1000 })
+      expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
+      expect(workshop.synced.history.of({ mirror: 1, path: 'red.png' }).at(-1)).toMatchObject({
+        event: 'uploaded',
+        detail: because('old_image_stays'),
+      })
     },
   )
 })
