@@ -62,6 +62,7 @@ function inWords(explained: Explanation): string {
     sha256,
     image,
     deletions,
+    kept,
     counts,
     failure,
     next,
@@ -77,6 +78,7 @@ function inWords(explained: Explanation): string {
   if (image) rows.push(['image', imageInWords(image)])
   for (const given of deletions)
     if (given.image_id !== image?.image_id) rows.push(['old', imageInWords(given)])
+  for (const old of kept) rows.push(['old', `stays for good: ${imageInWords(old)}`])
   if (sha256) rows.push(['sha256', sha256])
   if (failure) rows.push(['tries', count(failure.attempts, 'attempt')])
   for (const { what, at, command } of next)

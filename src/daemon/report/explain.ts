@@ -11,7 +11,7 @@ import {
   type RuleInFile,
   type Step,
 } from '../../sync/outlook/index.ts'
-import { folderAbove, fullPath } from '../../sync/tree-path.ts'
+import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -84,6 +84,8 @@ export interface Explanation {
   /** The image that the file uses. While the file is not synced, it is the image of an earlier version. */
   image: PathImage | null
   deletions: PathDeletion[]
+  /** The images of earlier versions that stay on the host for good. Their addresses still show these versions. */
+  kept: PathImage[]
   /** Why the mirror is guarded, or null. */
   guard: string | null
   failure: {
@@ -187,6 +189,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       state,
       since: isoTime(since),
     })),
+    kept: keptImages(synced, { mirror: mirror.folder, path }, image).map(kept => showImage(synced, kept)),
     guard: guard && inWords(guard),
     failure: failure
       ? {
@@ -215,6 +218,20 @@ function showStep({ why, at }: Step): ShownStep {
     at: isoTime(at),
     command: commandOf(why),
   }
+}
+
+/** The images of earlier versions at a path that are kept for good. `image`: the one that the file uses now. */
+function keptImages(
+  { mirrors, versions, images }: Synced,
+  { mirror, path }: { mirror: string; path: string },
+  image: ImageRow | undefined,
+): ImageRow[] {
+  const row = mirrors.of(mirror)
+  const hashes = row ? versions.hashesAt({ mirror: row.id, path }) : []
+  // An image of equal bytes may be another picture's. Its name tells.
+  return hashes
+    .flatMap(hash => images.byHash(hash))
+    .filter(({ id, kept, name }) => kept === 1 && id !== image?.id && name === nameOf(path))
 }
 
 function showImage(synced: Synced, image: ImageRow): PathImage {

@@ -44,6 +44,11 @@ export function openVersions({ column, get, one, run, value }: Statements) {
         `SELECT * FROM versions WHERE mirror = +@mirror AND path = +@path AND until > +@moment
          ORDER BY until, id LIMIT 1`,
       ),
+      /** The SHA-256s of the versions at a path, the oldest first. */
+      hashesAt: column<[Location], Buffer>(
+        `SELECT hash FROM versions WHERE mirror = +@mirror AND path = +@path AND hash IS NOT NULL
+         GROUP BY hash ORDER BY min(id)`,
+      ),
       /** The paths at and below a folder of which something is recorded that ended after this time, in order. */
       *paths(mirror: number, folder: string, moment: number): Generator<string> {
         // All paths below `a` lie between `a/` and `a0`. An empty blob comes after every text.

@@ -44,6 +44,19 @@ it('why shows the state, the image, what happens next and the history, and its c
   expect(await stage.json('why', "it's/0.png")).toMatchObject({ state: 'absent' })
 })
 
+it('why names the old images that a backup keeps, whose links still show an edited picture as it was', async () => {
+  const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes }, mirror: { deletions: 'keep' } })
+  const { image } = await stage.json('why', 'a.png')
+  stage.write('a.png', png(4, 2).bytes)
+  await stage.sync()
+  const told = await stage.json('why', 'a.png')
+  expect(told.image.image_id).not.toBe(image.image_id)
+  expect(told.kept).toEqual([image])
+  expect((await stage.albumd('why', 'a.png')).out).toContain(
+    `old     stays for good: ${image.image_id}, uploaded`,
+  )
+})
+
 it('why says of what a running albumd waits to be whole nothing else than that', async () => {
   const stage = await setStage()
   const daemon = startDaemon(stage, ['--log-level', 'debug'])
