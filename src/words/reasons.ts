@@ -447,6 +447,19 @@ const COMMANDS = {
   keep_folder: 'albumd deletions discard {path:shell}',
 } as const
 
+const OF_ENDPOINT: Readonly<Record<string, string>> = {
+  upload: 'uploads',
+  send: 'uploads',
+  list: 'listings',
+  delete: 'deletions',
+  create_album: 'new albums',
+}
+
+/** What the host refuses when it refuses an endpoint, for a person. */
+export function usesOf(endpoint: string): string {
+  return OF_ENDPOINT[endpoint] ?? endpoint
+}
+
 /** Reasons that end by themselves within moments, so nobody has to do anything. */
 const PASSING = ['ignore_file_vanished', 'scan_ended', 'root_moved'] as const satisfies readonly ReasonCode[]
 

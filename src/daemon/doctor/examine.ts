@@ -49,6 +49,7 @@ export async function* examine(
   yield checkDiskSpace(config)
   yield* checkDaemon(isRunning, status)
   yield* checkQuota(status)
+  yield* checkUploadCommand(config, status)
   yield* checkStore(config, status, env, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
@@ -79,6 +80,16 @@ function* checkQuota(status: Status | null): Generator<Finding> {
   const { limit, used } = status.quota
   const said = `the host says that it is used up after ${inDigits(used)} of ${inDigits(limit)} images today`
   yield warn('quota', said, EARLY_REMEDY)
+}
+
+function* checkUploadCommand({ notify }: Config, status: Status | null): Generator<Finding> {
+  const problem = status?.upload_command_failed ?? null
+  if (notify.on_upload === undefined || problem === null) return
+  yield warn(
+    'on_upload',
+    `notify.on_upload failed the last time it ran: ${problem}`,
+    'Mend the command in the config. "albumd ls --json" has the addresses of the pictures that the command missed',
+  )
 }
 
 async function* checkHost(

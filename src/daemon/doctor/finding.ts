@@ -9,6 +9,7 @@ export type Check =
   | 'disk_space'
   | 'daemon'
   | 'quota'
+  | 'on_upload'
   | 'store'
   | 'readings'
   | 'host'

@@ -1,5 +1,5 @@
 import { fullPath } from '../../sync/tree-path.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because, inWords, usesOf } from '../../words/reasons.ts'
 import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
 /** Something that needs a person. */
@@ -44,7 +44,7 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   for (const { folder, reason, needs_person } of mirrors)
     if (needs_person) alert('GUARDED', `${folder} is guarded: ${reason}`, `GUARDED ${folder}`)
   for (const { code, endpoint, message } of blocksInTheWay(status))
-    alert(code, `The host refuses ${endpoint}: ${message}`, `BLOCKED ${endpoint} ${code}`)
+    alert(code, `The host refuses ${usesOf(endpoint)}: ${message}`, `BLOCKED ${endpoint} ${code}`)
   for (const { folder, held_deletions: held } of mirrors)
     if (held > 0)
       alert(

@@ -41,7 +41,7 @@ it('the status line begins with what needs a person', () => {
     needs_person: true,
   }
   expect(lineOf([{ state: 'blocked' }], false, [block])).toMatch(
-    /^the host refuses upload \(INVALID_API_KEY\); /,
+    /^the host refuses uploads \(INVALID_API_KEY\); /,
   )
   expect(lineOf([{}], false, [block])).toMatch(/^1,200 of/)
 })

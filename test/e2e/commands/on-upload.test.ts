@@ -81,6 +81,9 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   const failing = await stage.sync()
   expect(failing.code).toBe(0)
   expect(failing.err).toMatch(/^albumd: notify\.on_upload \([45]\.png\): it ended with 4: no such door\n$/)
+  expect((await stage.albumd('doctor')).out).toMatch(
+    /^warn {2}on upload .*failed the last time it ran: it ended with 4: no such door\n.*Mend the command/m,
+  )
 })
 
 it.each(['screenshot-link', 'link-page'])('has an example %s whose config is right', example => {
