@@ -1,6 +1,6 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { Alert } from '../../src/daemon/notify/health.ts'
 import type { Facts, Recorded } from '../../src/page/facts.ts'
 import { isOwnHost, isOwnOrigin, readOrMakeKey, userIn } from '../../src/page/guard.ts'
@@ -187,6 +187,7 @@ it('lets nothing pile up for a viewer who does not listen, and goes on once he d
     () => 0,
     () => {},
   )
+  onTestFinished(() => viewers.close())
   const reader = viewers.welcome('1')!.getReader()
   await reader.read()
   for (let n = 0; n < 1000; n++) viewers.beat()
