@@ -12,6 +12,7 @@ import {
   localTime,
   localTimeFrom,
   printable,
+  shellWord,
   sizeInWords,
   spanInWords,
 } from '../words/text.ts'
@@ -136,6 +137,7 @@ function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
     mirror.looked_at
       ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
       : `        not looked at yet${running ? '' : '; "albumd sync" or "albumd run" begins'}`,
+    ...deletionsInWords(mirror),
     ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
     ...(flat > 0 ? [`        ${flatInWords(flat)}`] : []),
     ...(mirror.accepted > 0 ? [`        ${acceptedInWords(mirror.accepted)}`] : []),
@@ -144,6 +146,18 @@ function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
     ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
   ]
 }
+
+/** What becomes of the deletions that wait in their grace. */
+function deletionsInWords({ pending_deletions, will_be_held, folder }: MirrorStatus): string[] {
+  if (pending_deletions === 0) return []
+  const restore = `"albumd restore ${shellWord(printable(folder))} --at TIME"`
+  return will_be_held
+    ? [`        ${WILL_BE_HELD}: ${restore} brings the pictures back, "albumd deletions list" names them`]
+    : [`        "albumd deletions list" says when each is deleted; until then ${restore} brings it back`]
+}
+
+/** Deletions in grace are more than the hold allows. */
+export const WILL_BE_HELD = 'so many deletions will be held, and wait until you decide'
 
 function linkedInWords(pictures: number): string {
   const bytes = pictures === 1 ? 'its bytes are' : 'their bytes are'

@@ -51,6 +51,15 @@ describe('status', () => {
     expect(lines({ mirrors: [mirrorInSync(0)] })).toContain('        0 of 0 pictures on the host')
   })
 
+  it('says what becomes of deletions in their grace, and foretells that too many are held', () => {
+    const mirror = { ...mirrorInSync(4), pending_deletions: 2 }
+    const told = (will_be_held: boolean) => lines({ mirrors: [{ ...mirror, will_be_held }] }).join('\n')
+    expect(told(false)).toContain('"albumd deletions list" says when each is deleted')
+    expect(told(true)).toContain('so many deletions will be held, and wait until you decide')
+    expect(told(true)).toContain('albumd restore /p --at TIME')
+    expect(lines({}).join()).not.toContain('albumd restore /p')
+  })
+
   it('does not call failed what may have arrived', () => {
     const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null, ...NOT_ACCEPTED }
     const failures = [

@@ -29,10 +29,19 @@ it('tells how many pictures lie outside their albums', () => {
     left_out: {},
     left_out_with_image: 0,
     oldest_unsynced: null,
+    will_be_held: false,
   }
-  const { text } = mirrors({ status: { mirrors: [mirror], blocks: [] }, alerts: [] } as unknown as Recorded)
-  expect(text).toContain('2 outside their albums')
-  expect(text).not.toContain('to upload')
+  const shown = (changes: object) => {
+    const status = { mirrors: [{ ...mirror, ...changes }], blocks: [] }
+    return mirrors({ status, alerts: [] } as unknown as Recorded).text
+  }
+  expect(shown({})).toContain('2 outside their albums')
+  expect(shown({})).not.toContain('to upload')
+  expect(shown({})).toContain('>idle<')
+  expect(shown({ pending_uploads: 5 })).toContain('>waiting<')
+  expect(shown({ pending_uploads: 5, state: 'paused' })).toContain('>paused<')
+  expect(shown({})).not.toContain('held')
+  expect(shown({ will_be_held: true })).toContain('So many deletions will be held')
 })
 
 it('does not say that a picture needs a person which only waits for long', () => {
@@ -64,6 +73,17 @@ it('groups failures by folder and code, and names what two messages of a group d
   expect(text.match(/the same/g)).toHaveLength(2)
   expect(text.match(/2 pictures/g)).toHaveLength(2)
   for (const message of ['one', 'another']) expect(text).toContain(`<p>${message} <code>Y</code></p>`)
+})
+
+it('does not say that a picture is not on the host which may be there', () => {
+  const titleOf = (failed_: number, uncertain: number) => {
+    const list = Array.from({ length: failed_ + uncertain }, (_, n) => failed(`${n}.png`, 'X', 'm'))
+    const status = { failures: list, accepted: [], mirrors: [{ failed: failed_, uncertain }] }
+    return failures({ status } as unknown as Recorded, 'token')!.text.match(/<h2[^>]*>([^<]*)/)![1]
+  }
+  expect(titleOf(3, 0)).toBe('Not on the host ')
+  expect(titleOf(3, 5)).toBe('Not, or perhaps not, on the host ')
+  expect(titleOf(0, 5)).toBe('Perhaps not on the host ')
 })
 
 it('shows of very many failures twenty folders, with eight pictures each', () => {

@@ -62,25 +62,31 @@ const AFTERWARDS = {
 const IN_GRACE =
   'is deleted then, if albumd runs until then and not too many go at once. "albumd deletions approve PATH" deletes it now, "discard PATH" keeps it for good.'
 
+const WILL_BE_HELD =
+  'will be held before it goes, because these are more than hold_above and hold_min allow. "albumd restore FOLDER --at TIME" brings the picture back, at the latest until you approve.'
+
 /** Prints the deletions, and what happens to them now. */
 function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
-  const graced = told === 'list' ? deletions.filter(({ state }) => state === 'grace') : []
-  const decided = deletions.filter(deletion => !graced.includes(deletion))
+  const inGrace = ({ state }: PendingDeletion) => told === 'list' && state === 'grace'
+  const decided = deletions.filter(deletion => !inGrace(deletion))
+  const graced = deletions.filter(deletion => inGrace(deletion) && !deletion.will_be_held)
+  const many = deletions.filter(deletion => inGrace(deletion) && deletion.will_be_held)
   if (deletions.length === 0)
     printLine(told === 'list' ? `nothing waits to be deleted${where}` : 'nothing is held')
   if (decided.length > 0 && BEFORE[told]) printLine(BEFORE[told])
-  for (const deletion of [...decided, ...graced]) printLine(inWordsOf(deletion))
+  for (const deletion of [...decided, ...graced, ...many]) printLine(inWordsOf(deletion))
   for (const [those, what] of [
     [decided, AFTERWARDS[told]],
     [graced, IN_GRACE],
+    [many, WILL_BE_HELD],
   ] as const)
     if (those.length > 0)
       printLine(`${count(those.length, 'image')}: ${those.length === 1 ? 'it' : 'each'} ${what}`)
 }
 
-function inWordsOf({ path, reason, size, since, goes_at, cdn_url }: PendingDeletion): string {
-  const goes = goes_at === null ? '' : `, goes ${localTime(goes_at)}`
+function inWordsOf({ path, reason, size, since, goes_at, will_be_held, cdn_url }: PendingDeletion): string {
+  const goes = goes_at === null || will_be_held ? '' : `, goes ${localTime(goes_at)}`
   const why = `${inWords(WHY_IN_ESCROW[reason])}, ${sizeInWords(size)}, since ${localTime(since)}${goes}`
   return `${printable(path)} (${why})  ${printable(cdn_url ?? 'delivery address not known')}`
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { approved, kept } from '../../records/escrow.ts'
 import { runningTime } from '../../sync/clock.ts'
+import { willBeHeld } from '../../sync/deletions/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
@@ -53,6 +54,8 @@ export interface PendingDeletion {
   state: 'held' | 'grace'
   /** ISO 8601; null for a held image. The grace passes only while albumd runs, so the deletion may come later. */
   goes_at: string | null
+  /** Whether the image will be held before it goes, because too many of its mirror are in grace. */
+  will_be_held: boolean
   /** The mirror's folder, and the path below it. */
   mirror: string
   path: string
@@ -89,7 +92,7 @@ export function listPending(
 }
 
 function listed(
-  { mirrors, state_dir }: Config,
+  { mirrors, state_dir, deletions: policy }: Config,
   synced: Synced,
   wanted: string | undefined,
   entriesOf: (mirror: MirrorRow) => EscrowRow[],
@@ -99,6 +102,10 @@ function listed(
   return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
     const entries = (row ? entriesOf(row) : []).filter(({ path }) => isMeant(mirror, path, wanted))
+    const areMany =
+      row !== undefined &&
+      entries.some(({ state }) => state === 'grace') &&
+      willBeHeld(synced, row.id, synced.summaries.mirror(row.id), policy, running)
     return entries.map(({ image, path, reason, since, state, due_at }): PendingDeletion => {
       const { size, cdn_url, remote_id } = synced.images.byId(image)!
       const isHeld = state === 'held' || state === 'unproved'
@@ -108,6 +115,7 @@ function listed(
         state: isHeld ? 'held' : 'grace',
         reason,
         since: isoTime(since),
+        will_be_held: areMany && state === 'grace',
         goes_at: isHeld ? null : isoTime(now + Math.max(0, due_at - running)),
         size,
         cdn_url,

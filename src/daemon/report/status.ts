@@ -4,6 +4,8 @@ import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
 import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import { runningTime } from '../../sync/clock.ts'
+import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { type Allowance, RETRY_MS, tryAgainAfterMs } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -102,6 +104,11 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
    * image is kept until the file with that name is renamed.
    */
   perhaps_renamed: number
+  /**
+   * Whether the deletions in `pending_deletions` are more than `hold_above` and `hold_min` allow, so that they will be held
+   * and not carried out.
+   */
+  will_be_held: boolean
   oldest_unsynced: string | null
 }
 
@@ -147,7 +154,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     other_config: running && taken !== null && taken !== fingerprintOf(config),
     paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
-      mirrorStatus(synced, folder, album, { paused, running, blocks, claims }),
+      mirrorStatus(synced, folder, album, config.deletions, { paused, running, blocks, claims, now }),
     ),
     ...quotaStatus(config, synced, now),
     ...accountStatus(config, synced, running),
@@ -238,7 +245,8 @@ function mirrorStatus(
   synced: Synced,
   folder: string,
   album: string,
-  context: Parameters<typeof mirrorOutlook>[0],
+  policy: HoldPolicy,
+  context: Parameters<typeof mirrorOutlook>[0] & { now: number },
 ): MirrorStatus {
   const row = synced.mirrors.of(folder)
   const id = row?.id ?? 0
@@ -258,6 +266,7 @@ function mirrorStatus(
     files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
+    will_be_held: willBeHeld(synced, id, summary, policy, runningTime(synced, context)),
     oldest_unsynced: isoTime(summary.oldest_unsynced),
   }
 }

@@ -36,7 +36,14 @@ export function failures({ status: { failures, accepted, mirrors } }: Recorded, 
     failures.length,
     mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
   )
-  return html`<div class="row"><h2 class="wide">Not on the host <span class="aside">${inDigits(all)}</span></h2>
+  const unsure = mirrors.reduce((sum, { uncertain }) => sum + uncertain, 0)
+  const title =
+    unsure === 0
+      ? 'Not on the host'
+      : unsure < all
+        ? 'Not, or perhaps not, on the host'
+        : 'Perhaps not on the host'
+  return html`<div class="row"><h2 class="wide">${title} <span class="aside">${inDigits(all)}</span></h2>
 ${commandButton(token, 'retry', 'Retry all')}</div>
 ${failureGroups(failures, all, 'albumd status', token)}${ignored(accepted, mirrors, token)}`
 }

@@ -53,11 +53,14 @@ export function mirrors({ status: { mirrors, blocks }, alerts }: Recorded): Html
 /** `index`: its place in the config. `said`: what stands elsewhere on the page. */
 function mirror(of: MirrorStatus, index: number, said: readonly string[]): Html {
   const { folder, album, state, reason, files, synced, linked, oldest_unsynced } = of
+  // Nothing is done now, because the pictures wait, for example for the quota.
+  const waits = state === 'idle' && of.pending_uploads > 0
   return html`<li id="mirror-${folder}">
-<p><span class="chip" data-kind="${KINDS[state]}">${state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
+<p><span class="chip" data-kind="${waits ? 'busy' : KINDS[state]}">${waits ? 'waiting' : state}</span> <b>${folder}</b> → ${albumInWords(album)}</p>
 ${reason !== null && state !== 'paused' && !said.some(text => text.includes(reason)) && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
 ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
+${of.will_be_held && html`<p data-kind="warn"><span class="tone">So many deletions will be held, and wait until you decide.</span> Until you approve, <code>albumd restore</code> brings the pictures back.</p>`}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of, index)}</li>`
 }

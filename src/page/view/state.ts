@@ -23,6 +23,8 @@ export function stateInWords(facts: Facts, now: number): StateInWords {
   const needed = needPerson(alerts).length
   if (needed > 0) return state('bad', `${count(needed, 'thing')} ${needed === 1 ? 'needs' : 'need'} you`)
   if (status.paused !== null) return state('warn', 'Paused', status.paused.until)
+  if (status.mirrors.some(({ will_be_held }) => will_be_held))
+    return state('warn', 'Many pictures are gone: their deletions will be held')
   if (status.backlog.pictures > 0) return waiting(status, facts, now)
   if (status.mirrors.some(({ state }) => state === 'scanning')) return state('busy', 'Scanning')
   const left = status.mirrors.some(mirror => LEFT.some(what => mirror[what] > 0))

@@ -1,4 +1,5 @@
 import { held } from '../../records/escrow.ts'
+import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowWeight } from '../../synced/tables/escrow.ts'
 import type { Reason } from '../../words/reasons.ts'
@@ -49,6 +50,23 @@ export async function weighDeletions(
       images: weight.pending,
       pictures: weight.in_use,
     })
+}
+
+/**
+ * Whether what waits in its grace will be held, as far as the records tell. A picture that seems to have moved, and waits for
+ * its upload, is not counted. `summary`: of the mirror. `running`: running time in milliseconds.
+ */
+export function willBeHeld(
+  { escrow, summaries }: Synced,
+  mirror: number,
+  summary: Pick<MirrorSummary, 'synced' | 'linked' | 'pending_deletions'>,
+  policy: HoldPolicy,
+  running: number,
+): boolean {
+  if (summary.pending_deletions === 0) return false
+  const in_use = summary.synced + summary.linked
+  const { deleted, pending } = escrow.toDelete({ mirror, since: running - WINDOW_MS })
+  return isTooMuch({ in_use, deleted, pending: pending - summaries.moved([mirror]) }, policy)
 }
 
 /** Forgets the deletions that happened before the window. */

@@ -3,5 +3,5 @@
  */
 export { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './delete-due.ts'
 export { endsDeletion, isGraceOver } from './delete-images.ts'
-export { doubtAbout, forgetOldDeletions, type HoldPolicy, isTooMuch, WINDOW_MS } from './hold.ts'
+export { doubtAbout, forgetOldDeletions, type HoldPolicy, isTooMuch, WINDOW_MS, willBeHeld } from './hold.ts'
 export { askToDeleteNothing, type Deletion, sendDelete, whyImageStays } from './send-delete.ts'

@@ -51,6 +51,9 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
   const losesBytes = `NOT EXISTS (
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
     WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
+  const toDelete = `
+    (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
+    (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted`
 
   return {
     reads: {
@@ -81,12 +84,12 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
       postponed: all<[], EscrowRow>('SELECT * FROM escrow WHERE postponed = 1'),
       /** The three counts of a mirror. `since`: the running time at which the hold's window begins. */
       weight: one<[{ mirror: number; since: number }], EscrowWeight>(
-        `SELECT
-           (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
-           (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted,
+        `SELECT ${toDelete},
            (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
             WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
       ),
+      /** `weight` without `in_use`, for which all files of the mirror are read. */
+      toDelete: one<[{ mirror: number; since: number }], Omit<EscrowWeight, 'in_use'>>(`SELECT ${toDelete}`),
     },
     writes: {
       put: run<[row: NewEscrowRow]>(`INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)

@@ -22,6 +22,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     left_out_with_image: 0,
     flat: 0,
     perhaps_renamed: 0,
+    will_be_held: false,
     oldest_unsynced: null,
   }
 }

@@ -95,6 +95,41 @@ it('a picture that goes missing and one that moved are told in the log, and when
   expect(await daemon.stop()).toBe(0)
 })
 
+it('foretells that so many deletions will be held, while uploads come before them', async () => {
+  const stage = await setStage({
+    pictures: Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
+    config: { ...hold, uploads: { bandwidth: '50KB/s' } },
+  })
+  for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
+  // 3 MB that no line compresses.
+  stage.write('large.png', png(2000, 1500, 5).bytes)
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  expect((await stage.json('status')).mirrors[0]).toMatchObject({
+    pending_deletions: 3,
+    held_deletions: 0,
+    will_be_held: true,
+  })
+  const { out } = await stage.albumd('deletions', 'list')
+  expect(out).toContain('3 images: each will be held before it goes')
+  expect(out).not.toContain(', goes ')
+  expect(await daemon.stop()).toBe(0)
+})
+
+it('does not foretell that deletions of pictures that moved will be held', async () => {
+  const stage = await setStage({
+    pictures: Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
+    config: { deletions: { ...hold.deletions, grace: '1h' } },
+  })
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
+  await expect
+    .poll(async () => (await stage.json('status')).mirrors[0], { timeout: 30_000 })
+    .toMatchObject({ pending_deletions: 4, will_be_held: false })
+  expect(await daemon.stop()).toBe(0)
+})
+
 it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
   const stage = await withHeld()
   const daemon = startDaemon(stage)
