@@ -28,6 +28,8 @@ export function statusInWords(status: Status, now: PageNow | null): string {
       `config  it runs with another config than this one; let it read ${again}: its log says what it refuses`,
     )
   }
+  if (status.config_refused)
+    lines.push(`config  it refused the one that it was told to read: ${printable(status.config_refused)}`)
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status.running))
   lines.push('', ...quotaInWords(status), ...machinesInWords(status), ...watchingInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)

@@ -33,6 +33,8 @@ const KEY_FILE_MS = 10_000
 /** The settings of a running daemon, which a person may replace. */
 export interface CurrentSettings {
   readonly current: Settings
+  /** Why the config that was last read again was refused. Null: none was refused. */
+  readonly refused: string | null
   /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
   begin(): AbortSignal
   /** Resolves when nothing is being read any more. */
@@ -53,6 +55,7 @@ export function openSettings(
   manager: ServiceManager | null,
 ): CurrentSettings {
   let current = first
+  let refused: string | null = null
   let replaced = new AbortController()
   let latest = Promise.resolve()
   let keyFile: string | null = null
@@ -77,6 +80,7 @@ export function openSettings(
     const [taken] = roots.lockMissing().values()
     roots.follow(taken ? before! : after!)
     if (taken) throw taken
+    if (next.config !== config) refused = null
     current = next
     replaced.abort(RENEWED)
   }
@@ -100,6 +104,14 @@ export function openSettings(
     if (refusal !== null) throw refusal
   }
 
+  /** The status and the health show the refusal until another config is taken. */
+  async function recordRefusal(message: string): Promise<void> {
+    const [first = ''] = message.split('\n')
+    refused = first
+    // When the state is closed or fails, the next session records the refusal.
+    await queue.session?.synced.commit(tx => tx.meta.set('config_refused', first)).catch(() => {})
+  }
+
   async function readConfig({ settings, onTaken }: Renewable): Promise<void> {
     manager?.reloading()
     try {
@@ -107,6 +119,7 @@ export function openSettings(
       onTaken(current)
       note({ event: 'config_taken' })
     } catch (error) {
+      await recordRefusal((error as Error).message)
       for (const line of (error as Error).message.split('\n'))
         note({ event: 'config_refused', message: `${line}; the config from before stays` })
     } finally {
@@ -144,6 +157,9 @@ export function openSettings(
   return {
     get current() {
       return current
+    },
+    get refused() {
+      return refused
     },
     begin() {
       replaced = new AbortController()

@@ -20,7 +20,7 @@ import { openClaimed } from '../state/state.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
 import { Loop } from './loop.ts'
 import { auditBySchedule, cronSchedule } from './schedule.ts'
-import { openSettings, type Renewable, type Settings } from './settings.ts'
+import { type CurrentSettings, openSettings, type Renewable } from './settings.ts'
 
 /** What a display, such as the status page, may see of the daemon. */
 export interface DaemonView {
@@ -114,7 +114,7 @@ export async function supervise(
       // Each turn is one session. It ends when the daemon has taken another config or key.
       while (!interruption.stop.aborted) {
         const stop = AbortSignal.any([interruption.stop, settings.begin()])
-        await runSession(settings.current, claim, services, { ...interruption, stop })
+        await runSession(settings, claim, services, { ...interruption, stop })
       }
     } catch (error) {
       if (error instanceof StateError) queue.close(new Refused(error.code, error.message))
@@ -161,7 +161,7 @@ const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
  * the state. Ends when interrupted. Throws what `openClaimed` throws, and StateError where the state fails.
  */
 async function runSession(
-  { config, access }: Settings,
+  { current: { config, access }, refused }: CurrentSettings,
   claim: Claim,
   { bus, queue, notifier, onUpload, manager, noteProblem }: Services,
   interruption: Interruption,
@@ -184,7 +184,11 @@ async function runSession(
   try {
     manager?.ready()
     shared = await openSharedAccount(config, access)
-    await synced.commit(tx => tx.meta.set('config', fingerprintOf(config)))
+    await synced.commit(tx => {
+      tx.meta.set('config', fingerprintOf(config))
+      if (refused === null) tx.meta.clear('config_refused')
+      else tx.meta.set('config_refused', refused)
+    })
     const { grace: graceMs } = config.deletions
     const say = (line: string) => {
       bus.say(line)

@@ -6,7 +6,7 @@ import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
-  /** STATE, STUCK, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. */
+  /** STATE, STUCK, CONFIG, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. */
   code: string
   /** One line. */
   message: string
@@ -26,12 +26,12 @@ export interface Health {
 const STUCK_MS = 6 * 3_600_000
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> &
-  Partial<Pick<Status, 'watching' | 'deleted_more'>>
+  Partial<Pick<Status, 'watching' | 'deleted_more' | 'config_refused'>>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 /** `now`: milliseconds since 1970. `quietMs`: for how long albumd has given no sign of life. */
 export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: number): Health {
-  const { mirrors, watching, deleted_more } = status
+  const { mirrors, watching, deleted_more, config_refused } = status
   const oldest = mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
   const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
   const alerts: Alert[] = []
@@ -40,6 +40,12 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
     alert(
       'STUCK',
       `albumd has given no sign of life for ${inHours(quietMs)}. Look for a disk or a network mount that hangs`,
+    )
+  if (config_refused)
+    alert(
+      'CONFIG',
+      `The new config was refused, so the one from before stays; mend it, then reload albumd: ${config_refused}`,
+      `CONFIG ${config_refused}`,
     )
   for (const { folder, reason, needs_person } of mirrors)
     if (needs_person) alert('GUARDED', `${folder} is guarded: ${reason}`, `GUARDED ${folder}`)

@@ -207,6 +207,9 @@ export function watchHealth(
       if (NEWS.has(event)) onNews()
     }),
     bus.on('passEnded', onNews),
+    bus.on('daemon', ({ event }) => {
+      if (event === 'config_refused' && shown) notifier.nudge()
+    }),
   ]
 }
 

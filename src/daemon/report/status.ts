@@ -32,6 +32,8 @@ export interface Status {
   pid: number | null
   /** Whether the running daemon works with another config than the one that this command has read. */
   other_config: boolean
+  /** Why the running daemon refused the config that it last read again. Null: it refused none. */
+  config_refused: string | null
   /** Null: albumd is not paused. `until` null: the pause lasts until `albumd resume`. */
   paused: { until: string | null } | null
   mirrors: MirrorStatus[]
@@ -152,6 +154,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     running,
     pid: running ? pid : null,
     other_config: running && taken !== null && taken !== fingerprintOf(config),
+    config_refused: running ? synced.meta.get('config_refused') : null,
     paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
       mirrorStatus(synced, folder, album, config.deletions, { paused, running, blocks, claims, now }),

@@ -84,6 +84,8 @@ const FACTS = {
   pid: number,
   /** A fingerprint of the config with which the running process works. */
   config: text,
+  /** Why the running process refused the config that it was told to read again. Null: it works with the last one. */
+  config_refused: text,
   /**
    * How often the state was opened for work, and what the witness file looked like when it was last opened
    * (synced/witness.ts).

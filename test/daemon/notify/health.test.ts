@@ -11,7 +11,7 @@ const NOW = Date.parse('2026-11-22T12:00:00Z')
 const MIRROR = mirrorInSync(5)
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'> &
-  Partial<Pick<Status, 'deleted_more'>>
+  Partial<Pick<Status, 'deleted_more' | 'config_refused'>>
 
 function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs = 0): string[] {
   const status: Known = {
@@ -71,6 +71,10 @@ describe('the alerts', () => {
     ['TOO_OLD', { pending_uploads: 1, oldest_unsynced: ago(DAY + 1) }],
   ])('holds %s', (code, mirror) => {
     expect(codes(mirror)).toEqual([code])
+  })
+
+  it('holds a config that was refused', () => {
+    expect(codes({}, { config_refused: 'albumd.yaml:2:1: no' })).toEqual(['CONFIG'])
   })
 
   it('holds an album that the host deleted with more than was recorded', () => {

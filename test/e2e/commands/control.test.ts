@@ -147,13 +147,19 @@ describe('SIGHUP', () => {
     await daemon.told('config_refused')
     const [refused] = daemon.events().filter(({ event }) => event === 'config_refused')
     expect(refused!.message).toContain('mirrors[0].album')
+    expect(await daemon.told('trouble')).toMatchObject({
+      code: 'CONFIG',
+      message: expect.stringContaining('mirrors[0].album'),
+    })
     const unread = await stage.albumd('status')
     expect(unread).toMatchObject({ code: 2, out: '', err: expect.stringContaining('mirrors[0].album') })
     stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
     daemon.kill('SIGHUP')
-    await daemon.told('config_refused', 2)
+    // The first config was wrong twice.
+    await daemon.told('config_refused', 3)
     expect(await stage.json('status')).toMatchObject({
       other_config: true,
+      config_refused: expect.stringContaining('Elsewhere'),
       mirrors: [{ album: 'Elsewhere' }],
     })
     expect((await stage.albumd('status')).out).toContain('(kill -HUP ')
@@ -174,7 +180,7 @@ describe('SIGHUP', () => {
     const delivered = await stage.delivered()
     expect(Object.keys(delivered)).toHaveLength(31)
     expect(delivered['More/green.png']).toBe(sha256(green))
-    expect(await stage.json('status')).toMatchObject({ other_config: false })
+    expect(await stage.json('status')).toMatchObject({ other_config: false, config_refused: null })
     const warned = async () => (await stage.albumd('doctor')).out
     expect(await warned()).not.toContain('another config')
     stage.configure({ uploads: { order: 'newest' } })
