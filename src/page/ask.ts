@@ -4,6 +4,7 @@ import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
 import { openSocketPath } from '../daemon/control/protocol.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
+import type { Endpoint } from '../protocol/endpoints.ts'
 import type { UnderWay } from './heard.ts'
 import type { PageUrl } from './listening.ts'
 
@@ -13,6 +14,8 @@ export interface PageNow {
   uploading: UnderWay[]
   /** What is uploaded in a second. */
   rate: { bytes: number; pictures: number }
+  /** The endpoints that the host has answered since the daemon began to work with its key. */
+  answered: Endpoint[]
 }
 
 /** Milliseconds. A daemon that does not answer within this time counts as one without a page. */

@@ -7,6 +7,7 @@ import { version } from '../daemon/package.ts'
 import { locationOf } from '../daemon/report/mirrored-pictures.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../protocol/clock.ts'
+import type { Endpoint } from '../protocol/endpoints.ts'
 import { pageApp, type Sources } from './app.ts'
 import { type Fields, PageCommands } from './commands.ts'
 import { type LeftOutList, type Recorded, readAlerts, readLeftOut, readRecorded } from './facts.ts'
@@ -36,6 +37,8 @@ export class StatusPage implements Display, Sources {
   #listening: Listening | null = null
   #socket: Close | null = null
   #openSocket: () => Promise<Close | null> = async () => null
+  /** The endpoints that the host has answered since the daemon began to work with its key. */
+  readonly #answered = new Set<Endpoint>()
   #signAt: number
   #saidLast = ''
 
@@ -62,10 +65,14 @@ export class StatusPage implements Display, Sources {
     })
     bus.on('news', told => this.#metrics.hear(told))
     bus.on('daemon', ({ event }) => {
+      if (event === 'key_taken' || event === 'config_taken') this.#answered.clear()
       if (event === 'config_taken' && this.#daemon)
         void this.#listening?.at(this.#daemon.config().status_page.listen)
     })
-    bus.on('request', request => this.#metrics.requested(request))
+    bus.on('request', request => {
+      this.#metrics.requested(request)
+      if (request.status !== null && request.status < 500) this.#answered.add(request.endpoint)
+    })
     bus.on('sending', sending => this.#underWay.hear(sending))
     bus.on('logged', line => this.#log.hear(line))
     for (const topic of ['news', 'daemon', 'sending', 'logged'] as const) bus.on(topic, this.#viewers.changed)
@@ -111,7 +118,8 @@ export class StatusPage implements Display, Sources {
 
   now(): object {
     const rate = { bytes: this.#underWay.rate(), pictures: this.#underWay.pace() }
-    return { page: this.pageUrl, uploading: this.#underWay.pictures(), rate }
+    const answered = [...this.#answered]
+    return { page: this.pageUrl, uploading: this.#underWay.pictures(), rate, answered }
   }
 
   events(): ReadableStream<Uint8Array> | null {

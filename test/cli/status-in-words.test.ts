@@ -194,6 +194,7 @@ it('status tells when a running daemon tries again, how fast it sends, and that 
       page: { url: null, why: 'status_page.listen: 127.0.0.1:8687 is taken by another program' },
       uploading: [],
       rate: { bytes: 2048, pictures: 9.84 },
+      answered: [],
     },
   )
   expect(said).toContain(`Cannot reach images.example.com:443 (connection refused); next try ${clock} (`)

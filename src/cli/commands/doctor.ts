@@ -13,7 +13,7 @@ export const doctorCommand = command(
       .epilogue(
         'It changes nothing, here or on the host. It asks the host one question for each endpoint, and ' +
           'after a change of the key also for images that are recorded. If albumd run runs, doctor asks the ' +
-          'host nothing, because run needs the requests, and tells what the host told run.',
+          'host nothing, because run needs the requests, and tells what the host told run, or that run has not asked yet.',
       ),
   async ({ config: flag, json }, onInterrupts) => {
     const interrupts = onInterrupts()
@@ -40,7 +40,11 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
     const file = findConfig(process.env, process.cwd(), flag)
     const config = await readConfig(file)
     yield* checkConfigFile(file, config)
-    yield* examine(config, file, process.env, signal)
+    const answered = async () => {
+      const { askPage } = await import('../../page/ask.ts')
+      return (await askPage(config))?.answered ?? []
+    }
+    yield* examine(config, file, process.env, signal, answered)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const problem of error.problems)

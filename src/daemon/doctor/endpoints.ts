@@ -10,6 +10,7 @@ import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { type Access, openRemote, type RemoteSettings } from '../engine/engine.ts'
+import type { Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { isOtherKey, judgeAccount, OTHER_ACCOUNT } from '../state/own-account.ts'
 import { reading } from '../state/state.ts'
@@ -74,7 +75,7 @@ const QUESTIONS: Record<AskedEndpoint, Question> = {
   },
 }
 
-export const ASKED = Object.keys(QUESTIONS) as AskedEndpoint[]
+const ASKED = Object.keys(QUESTIONS) as AskedEndpoint[]
 
 const EMPTY_PICTURE = {
   file_name: 'albumd-doctor.png',
@@ -100,13 +101,27 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
   }
 }
 
-/** Makes a finding of what the host last told the running daemon. `block` null: the host refused nothing. */
-export function judgeBlock(
-  endpoint: AskedEndpoint,
-  block: { code: string; message: string } | null,
-): Finding {
-  if (block === null)
-    return pass('endpoint', about(endpoint, 'albumd is running, and the host refused nothing'))
+/**
+ * Makes findings of what the host told the running daemon. `blocks`: what it refuses. `answered`: the endpoints that it has
+ * answered since the daemon began to work with its key.
+ */
+export function* judgeDaemon(blocks: Status['blocks'], answered: readonly Endpoint[]): Generator<Finding> {
+  if (answered.length === 0 && blocks.length === 0)
+    yield warn(
+      'key',
+      'albumd is running and has not asked the host anything yet, so nobody knows whether the host accepts it',
+      'Say albumd audit, which asks the host about pictures that are there, or run the doctor while albumd is stopped',
+    )
+  for (const endpoint of ASKED) {
+    const block = blocks.find(block => block.endpoint === endpoint)
+    const said = answered.includes(endpoint) ? 'the host refused nothing' : 'has not asked for it yet'
+    yield block
+      ? judgeBlock(endpoint, block)
+      : pass('endpoint', about(endpoint, `albumd is running, and ${said}`))
+  }
+}
+
+function judgeBlock(endpoint: AskedEndpoint, block: { code: string; message: string }): Finding {
   const { code, message } = block
   const said =
     code === OTHER_ACCOUNT ? `${ACCOUNT_SHOWS_NOTHING} (${code})` : `the host told albumd ${code}: ${message}`

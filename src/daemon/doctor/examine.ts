@@ -6,6 +6,7 @@ import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../protocol/clock.ts'
+import type { Endpoint } from '../../protocol/endpoints.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
@@ -15,7 +16,7 @@ import { readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
-import { ASKED, checkAccount, checkEndpoints, judgeBlock, openHostToAsk } from './endpoints.ts'
+import { checkAccount, checkEndpoints, judgeDaemon, openHostToAsk } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach, checkTls } from './host.ts'
@@ -26,13 +27,15 @@ import { checkStore } from './store.ts'
 /**
  * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
  * runs with this state, the host's endpoints are not asked, because both would share the account's rate limit (§8). The
- * findings then repeat what the host told the daemon. `file`: the config file.
+ * findings then repeat what the host told the daemon. `file`: the config file. `answered`: tells which endpoints the host has
+ * answered since a running daemon began to work with its key.
  */
 export async function* examine(
   config: Config,
   file: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
+  answered: () => Promise<readonly Endpoint[]>,
 ): AsyncGenerator<Finding> {
   const { findings, folders } = await checkTrees(config, signal)
   yield* findings
@@ -53,7 +56,8 @@ export async function* examine(
   yield* checkStore(config, status, env, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
-  yield* checkHost(config, readAccess(config, file, env), isRunning, status, signal)
+  const told = isRunning ? await answered() : null
+  yield* checkHost(config, readAccess(config, file, env), told, status, signal)
 }
 
 function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Finding> {
@@ -92,10 +96,11 @@ function* checkUploadCommand({ notify }: Config, status: Status | null): Generat
   )
 }
 
+/** `answered`: the endpoints that the host has answered the running daemon. Null: no daemon runs. */
 async function* checkHost(
   config: Config,
   { key, ca, findings }: Access,
-  isRunning: boolean,
+  answered: readonly Endpoint[] | null,
   status: Status | null,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
@@ -110,11 +115,7 @@ async function* checkHost(
   yield* reach
   yield* findings
   if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
-  if (isRunning) {
-    for (const endpoint of ASKED)
-      yield judgeBlock(endpoint, status?.blocks.find(block => block.endpoint === endpoint) ?? null)
-    return
-  }
+  if (answered) return yield* judgeDaemon(status?.blocks ?? [], answered)
   if (key === null) return
   const now = systemClock.monotonic()
   // When an earlier albumd sent its last requests: the rate limit counts these requests too. When the records can't be

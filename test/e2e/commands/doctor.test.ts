@@ -207,6 +207,19 @@ describe('doctor', { timeout: 180_000 }, () => {
     expect(await daemon.stop()).toBe(0)
   })
 
+  it('is not all well beside a running daemon that has not asked the host with its key', async () => {
+    const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
+    writeFileSync(join(stage.home, 'api-key'), 'wrong-key-0123456789')
+    const daemon = startDaemon(stage)
+    await daemon.told('scan_finished')
+    const { of } = await doctor(stage)
+    expect(of('key')).toEqual([expect.stringMatching(/^warn albumd is running and has not asked the host/)])
+    expect(of('endpoint')[0]).toMatch(/^pass list .*has not asked for it yet/)
+    await stage.albumd('audit')
+    expect(await doctor(stage)).toMatchObject({ code: 5 })
+    expect(await daemon.stop()).toBe(0)
+  })
+
   it('tells what to do where a running daemon was given a key of another account', async () => {
     const stage = await setStage({
       pictures: { 'a.png': png(3, 2).bytes },
