@@ -75,7 +75,7 @@ function report(deletions: readonly PendingDeletion[], told: Told, path: string 
   if (deletions.length === 0)
     printLine(told === 'list' ? `nothing waits to be deleted${where}` : 'nothing is held')
   if (decided.length > 0 && BEFORE[told]) printLine(BEFORE[told])
-  for (const deletion of [...decided, ...graced, ...many]) printLine(inWordsOf(deletion))
+  for (const deletion of [...decided, ...graced, ...many]) printLine(inWordsOf(deletion, told))
   for (const [those, what] of [
     [decided, AFTERWARDS[told]],
     [graced, IN_GRACE],
@@ -85,8 +85,12 @@ function report(deletions: readonly PendingDeletion[], told: Told, path: string 
       printLine(`${count(those.length, 'image')}: ${those.length === 1 ? 'it' : 'each'} ${what}`)
 }
 
-function inWordsOf({ path, reason, size, since, goes_at, will_be_held, cdn_url }: PendingDeletion): string {
-  const goes = goes_at === null || will_be_held ? '' : `, goes ${localTime(goes_at)}`
+function inWordsOf(
+  { path, reason, size, since, goes_at, will_be_held, cdn_url }: PendingDeletion,
+  told: Told,
+): string {
+  // Once a person has decided, this time holds no more.
+  const goes = goes_at === null || will_be_held || told !== 'list' ? '' : `, goes ${localTime(goes_at)}`
   const why = `${inWords(WHY_IN_ESCROW[reason])}, ${sizeInWords(size)}, since ${localTime(since)}${goes}`
   return `${printable(path)} (${why})  ${printable(cdn_url ?? 'delivery address not known')}`
 }

@@ -255,6 +255,7 @@ it('deletions in their grace are listed with when they go, and each can be disca
     code: 0,
     out: expect.stringContaining('it is approved, and is deleted now'),
   })
+  expect(approved.out).not.toContain('goes ')
   expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
   expect(await stage.paths()).toEqual(['Photos/a/0.png', 'Photos/a/2.png', 'Photos/a/3.png'])
   expect(await daemon.stop()).toBe(0)
