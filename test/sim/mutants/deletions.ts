@@ -115,7 +115,7 @@ export const DELETIONS: readonly Mutant[] = [
     find: 'whyNot: () => whyImageStays(context, image, disk),',
     replace: 'whyNot: () => (disk ? null : whyImageStays(context, image, disk)),',
     why: 'a picture came back while the host was in trouble',
-    seed: 86,
+    seed: 130,
   },
   {
     name: 'a deletion leaves no intent',
