@@ -6,7 +6,7 @@ import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 import { inWords } from '../words/reasons.ts'
-import { count, isoTime } from '../words/text.ts'
+import { count, isoTime, localTime } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
 import { acceptedInWords, flatInWords } from './status-in-words.ts'
@@ -75,7 +75,7 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
 function report(
   done: Tally,
   notCompared: number | null,
-  { mirrors, stopped, paused }: PassResult,
+  { mirrors, stopped, paused, uploads_go_on }: PassResult,
   say: (line: string) => void,
 ): void {
   const { linked } = done.counts
@@ -94,20 +94,34 @@ function report(
     const sum = mirrors.reduce((total, mirror) => total + mirror[field], 0)
     if (sum > 0) say(inWords(sum))
   }
-  sayStopped(stopped, PLAN_REMEDY)
+  sayStopped(stopped, PLAN_REMEDY, uploads_go_on)
 }
 
-/** Tells what the host refused. `plan`: what a person can do when the plan forbids something. */
-export function sayStopped(stopped: readonly HostFailure[], plan: string): void {
+/**
+ * Tells what the host refused. `plan`: what a person can do when the plan forbids something. `goesOn`: when uploads go on
+ * after a used-up quota, ISO 8601.
+ */
+export function sayStopped(
+  stopped: readonly HostFailure[],
+  plan: string,
+  goesOn: string | null = null,
+): void {
   // An answer that the host gave for two endpoints is told once.
-  for (const line of new Set(stopped.map(failure => stoppedInWords(failure, plan)))) sayAside(line)
+  for (const line of new Set(stopped.map(failure => stoppedInWords(failure, plan, goesOn)))) sayAside(line)
 }
 
-/** What the host refused, and what a person can do. `plan`: as in `sayStopped`. */
-export function stoppedInWords({ code, message, remedy }: HostFailure, plan: string): string {
+/** What the host refused, and what a person can do. `plan` and `goesOn`: as in `sayStopped`. */
+export function stoppedInWords(
+  { code, message, remedy }: HostFailure,
+  plan: string,
+  goesOn: string | null = null,
+): string {
   const remedies: { [remedy in HostFailure['remedy']]?: string } = {
     key: `; ${KEY_REMEDY}`,
     plan: `; ${plan}`,
+    ...(goesOn !== null && {
+      quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves`,
+    }),
   }
   return `${inWords(message)} (${code})${remedies[remedy] ?? ''}`
 }

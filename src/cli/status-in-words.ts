@@ -1,5 +1,5 @@
 import { KEY_REMEDY } from '../config/host-access.ts'
-import { EARLY_REMEDY, uploadsLeft } from '../daemon/report/quota-status.ts'
+import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
@@ -14,7 +14,6 @@ import {
   printable,
   shellWord,
   sizeInWords,
-  spanInWords,
 } from '../words/text.ts'
 
 /** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
@@ -31,7 +30,12 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   if (status.config_refused)
     lines.push(`config  it refused the one that it was told to read: ${printable(status.config_refused)}`)
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status.running))
-  lines.push('', ...quotaInWords(status), ...machinesInWords(status), ...watchingInWords(status.watching))
+  lines.push(
+    '',
+    ...quotaInWords(status, now?.rate.pictures),
+    ...machinesInWords(status),
+    ...watchingInWords(status.watching),
+  )
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   if (status.upload_command_failed)
     lines.push(`notify  notify.on_upload fails: ${printable(status.upload_command_failed)}`)
@@ -188,10 +192,7 @@ function perhapsRenamedInWords(pictures: number): string {
 }
 
 /** The lines of `status` about uploads under way, and about the address of the page. */
-export function pageInWords(
-  now: PageNow | null,
-  backlog: Pick<Status['backlog'], 'pictures' | 'days'>,
-): string[] {
+export function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pictures'>): string[] {
   if (now === null) return []
   const { page, uploading, rate } = now
   const where = page.url ?? page.why
@@ -206,12 +207,10 @@ export function pageInWords(
 
 function rateInWords(
   { bytes, pictures }: PageNow['rate'],
-  { pictures: left, days }: Pick<Status['backlog'], 'pictures' | 'days'>,
+  { pictures: left }: Pick<Status['backlog'], 'pictures'>,
 ): string {
-  // Where the quota decides, a line tells the days.
-  const time = days === 0 && pictures > 0 ? `, about ${spanInWords((left * 1000) / pictures)}` : ''
   const pace = pictures > 0 ? `, ${Math.round(pictures * 10) / 10} pictures a second` : ''
-  return `rate    ${sizeInWords(bytes)}/s${pace}; ${inDigits(left)} left${time}`
+  return `rate    ${sizeInWords(bytes)}/s${pace}${left > 0 ? `; ${inDigits(left)} left` : ''}`
 }
 
 /** A line of `status` when folders can't be watched, or the watcher has missed changes. */
@@ -244,8 +243,11 @@ export function machinesInWords({ store, machines }: Pick<Status, 'store' | 'mac
 
 const WHILE_AWAY = 'Uploads go on at account.when_away of the rate'
 
-/** The lines of `status` about the day's quota, and about the pictures that wait for it. */
-export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>): string[] {
+/**
+ * The lines of `status` about the day's quota, and about the pictures that wait for it. `pace`: pictures a second at this
+ * moment.
+ */
+export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>, pace = 0): string[] {
   const { plan, limit, used, exhausted } = quota
   const isKept = quota.only_reserve_left && backlog.pictures > 0
   const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
@@ -253,7 +255,8 @@ export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
   if (quota.used_up_early)
     lines.push(`        the host said so long before ${inDigits(limit)}: ${EARLY_REMEDY}`)
-  if (backlog.days > 0) lines.push(backlogInWords(backlog))
+  const takes = whatBacklogTakes({ quota, backlog }, pace)
+  if (takes) lines.push(`backlog ${inWords(takes)}`)
   if (backlog.moved > 0)
     lines.push(
       `moved   ${inWords(because('sent_again', { moved: backlog.moved, left: uploadsLeft(quota) }))}`,
@@ -266,8 +269,4 @@ function usedUp({ resumes_at, next_probe_at, reset }: Status['quota']): string {
     return `used up${next_probe_at === null ? '' : `; the host is asked again at ${localTime(next_probe_at)}`}`
   const learned = reset.known === 'learned' ? ` (learned in ${count(reset.days, 'day')})` : ''
   return `used up until ${localTime(resumes_at)}${learned}`
-}
-
-function backlogInWords({ pictures, days, per_day }: Status['backlog']): string {
-  return `backlog ${count(pictures, 'picture')}, about ${count(days, 'day')} at ${inDigits(per_day)} a day`
 }

@@ -346,6 +346,15 @@ const WORDS = {
   sent_again: ({ moved, left }: { moved: number; left: number }) =>
     `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved: sending ${moved === 1 ? 'it' : 'them'} again takes ` +
     `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,
+  backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
+    const rest = pictures - today
+    const begins = nextDay === null ? "once the host's next day begins" : `after ${localTime(nextDay)}`
+    const daily = rest > perDay ? ` at ${inDigits(perDay)} a day${keptOf(kept)}` : ''
+    const now = `about ${spanInWords(ms)} of sending`
+    if (rest === 0) return `${count(pictures, 'picture')}: ${now}`
+    if (today === 0) return `${count(pictures, 'picture')}: ${begins}${daily}`
+    return `${count(pictures, 'picture')}: ${inDigits(today)} today in ${now}, the rest ${begins}${daily}`
+  },
   rest_is_reserve: 'the rest is kept for new pictures',
   looked_for_again: ({ until }: { until: number | null }) =>
     `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
@@ -391,6 +400,23 @@ const MORE = {
 
 const sysctl = (key: string, value: number) =>
   `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
+
+/**
+ * How many pictures wait, and how many of them can be sent `today`, which takes `ms` milliseconds. `nextDay`: ISO 8601; null:
+ * not known. `perDay`: how many can be sent on each day that follows, of which `kept` more are kept for new pictures.
+ */
+interface BacklogFacts {
+  pictures: number
+  today: number
+  ms: number
+  nextDay: string | null
+  perDay: number
+  kept: number
+}
+
+function keptOf(kept: number): string {
+  return kept > 0 ? ` (quota.reserve keeps ${inDigits(kept)} for new ones)` : ''
+}
 
 /** Where an ignore rule stands. `file`: the ignore file; null: the config. */
 interface RuleAt {

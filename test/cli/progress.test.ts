@@ -18,6 +18,8 @@ it('shows how far it is, rate, time left and quota left', () => {
   )
   expect(barText({ ...half, quota: null }, 120)).not.toContain('quota')
   expect(barText({ ...half, done: 0 }, 120)).not.toContain(' s left')
+  // 22 of 31 may be sent today.
+  expect(barText({ ...half, quota: 22 }, 120)).toContain('  8 s left today  quota left 22')
 })
 
 it.each([120, 80, 60, 40, 24])('fits on one line of a terminal of %i columns', columns => {
@@ -40,4 +42,7 @@ it('counts the albums of an audit that goes on, and how long the rest of them ta
 it('does not pass its own count of the quota for what the host would say', () => {
   const told = { event: 'uploads_started', pictures: 2, bytes: 2048, moved: 0, quota_left: 4969 } as const
   expect(eventInWords(told)).toBe("2 pictures to compare or send (2 KB); quota left 4,969 by albumd's count")
+  expect(eventInWords({ ...told, pictures: 5000 })).toMatch(
+    /quota left 4,969 by albumd's count, so 31 may have to wait for another day$/,
+  )
 })

@@ -23,7 +23,17 @@ const STATUS: Status = {
     next_probe_at: null,
     reset: { known: 'no' },
   },
-  backlog: { pictures: 0, bytes: 0, moved: 0, days: 0, per_day: 9, done_by: null },
+  backlog: {
+    pictures: 0,
+    bytes: 0,
+    moved: 0,
+    today: 0,
+    today_seconds: 0,
+    next_day_at: null,
+    days: 0,
+    per_day: 9,
+    done_by: null,
+  },
   store: null,
   machines: [],
   watching: null,
@@ -162,10 +172,19 @@ describe('the quota', () => {
   })
 
   it('says how long a backlog takes, and what is kept from it', () => {
-    expect(words({ used: 4500, only_reserve_left: true }, { pictures: 12_345, days: 3 })).toEqual([
+    const next_day_at = '2026-11-21T16:00:00.000Z'
+    const after = `after ${localTime(next_day_at)}`
+    const kept = { used: 4500, only_reserve_left: true }
+    expect(words(kept, { pictures: 12_345, days: 3, next_day_at })).toEqual([
       'quota   4,500 of 5,000 today (professional), the rest is kept for new pictures',
-      'backlog 12,345 pictures, about 3 days at 4,500 a day',
+      `backlog 12,345 pictures: ${after} at 4,500 a day (quota.reserve keeps 500 for new ones)`,
     ])
+    const waits = { pictures: 5056, today: 5000, today_seconds: 500, days: 1 }
+    expect(words({ used: 0 }, { ...waits, next_day_at })[1]).toBe(
+      `backlog 5,056 pictures: 5,000 today in about 8 min of sending, the rest ${after}`,
+    )
+    expect(words({ used: 0 }, waits)[1]).toContain("the rest once the host's next day begins")
+    expect(words({}, { pictures: 40, today: 40, today_seconds: 4 })).toHaveLength(1)
   })
 })
 
@@ -176,7 +195,7 @@ it('status tells when a running daemon tries again, how fast it sends, and that 
     {
       ...STATUS,
       running: true,
-      backlog: { ...STATUS.backlog, pictures: 2568 },
+      backlog: { ...STATUS.backlog, pictures: 2568, today: 2568, today_seconds: 4 },
       blocks: [
         {
           code: 'HOST_UNREACHABLE',
@@ -198,7 +217,8 @@ it('status tells when a running daemon tries again, how fast it sends, and that 
     },
   )
   expect(said).toContain(`Cannot reach images.example.com:443 (connection refused); next try ${clock} (`)
-  expect(said).toContain('rate    2 KB/s, 9.8 pictures a second; 2,568 left, about 4 min')
+  expect(said).toContain('rate    2 KB/s, 9.8 pictures a second; 2,568 left')
+  expect(said).toContain('backlog 2,568 pictures: about 4 min of sending')
   expect(said).toContain('notify  notify.on_upload fails: it ended with 1')
   expect(said).toContain('is taken by another program')
 })

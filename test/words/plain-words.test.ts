@@ -74,6 +74,11 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   approve_image: [{ held: 'held' }, { held: 'unproved' }],
   deletions_wait: [{ deletions: 1 }, { deletions: 2 }],
   looked_for_again: [{ until: null }, { until: 0 }],
+  backlog_takes: [
+    { pictures: 9, today: 9, ms: 90_000, nextDay: null },
+    { pictures: 9, today: 0, nextDay: null, perDay: 4500, kept: 500 },
+    { pictures: 99_999, today: 5000, nextDay: '2026-11-21T16:00:00.000Z', perDay: 4500, kept: 500 },
+  ],
   raise_limit: [{ key: 'max_user_watches', value: 1 }],
 }
 

@@ -121,7 +121,7 @@ async function send(
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
     const all = paused
       ? { code: 'PAUSED', reason: pauseInWords(paused) }
-      : stopped && { code: stopped.code, reason: stoppedInWords(stopped, PLAN_REMEDY) }
+      : stopped && { code: stopped.code, reason: stoppedInWords(stopped, PLAN_REMEDY, result.uploads_go_on) }
     if (all) for (const path of left) waits.set(path, all)
     const later = left.size === 0 ? null : byDaemon ? SENT_LATER : NOT_SENT_LATER
     return { waits, later, refused: result.verdict === 'refused' }

@@ -135,8 +135,10 @@ function textOf(moved: Moved, columns: number): string {
   const first = `${done} of ${count(total, noun)}`
   const rate = bytes === null ? [] : [`${sizeInWords(bytes / seconds)}/s`]
   const size = bytes === null ? [] : [`${sizeInWords(bytes)}, ${rate[0]}`]
-  const time =
-    done > before ? [`${spanInWords(((total - done) * seconds * 1000) / (done - before))} left`] : []
+  // What the day's quota does not allow is sent on another day.
+  const today = Math.min(total - done, quota ?? Number.POSITIVE_INFINITY)
+  const when = today < total - done ? ' left today' : ' left'
+  const time = done > before ? [`${spanInWords((today * seconds * 1000) / (done - before))}${when}`] : []
   const left = quota === null ? [] : [quotaLeft(quota)]
   const texts = [[...size, ...time, ...left], [...rate, ...time, ...left], [...rate, ...time], time, []].map(
     parts => [first, ...parts].join('  '),
@@ -184,7 +186,9 @@ export function eventInWords(told: SpokenEvent): string | null {
         told.moved > 0
           ? ` ${inWords(because('sent_again', { moved: told.moved, left: told.quota_left }))}`
           : ''
-      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)} by albumd's count${again && `.${again}`}`
+      const over = told.pictures - told.quota_left
+      const waits = over > 0 ? `, so ${inDigits(over)} may have to wait for another day` : ''
+      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)} by albumd's count${waits}${again && `.${again}`}`
     }
     case 'picture_uploaded':
       return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`

@@ -24,6 +24,8 @@ export interface PassResult {
   mirrors: MirrorStatus[]
   /** The pause because of which nothing was sent or deleted. Null: albumd is not paused. */
   paused: Pause | null
+  /** When uploads go on after a used-up quota, or when the host is asked again: ISO 8601. Null: nothing waits for quota. */
+  uploads_go_on: string | null
 }
 
 /**
@@ -222,7 +224,14 @@ export async function passResult(
   const now = Date.now()
   const status = statusOf(config, synced, true, now)
   const verdict = isPaused ? 'left' : verdictOn(status, stopped)
-  return { verdict, stopped, mirrors: status.mirrors, paused: pauseAt(synced, now) }
+  const { resumes_at, next_probe_at } = status.quota
+  return {
+    verdict,
+    stopped,
+    mirrors: status.mirrors,
+    paused: pauseAt(synced, now),
+    uploads_go_on: resumes_at ?? next_probe_at,
+  }
 }
 
 async function whatStopped(

@@ -10,6 +10,7 @@ import {
   readQuota,
 } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { usedByOthers } from './machines.ts'
 
@@ -47,6 +48,12 @@ export interface BacklogStatus {
   bytes: number
   /** How many of them were renamed or moved. Each takes an upload like a new picture, and its old address ends. */
   moved: number
+  /** How many of them can be uploaded today, by the quota. */
+  today: number
+  /** How many seconds these take, at the pace so far, or else at the rate of the config. */
+  today_seconds: number
+  /** When the quota's next day begins. Null: not known. */
+  next_day_at: string | null
   /** In how many days all these pictures are uploaded, by the quota and the pace so far, rounded up. 0: today. */
   days: number
   /** How many pictures of the backlog can be uploaded in a whole day. */
@@ -83,13 +90,19 @@ export function quotaStatus(
   const perDay = limit - reserve
   const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
   const { pictures, bytes } = synced.files.pendingTotal(mirrors)
+  // Only pictures that were found today may use the reserve.
+  const anyNew = !synced.files.pendingSince(state.began, mirrors, 1).next().done
+  const left = exhausted ? 0 : Math.max(0, limit - used - (anyNew ? 0 : reserve))
+  const rate = synced.meta.get('upload_rate')
+  const today = Math.min(pictures, left)
+  const knowsDay = configured !== null || learned !== null || exhausted?.resumes != null
   const { days, doneBy } = forecast({
     pictures,
     now,
-    left: exhausted ? 0 : Math.max(0, limit - used),
+    left,
     perDay,
     nextDay: Math.max(now, ends),
-    rate: synced.meta.get('upload_rate'),
+    rate,
   })
   const quota: QuotaStatus = {
     plan,
@@ -105,7 +118,39 @@ export function quotaStatus(
   }
   const moved = synced.summaries.moved(mirrors)
   const done_by = pictures > 0 ? isoTime(doneBy) : null
-  return { quota, backlog: { pictures, bytes, moved, days, per_day: perDay, done_by } }
+  const backlog: BacklogStatus = {
+    pictures,
+    bytes,
+    moved,
+    today,
+    today_seconds: Math.ceil(today / (rate ?? config.host.requests_per_second.upload)),
+    next_day_at: knowsDay ? isoTime(ends) : null,
+    days,
+    per_day: perDay,
+    done_by,
+  }
+  return { quota, backlog }
+}
+
+/**
+ * How long the pictures that wait will take, and which of them must wait for another day. Null: less than a minute. `pace`:
+ * pictures a second at this moment; 0: none are sent.
+ */
+export function whatBacklogTakes(
+  { backlog, quota: { limit } }: { backlog: BacklogStatus; quota: QuotaStatus },
+  pace = 0,
+): Reason | null {
+  const { pictures, today, today_seconds, next_day_at, per_day } = backlog
+  const ms = pace > 0 ? (today * 1000) / pace : today_seconds * 1000
+  if (pictures === today && ms < 60_000) return null
+  return because('backlog_takes', {
+    pictures,
+    today,
+    ms,
+    nextDay: next_day_at,
+    perDay: per_day,
+    kept: limit - per_day,
+  })
 }
 
 /** How many uploads are left today, by albumd's own count. */

@@ -37,7 +37,11 @@ describe('a quota that the host says is used up', inOneDay, () => {
     const clock = days()
     const stage = await stageOf({ dailyQuota: 20, clock })
     plant(stage, 0, 40)
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    const used = await stage.sync()
+    expect(used).toMatchObject({ code: 3 })
+    expect(used.err).toMatch(
+      /\(DAILY_LIMIT_REACHED\); uploads go on after \d{4}-\S+ \S+ \S+, in "albumd run"/,
+    )
     expect(asked(stage)).toBeGreaterThan(20)
     expect(asked(stage)).toBeLessThanOrEqual(28)
     const first = asked(stage)
@@ -53,6 +57,7 @@ describe('a quota that the host says is used up', inOneDay, () => {
     const { out } = await stage.albumd('status', '--config', stage.config)
     expect(out).toMatch(/^quota {3}20 of 5,000 today \(professional\), used up until /m)
     expect(out).toContain('host.daily_quota')
+    expect(out).toMatch(/^backlog 20 pictures: after \d{4}-/m)
     const doctor = await stage.albumd('doctor', '--config', stage.config)
     expect(doctor.out).toMatch(/warn +quota .*20 of 5,000.*\n.*host\.daily_quota/)
 

@@ -47,6 +47,7 @@ function mustForetellQuota({ allowance, mirrors, state: { synced }, machine, his
     host: {
       plan,
       daily_quota: limit,
+      requests_per_second: { upload: 10 },
       ...(history.setting.zone !== null && { quota_reset: { minutes: 0, time_zone: history.setting.zone } }),
     },
     quota: { reserve, probe_every: probeEveryMs },
