@@ -37,6 +37,15 @@ export const urlCommand = configCommand(
     if (other) throw new Problem(`${shown} is in more than one mirror. Give its whole path`)
     if (!one && found.some(({ kind }) => kind === 'folder'))
       throw new Problem(`${shown} is a folder. "albumd ls" lists its pictures`)
+    if (one?.gone) {
+      const { movedTo } = one.gone
+      throw new Problem(
+        movedTo === null
+          ? `${shown} is gone from the disk, and its address ends. "albumd why" tells when`
+          : `${shown} was moved to ${printable(movedTo)}, and its old address ends. Ask for the new one`,
+        EXIT.left,
+      )
+    }
     if (!one?.picture)
       throw new Problem(
         `${shown} is not on the host. "albumd why" tells why, and what happens next`,

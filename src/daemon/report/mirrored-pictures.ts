@@ -2,6 +2,7 @@ import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { type DiskEntry, realDisk } from '../../local/disk.ts'
+import { movedTo } from '../../records/history.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { lookAt, type MirrorLocation, wasFolder } from '../../sync/outlook/index.ts'
@@ -141,9 +142,12 @@ export function mirroredPictures(
   }
 }
 
-/** What is recorded at a location. `picture` null: the picture has no image, or the image will be deleted. */
+/**
+ * What is recorded at a location. `picture` null: the picture has no image, or the image will be deleted. `gone`: the picture
+ * is gone from the disk, and its address ends with its image; `movedTo`: where the picture lies now, or null.
+ */
 export type Recorded =
-  | { kind: 'picture'; picture: MirroredPicture | null }
+  | { kind: 'picture'; picture: MirroredPicture | null; gone?: { movedTo: string | null } }
   | { kind: 'folder'; pictures: Iterable<MirroredPicture> }
   | { kind: 'nothing' }
 
@@ -164,10 +168,10 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
   // A folder may have the path of a picture that is gone.
   if (isFolder && (!file || file.state === 'gone')) return { kind: 'folder', pictures: below() }
   if (!file) return { kind: 'nothing' }
-  return {
-    kind: 'picture',
-    picture: file.state === 'gone' ? null : pictureOf(mirror.folder, { ...file, path }),
-  }
+  if (file.state !== 'gone') return { kind: 'picture', picture: pictureOf(mirror.folder, { ...file, path }) }
+  const image = file.image === null ? undefined : synced.images.byId(file.image)
+  const gone = image && { movedTo: movedTo(synced, image) }
+  return { kind: 'picture', picture: null, ...(gone && { gone }) }
 }
 
 /** The pictures that are on the host. */

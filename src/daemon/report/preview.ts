@@ -20,20 +20,21 @@ import { whyPending } from '../../sync/outlook/index.ts'
 import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { FoundElsewhere, type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
-import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
+import { isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { refuseOther } from '../state/state.ts'
 import { claimsInRecords } from './claims.ts'
-import { quotaStatus, uploadsLeft } from './quota-status.ts'
+import { quotaStatus, uploadsLeft, whatBacklogTakes } from './quota-status.ts'
 
 /**
  * One thing that the next pass would do, and why. Paths are below the mirror's folder.
@@ -106,7 +107,9 @@ export async function* previewPass(
           `${count(pictures, 'picture')} outside their albums: sent into them if the host makes them by now`,
         )
       const moved = synced.summaries.moved(scanned.map(({ row }) => row.id))
-      const { quota } = quotaStatus(config, synced, Date.now())
+      const { quota, backlog } = quotaStatus(config, synced, Date.now())
+      const takes = whatBacklogTakes({ quota, backlog })
+      if (takes) note(inWords(takes))
       if (moved > 0) note(inWords(because('sent_again', { moved, left: uploadsLeft(quota) })))
       if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, running)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
@@ -170,6 +173,7 @@ function* previewUploads(
 ): Generator<Operation> {
   const mirrors = new Map(scanned.map(mirror => [mirror.row.id, mirror]))
   const albums = new Set<string>()
+  const lost = lostPictures(synced, scanned)
   for (const file of synced.files.pending(order, [...mirrors.keys()])) {
     const folder = synced.folders.byId(file.folder)!
     const { row, policy, unknown } = mirrors.get(folder.mirror)!
@@ -181,8 +185,11 @@ function* previewUploads(
         yield { operation: 'use_album', mirror, album, reason: inWords(because('first_needs_album')) }
       }
     const path = pathOf(folder.path, file.name)
-    const why = whyPending(file, synced.history.of({ mirror: row.id, path }))
-    const operation = uploadOf(file.image, why, policy)
+    const pending = whyPending(file, synced.history.of({ mirror: row.id, path }))
+    const isNew = file.image === null && codeOf(pending) === 'new'
+    const from = isNew ? takeLost(lost, file) : undefined
+    const why = from === undefined ? pending : because('moved_from', { path: from })
+    const operation = uploadOf(synced, file, why, policy)
     const ofMirror = uploads.get(row.id)!
     ofMirror.any = true
     if (file.image === null) ofMirror.added++
@@ -191,9 +198,30 @@ function* previewUploads(
   }
 }
 
-function uploadOf(image: number | null, why: Reason, { deletions }: MirrorPolicy) {
+/** The paths of the pictures that are gone, by size and modification time, by which `takeMoved` knows a moved picture too. */
+function lostPictures(synced: Synced, scanned: readonly ScannedMirror[]): Map<string, { path: string }[]> {
+  const lost = scanned
+    .flatMap(({ row }) => synced.escrow.ofMirror(row.id))
+    .filter(({ reason }) => reason === 'deleted')
+    .flatMap(({ image, path }) =>
+      synced.files.onImage(image).map(({ size, mtime, state }) => ({ size, mtime, state, path })),
+    )
+    .filter(({ state }) => state === 'gone')
+  return Map.groupBy(lost, ({ size, mtime }) => `${size} ${mtime}`)
+}
+
+/** Takes the path of a picture that is gone and is like this file out of `lost`, at best one of the same name. */
+function takeLost(lost: Map<string, { path: string }[]>, { name, size, mtime }: FileRow): string | undefined {
+  const alike = lost.get(`${size} ${mtime}`) ?? []
+  const named = alike.findIndex(({ path }) => nameOf(path) === name)
+  return alike.splice(Math.max(0, named), 1)[0]?.path
+}
+
+function uploadOf({ images }: Synced, { image, size }: FileRow, why: Reason, { deletions }: MirrorPolicy) {
   if (image === null) return 'upload'
-  if (codeOf(why) === 'touched') return 'compare'
+  // A picture that is there again, for example after a restore, mostly has the bytes of its image.
+  const isBack = codeOf(why) === 'there_again' && images.byId(image)?.size === size
+  if (isBack || codeOf(why) === 'touched') return 'compare'
   return deletions === 'keep' ? 'upload' : 'replace'
 }
 

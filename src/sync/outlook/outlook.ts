@@ -1,4 +1,5 @@
 import type { Disk } from '../../local/disk.ts'
+import { movedTo } from '../../records/history.ts'
 import type { GoneSummary, MirrorSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
@@ -42,6 +43,8 @@ export interface Recorded {
   image: ImageRow | undefined
   /** The path of the album that `image` lies in; '' is the root. */
   album: string
+  /** Where the picture lies now, below its mirror, when it is gone from this path; null: not known to have moved. */
+  movedTo: string | null
   /** The images of this path that are in escrow. */
   escrow: EscrowRow[]
   failure: FailureRow | undefined
@@ -70,6 +73,7 @@ const NOTHING: Recorded = {
   isFolder: false,
   image: undefined,
   album: '',
+  movedTo: null,
   escrow: [],
   failure: undefined,
   acceptedAt: undefined,
@@ -112,6 +116,7 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
     isFolder: synced.folders.at(id, path) !== undefined,
     image,
     album: albumName(synced, image?.album ?? null),
+    movedTo: image && file?.state === 'gone' ? movedTo(synced, image) : null,
     escrow: synced.escrow.atPath(id, path),
     failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
     acceptedAt: above ? synced.failures.acceptedAt({ folder: above.id, name: nameOf(path) }) : undefined,
@@ -212,7 +217,7 @@ function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Su
   return change ? because('since_then', { before, now: change.reason }) : before
 }
 
-function whyInState(file: FileRow, { history, failure, album }: Recorded): Reason {
+function whyInState(file: FileRow, { history, failure, album, movedTo: path }: Recorded): Reason {
   const last = (event: HistoryEvent) => history.findLast(row => row.event === event)?.detail
   switch (file.state) {
     case 'synced':
@@ -227,7 +232,7 @@ function whyInState(file: FileRow, { history, failure, album }: Recorded): Reaso
         ? because('upload_failed', { why: failure.message, code: failure.code })
         : because('cause_not_recorded')
     case 'gone':
-      return last('gone') ?? because('gone')
+      return path === null ? (last('gone') ?? because('gone')) : because('picture_moved', { path })
     case 'kept':
       return last('kept') ?? because('image_kept')
     case 'hidden':

@@ -92,7 +92,24 @@ it('a picture that goes missing and one that moved are told in the log, and when
   expect((await stage.sync('--dry-run')).out).toMatch(
     /^wait a\/1\.png \(the image is deleted once the grace/m,
   )
+  renameSync(join(stage.pictures, 'b/0.png'), join(stage.pictures, 'b/2.png'))
+  await daemon.told('picture_uploaded', 2)
+  await daemon.told('picture_gone', 3)
+  expect(await stage.albumd('url', 'b/0.png')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('b/0.png was moved to b/2.png, and its old address ends'),
+  })
+  expect(await stage.json('why', 'b/0.png')).toMatchObject({
+    state: 'gone',
+    reason: 'the picture moved to b/2.png',
+  })
+  expect(await stage.albumd('url', 'a/1.png')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('a/1.png is gone from the disk, and its address ends'),
+  })
   expect(await daemon.stop()).toBe(0)
+  stage.write('a/1.png', png(3, 2).bytes)
+  expect((await stage.sync('--dry-run')).out).toContain('compare a/1.png (there again')
 })
 
 it('foretells that so many deletions will be held, while uploads come before them', async () => {

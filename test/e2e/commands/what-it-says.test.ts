@@ -41,7 +41,7 @@ describe('sync --dry-run', () => {
     expect(out).toContain(
       'delete a/0.png (moved: the image is deleted once the picture is uploaded in its new place)',
     )
-    expect(out).toContain('upload b/0.png (new')
+    expect(out).toContain('upload b/0.png (moved from a/0.png')
     expect(out).not.toContain('hold ')
     expect(out).toContain('the host was not asked')
     expect(out).not.toContain('is linked')
