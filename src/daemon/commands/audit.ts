@@ -64,6 +64,7 @@ export interface AuditFinding {
   kind: Finding['kind']
   /** The album's path on the host; '' is the root. */
   album: string
+  /** An image in an album that no folder has is named with that album: `Holiday/a.png`. */
   name: string
   image_id: string
   detail: string

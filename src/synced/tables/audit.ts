@@ -15,6 +15,7 @@ export interface Finding {
   remote_id: string
   /** The album that the image is or was in; null is the root. */
   album: number | null
+  /** The image's name. It begins with the names of the albums below `album` that hold the image and are not recorded. */
   name: string
   /** In what way the records and the listing differ. */
   detail: Reason

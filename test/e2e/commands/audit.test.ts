@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { lockState } from '../../../src/synced/lock.ts'
@@ -35,6 +35,23 @@ it('finds nothing where both sides are as recorded: exit 0', async () => {
   expect(out).toBe('2 albums compared: nothing found\n')
   expect(code).toBe(0)
   expect(await stage.json('audit')).toMatchObject({ complete: true, albums: 2, findings: [], repaired: 0 })
+})
+
+it('names what a renamed folder left on the host while the state was lost', async () => {
+  const stage = await setStage({
+    pictures: { 'years/trip/red.png': red, 'years/green.png': png(3, 2, 20).bytes },
+  })
+  rmSync(join(stage.home, 'state'), { recursive: true })
+  renameSync(join(stage.pictures, 'years/trip'), join(stage.pictures, 'years/tour'))
+  expect((await stage.sync()).code).toBe(0)
+  expect(await stage.listing()).toHaveLength(3)
+  const told = await stage.albumd('audit')
+  expect(told.code).toBe(3)
+  const left = await idOf(stage, 'Photos/years/trip/red.png')
+  expect(told.out).toMatch(new RegExp(`foreign +Photos/years/trip/red\\.png +${left} `))
+  expect(told.out).toContain('3 albums compared: 1 finding left\n')
+  expect((await stage.albumd('audit', '--repair')).code).toBe(3)
+  expect(await stage.listing()).toHaveLength(3)
 })
 
 it('tells people and programs what it finds, and repairs what is ours: exit 3 while something is left', async () => {
