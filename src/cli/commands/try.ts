@@ -122,9 +122,7 @@ function whatNext(
   return [
     '',
     `${inDigits(there)} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
-    ...(there < files
-      ? [`Not yet: ${inDigits(files - there)}. The next command names those that failed.`]
-      : []),
+    ...(there < files ? [`Not yet: ${inDigits(files - there)}. The status names those that failed.`] : []),
     ...(left > 0
       ? [
           `Left out: ${count(left, 'file')}. "${PROGRAM} ls --left-out --config ${shellWord(here(config))}" says why.`,

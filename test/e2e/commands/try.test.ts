@@ -49,6 +49,8 @@ describe('try', { timeout: 180_000 }, () => {
     const trial = startTrial(cwd)
     await trial.said('17 of 17 pictures on the host')
     await trial.said('npx albumd status --config albumd-try/samples/albumd.yaml')
+    await trial.said('Left out: 1 file. "npx albumd ls --left-out --config albumd-try/samples/albumd.yaml"')
+    expect(trial.out()).not.toContain('Not yet')
     const [, page] = /in a browser {4}(http:\/\/127\.0\.0\.1:\d+\/)\n/.exec(trial.out()) ?? []
     const pictures = join(cwd, 'albumd-try/samples/pictures')
     mkdirSync(join(pictures, 'New/Deep'), { recursive: true })
