@@ -65,7 +65,7 @@ export class Metrics {
 
   readonly #store = this.#gauge(
     'albumd_store_up',
-    '1 while the store of account.shared answers; 0: also without one.',
+    '1 while the store of account.shared answers, else 0; left out without a store.',
   )
   readonly #seen = this.#gauge('albumd_machine_seen_seconds', 'How long ago the store heard of a machine.', [
     'machine',
@@ -116,7 +116,7 @@ export class Metrics {
   }
 
   #lookAtMachines({ store, machines }: AccountStatus, wall: number): void {
-    this.#store.set(store && store.away === null ? 1 : 0)
+    if (store) this.#store.set(store.away === null ? 1 : 0)
     for (const gauge of [this.#seen, this.#rate, this.#usedBy]) gauge.reset()
     for (const { name: machine, seen, rate, used_today } of machines) {
       this.#seen.set({ machine }, Math.max(0, wall - Date.parse(seen)) / 1000)
@@ -128,6 +128,7 @@ export class Metrics {
   #look(daemon: DaemonView | null, wall: number): void {
     const session = daemon?.queue.session ?? null
     this.#open.set(session === null ? 0 : 1)
+    this.#store.remove()
     if (session === null) return
     const { config, synced } = session
     const { mirrors, quota, backlog, paused, store, machines } = statusOf(config, synced, true, wall)

@@ -41,6 +41,7 @@ it('metrics tell what was done and what is left; health turns when something nee
   await expect
     .poll(() => ask({ port: stage.port, path: '/healthz' }))
     .toMatchObject({ status: 200, text: 'ok\n' })
+  expect((await metricsOf(stage)).has('albumd_store_up')).toBe(false)
   const mirror = `mirror="${stage.pictures}"`
   const size = pictures.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const now = async () => Object.fromEntries(await metricsOf(stage))
