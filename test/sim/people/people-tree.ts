@@ -86,13 +86,25 @@ export class Tree {
     const { disk, doubts, machine, mirrors } = this.#world
     const saved = this.#copies.get(path)
     if (!saved || !this.isOn(path) || !disk.find(path)) return false
-    if (mirrors.some(({ folder }) => folder === path)) this.takeOff(path)
-    else {
-      disk.takeAway(path)
-      // A clock that was set back makes what came later look older than the copy: nothing tells then.
-      if (machine.offset >= saved.offset) doubts.lostMount.set(path, disk.happens())
-    }
+    const before = [...disk.below(path)]
+    const files = before.flatMap(([at, node]) =>
+      node.kind === 'file' ? { at, size: node.bytes.length, mtime: node.mtime } : [],
+    )
+    const isRoot = mirrors.some(({ folder }) => folder === path)
+    if (isRoot) this.takeOff(path)
+    else disk.takeAway(path)
     disk.putBack(path, saved.copy)
+    const lacksAny = before.some(([at]) => !disk.find(at))
+    const asBefore = files.filter(({ at, size, mtime }) => {
+      const node = disk.find(at)?.node
+      return node?.kind === 'file' && node.bytes.length === size && node.mtime === mtime
+    })
+    // A copy that lacks nothing is taken as it is, with older pictures in the place of newer ones.
+    if (isRoot && !lacksAny && asBefore.length * 2 > files.length) doubts.otherRoot.delete(path)
+    // Without a picture that is as it was, nothing tells the copy from a new folder of the same name. Neither does anything
+    // after a clock was set back, which makes what came later look older than the copy.
+    if (!isRoot && lacksAny && asBefore.length > 0 && machine.offset >= saved.offset)
+      doubts.lostMount.set(path, disk.happens())
     return true
   }
 
