@@ -76,7 +76,7 @@ describe('the control socket', () => {
     const asked = discard(served)
     await once(served.queue.asked, 'abort')
     await served.queue.carryOut()
-    expect(await asked).toEqual({ done: { held: [] } })
+    expect(await asked).toEqual({ done: { decided: [] } })
     await close()
     expect(existsSync(served.file)).toBe(false)
     expect(await discard(served)).toBeNull()
@@ -155,7 +155,7 @@ describe('the control socket', () => {
     })
     await expect.poll(() => served.what).toHaveLength(2)
     await served.queue.carryOut()
-    expect(await second).toEqual({ done: { held: [] } })
+    expect(await second).toEqual({ done: { decided: [] } })
     expect(begun).toBe(true)
   })
 
