@@ -57,7 +57,7 @@ async function puts({ tree, workspace }: Pick<SyncedTree, 'tree' | 'workspace'>,
   const runs: TimedRun[] = []
   try {
     await untilIdle(daemon.pid)
-    // The first makes the album, and does not count.
+    // The first picture makes the album. Its time does not count.
     for (let number = 0; number <= rounds; number++) {
       const path = join(folder, fileName(number))
       await writePicture(path, false)

@@ -50,7 +50,7 @@ it.each(toRun)('the commands of $path do what they say', { timeout: 300_000 }, a
     pictures: { 'Holiday/Beach.jpg': png().bytes, 'Holiday/a.jpg': png().bytes },
   })
   // Pictures that were sent right after they were written are read once more by a later pass. A pass of `put` reads only
-  // the pictures that it is to send, so this is done before.
+  // the pictures that it is to send, so the passes that read them again come first.
   await expect.poll(async () => (await stage.json('sync')).unchanged, { timeout: 60_000 }).toBe(0)
   const shell = shellOn(stage)
   const amiss: string[] = []

@@ -1,30 +1,24 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { startDaemon } from '../e2e/stage/process.ts'
 import { setStage } from '../e2e/stage/stage.ts'
+import { serve, serveRaw } from '../remote/serve.ts'
 import { CHECKOUT } from './pages.ts'
-
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
-}
 
 const LOGIN = Buffer.from('\0me\0secret').toString('base64')
 
-/** A mail server that wants a login. `told` gets all that a client says. */
-function mailServer(told: (line: string) => void): Server {
-  return createTcpServer((client: Socket) => {
+/** Talks as a mail server that wants a login. `told` gets all that a client says. */
+function asMailServer(told: (line: string) => void): (client: Socket) => void {
+  return client => {
     let isMail = false
     let rest = ''
     client.write('220 here\r\n')
-    client.on('error', () => {})
     client.on('data', data => {
       const lines = (rest + data).split('\r\n')
       rest = lines.pop()!
@@ -43,7 +37,7 @@ function mailServer(told: (line: string) => void): Server {
         client.write(`${answer[verb as keyof typeof answer] ?? '250 well'}\r\n`)
       }
     })
-  })
+  }
 }
 
 /** Where everything is tested, a missing curl is a failure. */
@@ -54,12 +48,12 @@ it.skipIf(noCurl)('the commands of be-told.md tell a telephone, a mailbox and a 
   const commands = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => parse(yaml!).notify.on_trouble)
   const stage = await setStage()
   const telephone: { request: IncomingMessage; body: string }[] = []
-  const ntfy = createServer(async (request, response) => {
+  const ntfy = await serve(async (request, response) => {
     telephone.push({ request, body: await text(request) })
     response.end()
   })
   const said: string[] = []
-  const [ntfyPort, mailPort] = [await portOf(ntfy), await portOf(mailServer(line => said.push(line)))]
+  const mail = await serveRaw(asMailServer(line => said.push(line)))
   const bin = join(stage.home, 'bin')
   const desktop = join(stage.home, 'desktop')
   mkdirSync(bin)
@@ -68,8 +62,8 @@ it.skipIf(noCurl)('the commands of be-told.md tell a telephone, a mailbox and a 
   writeFileSync(join(stage.home, '.netrc'), 'machine 127.0.0.1 login me password secret\n')
   const here = (command: string) =>
     command
-      .replace('https://ntfy.sh', `http://127.0.0.1:${ntfyPort}`)
-      .replace('smtps://mail.example.com', `smtp://127.0.0.1:${mailPort}`)
+      .replace('https://ntfy.sh', ntfy)
+      .replace('smtps://mail.example.com', mail.replace('http:', 'smtp:'))
   expect(commands).toHaveLength(3)
   stage.configure({ notify: { on_trouble: commands.map(here).join(' && ') } })
   stage.write('@a "b" ä.png', 'no picture')

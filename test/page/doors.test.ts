@@ -128,7 +128,7 @@ it.skipIf(!isRoot && !process.env.CI)(
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const key = readFileSync(file, 'utf8').trim()
     const questions: [path: string, authorization: string | null, answer: RegExp][] = [
-      // Where the key is. A password is asked for only after that.
+      // The first page says where the key is. Only the pages behind it ask for a password.
       ['', null, /^403 <!doctype html>.*page\.key/s],
       ...['enter', 'now', 'events', 'thumbnails/picture/1', 'nothing'].map(
         path => [path, null, /^401 This is the page of the user who runs albumd/] as [string, null, RegExp],

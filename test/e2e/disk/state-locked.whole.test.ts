@@ -13,7 +13,7 @@ import {
 } from '../stage/fault-stage.ts'
 import type { Stage } from '../stage/stage.ts'
 
-describe('a state that Another program keeps locked', () => {
+describe('a state that another program keeps locked', () => {
   function lock(stage: Stage): () => void {
     const db = new Database(join(stage.home, 'state/albumd.db'))
     onTestFinished(() => void db.close())

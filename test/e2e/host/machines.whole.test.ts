@@ -58,7 +58,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     one.write('a.png', png(3, 2).bytes)
     two.write('b.png', png(4, 2).bytes)
     expect(await one.albumd('sync')).toMatchObject({ code: 0 })
-    // What it had used when it ended.
+    // What the first machine had used when its sync ended.
     expect(JSON.parse((await one.albumd('status', '--json')).out).machines).toMatchObject([
       { name: 'studio', albums: ['Photos'], used_today: 1, rate: 0, is_this: true },
     ])

@@ -1,4 +1,4 @@
-import { daysFrom, daysOf } from '../../../src/sync/quota/quota-day.ts'
+import { daysOf } from '../../../src/sync/quota/quota-day.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
 import type { Random } from './random.ts'
 
@@ -52,12 +52,16 @@ export function drawSetting(random: Random): Setting {
 
 const PROBE_EVERY_MS = 900_000
 
-/** Where few may go in a day, its days are those of UTC. */
+/** The time zone of the host's days, for quota and config alike. Where few may go in a day, it is UTC. Null: none is known. */
+export function zoneOf({ limit, zone }: Setting): string | null {
+  return zone ?? (limit === PLAIN_SETTING.limit ? null : 'UTC')
+}
+
 export function allowanceOf(setting: Setting, order: 'newest' | 'oldest' = 'newest'): Allowance {
-  const { limit, zone } = setting
+  const { limit } = setting
   const reserve = order === 'newest' ? setting.reserve : 0
-  const ofUtc = limit === PLAIN_SETTING.limit ? null : daysFrom(0)
-  const days = zone === null ? ofUtc : daysOf({ minutes: 0, time_zone: zone })
+  const time_zone = zoneOf(setting)
+  const days = time_zone === null ? null : daysOf({ minutes: 0, time_zone })
   return { plan: 'professional', limit, reserve, days, probeEveryMs: PROBE_EVERY_MS }
 }
 

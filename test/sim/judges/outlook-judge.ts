@@ -17,11 +17,12 @@ import { livePictures } from '../disk/live-pictures.ts'
 import { INCOMPLETE, SETTLE_MS } from '../engine/compose.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
-import { isOpen, openFor } from '../histories/setting.ts'
+import { isOpen, openFor, zoneOf } from '../histories/setting.ts'
 
 /** Asks what happens next with everything that ever lay in a mirror, as `why` and `status` do. Nothing changes by that. */
 export function mustForetell(world: World): void {
   const context = outlookContext(world)
+  mustForetellQuota(world)
   for (const mirror of world.mirrors) {
     const { folder } = mirror
     const row = context.synced.mirrors.of(folder)
@@ -29,7 +30,6 @@ export function mustForetell(world: World): void {
     const blocks = context.synced.account.blocks()
     const reason = summary && mirrorOutlook({ ...context, blocks }, row, summary).reason
     if (reason) endsByItself(reason)
-    mustForetellQuota(world)
     for (const { reason } of leftOutBelow(context.disk, { mirror, path: '' })) inWords(reason)
     for (const full of [folder, ...world.disk.paths()]) {
       if (!`${full}/`.startsWith(`${folder}/`)) continue
@@ -43,12 +43,13 @@ export function mustForetell(world: World): void {
 /** When all that waits is sent, by the quota, as `status` says it. */
 function mustForetellQuota({ allowance, mirrors, state: { synced }, machine, history, oracle }: World): void {
   const { plan, limit, reserve, probeEveryMs } = allowance
+  const time_zone = zoneOf(history.setting)
   const config = {
     host: {
       plan,
       daily_quota: limit,
       requests_per_second: { upload: 10 },
-      ...(history.setting.zone !== null && { quota_reset: { minutes: 0, time_zone: history.setting.zone } }),
+      ...(time_zone !== null && { quota_reset: { minutes: 0, time_zone } }),
     },
     quota: { reserve, probe_every: probeEveryMs },
     uploads: { order: history.order },
@@ -56,7 +57,9 @@ function mustForetellQuota({ allowance, mirrors, state: { synced }, machine, his
     mirrors,
   } as unknown as Config
   const { backlog } = quotaStatus(config, synced, machine.wall())
-  if (!(backlog.days >= 0)) oracle.report('foretells', `what waits takes ${backlog.days} days`)
+  const { pictures, days, today, today_seconds } = backlog
+  if (!(days >= 0 && today >= 0 && today <= pictures && today_seconds >= 0))
+    oracle.report('foretells', `what waits takes ${days} days: ${today} of ${pictures} in ${today_seconds} s`)
 }
 
 /** What `restore --at` would bring back lay there at some time. */

@@ -71,7 +71,7 @@ function tooFew(
   const calm = all.filter(({ at }) => at >= from && at < lasts)
   // A request without an answer may arrive for a second more, and so takes its place for two seconds.
   const sent = calm.length + calm.filter(({ isAnswered }) => !isAnswered).length
-  // A machine sends one request after another with each of its workers, and a request takes half a second at most.
+  // A machine sends one request after another with each of its workers. Few requests take as long as a third of a second.
   const could = Math.min(limit, living.length * workers * 3)
   const expected = (could * (lasts - from)) / SECOND_MS
   return sent < 0.8 * expected ? `${calm.length} arrived from ${from} ms on, of ${expected}` : null

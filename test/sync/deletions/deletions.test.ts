@@ -255,7 +255,7 @@ describe('an image that is kept for good', () => {
       expect(count(workshop, 'picture_uploaded')).toBe(3)
       expect(await imagesOn(workshop)).toEqual(['green.png', 'red.png'])
       expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, pending_deletions: 0 })
-      // Its deletion is never announced, and the record of its picture stays.
+      // The deletion of a kept image is never announced. The record of its picture stays.
       workshop.remove('red.png')
       await workshop.pass({ graceMs: 1000 })
       expect(summary(workshop)).toMatchObject({ files: 1, pending_deletions: 0 })
