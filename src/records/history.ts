@@ -3,7 +3,7 @@ import type { FileRow, FileState } from '../synced/tables/files.ts'
 import type { HistoryEvent, Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import { because, codeOf, type Reason } from '../words/reasons.ts'
-import type { Deletions } from './escrow.ts'
+import { type Deletions, isKept } from './escrow.ts'
 
 /** A scan found a file changed, missing or left out: its state is `state` now. */
 export function noteChange(
@@ -35,18 +35,19 @@ const IMAGE_EVENT: Record<ImageRow['proof'], HistoryEvent> = {
 
 /** A picture uses an image from now on. `isNew`: the image was recorded just now. */
 export function noteImage(
-  { history, escrow, images }: Tx,
+  tx: Tx,
   { file, mirror, path, deletions }: Location & { file: FileRow; deletions: Deletions },
   image: ImageRow,
   isNew: boolean,
   now: number,
 ): void {
+  const { history, escrow } = tx
   const location = { mirror, path }
   // The history gets no row for a file that was only touched and still has its old bytes.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
   const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined
-  const stays = deletions === 'keep' || (file.image !== null && images.byId(file.image)!.kept === 1)
+  const stays = deletions === 'keep' || (file.image !== null && isKept(tx, file.image))
   const detail = replaced
     ? because(stays ? 'old_image_stays' : 'old_image_goes')
     : from === undefined

@@ -46,8 +46,7 @@ export interface Scanned extends Location {
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
-export function changed(tx: Tx, planned: FileChange, { mirror, path }: Location, moment: Moment): void {
-  const change = keepingImage(tx, planned)
+export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, file, was, reason: why, leaves } = change
   noteChange(tx, { mirror, path }, file.state, why, moment.now)
   // A file that had no record can't have failures.
@@ -67,7 +66,7 @@ export function changed(tx: Tx, planned: FileChange, { mirror, path }: Location,
 }
 
 /** A picture whose image stays for good becomes kept when the picture is gone, so that the image can still be found. */
-function keepingImage(tx: Tx, change: FileChange): FileChange {
+export function keepingImage(tx: Tx, change: FileChange): FileChange {
   const { kind, file } = change
   if ((kind !== 'gone' && kind !== 'pruned') || file.image === null || !isKept(tx, file.image)) return change
   return { ...change, kind: 'aside', file: { ...file, state: 'kept' }, reason: because('image_kept') }

@@ -70,7 +70,11 @@ export function openDatabaseToRead(file: string, steps: readonly string[] = STEP
     // What is in the log is missing in the database's file, so the file alone may be read only where the log is empty.
     const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
     if (!isClosed || hasLog) throw explained(error, file)
+  }
+  try {
     return upToDate(readFileSync(file), file, steps)
+  } catch (error) {
+    throw explained(error, file)
   }
 }
 

@@ -403,7 +403,7 @@ const sysctl = (key: string, value: number) =>
 
 /**
  * How many pictures wait, and how many of them can be sent `today`, which takes `ms` milliseconds. `nextDay`: ISO 8601; null:
- * not known. `perDay`: how many can be sent on each day that follows, of which `kept` more are kept for new pictures.
+ * not known. `perDay`: how many can be sent on each day that follows, `kept`: how many further uploads a day `quota.reserve` keeps for new pictures.
  */
 interface BacklogFacts {
   pictures: number
@@ -481,7 +481,7 @@ const OF_ENDPOINT: Readonly<Record<string, string>> = {
   create_album: 'new albums',
 }
 
-/** What the host refuses when it refuses an endpoint, for a person. */
+/** What the host refuses when it refuses an endpoint, for a person. A newer albumd may have recorded another endpoint. */
 export function usesOf(endpoint: string): string {
   return OF_ENDPOINT[endpoint] ?? endpoint
 }

@@ -53,10 +53,10 @@ interface Arrival {
 /**
  * The recent requests of one endpoint. All times are milliseconds of a monotonic clock.
  *
- * Example, with a limit of 2 a second: request A leaves at 0 and its answer comes at 10; request B leaves at 5 and its
- * answer has not come yet. A arrived between 0 and 10, B arrives between 5 and 1005. A third request may leave at 1012,
- * because A then arrived more than a second ago, wherever in its span. If B's answer comes at 105, and the quickest answer
- * took 80, then B was 20 slower than the quickest one. B counts as having arrived at 47 at the latest, with the guard of 22,
+ * Example, with a limit of 2 a second: request A leaves at 0 and its answer comes at 80; request B leaves at 5 and its
+ * answer has not come yet. A arrived between 0 and 80, B arrives between 5 and 1005. A third request may leave at 1082,
+ * because A then arrived more than a second ago, wherever in its span. If B's answer comes at 105, and the quickest answer,
+ * A's, took 80, then B was 20 slower than the quickest one. B counts as having arrived at 47 at the latest, with the guard of 22,
  * and a fourth request may leave at 1049.
  */
 export class RateWindow {

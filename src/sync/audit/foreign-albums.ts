@@ -3,10 +3,12 @@ import { isOfThisOne } from '../../remote/failures.ts'
 import type { Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
+import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import { recordedAlbums } from '../album.ts'
 import type { EngineContext } from '../context.ts'
 import { canBe, type Walk, walkEverything } from '../listing/index.ts'
+import { isLeftOver } from './audit-album.ts'
 
 /** The recorded albums that are a mirror's album or lie below one. Null is the root. */
 export function albumsBelowMirrors(synced: Synced): Set<number | null> {
@@ -42,7 +44,8 @@ export async function foreignAlbums(
     if (!walk.ok) return walk
     const paths = new Map([[top.id, top.name]])
     for (const { id, name, parent: above } of walk.value.albums) paths.set(id, `${paths.get(above!)}/${name}`)
-    for (const image of walk.value.images.filter(image => isForeign(synced, image))) {
+    const uploads = synced.journal.openUploads()
+    for (const image of walk.value.images.filter(image => isForeign(synced, uploads, image))) {
       const name = `${paths.get(image.album!)}/${image.name ?? ''}`
       findings.push({
         kind: 'foreign',
@@ -56,8 +59,8 @@ export async function foreignAlbums(
   return { ok: true, value: findings }
 }
 
-/** Whether albumd has neither recorded nor deleted the image, and no upload in doubt may have sent it. */
-function isForeign({ images, deleted, journal }: Synced, image: ListedImage): boolean {
-  const isKnown = images.byRemoteId(image.id) !== undefined || deleted.at(image.id) !== undefined
-  return !isKnown && !journal.openUploads().some(intent => canBe(image, intent))
+/** Whether albumd has neither recorded nor deleted the image, and none of the uploads in doubt may have sent it. */
+function isForeign(synced: Synced, uploads: readonly OpenUpload[], image: ListedImage): boolean {
+  const isKnown = synced.images.byRemoteId(image.id) !== undefined || isLeftOver(synced, image)
+  return !isKnown && !uploads.some(intent => canBe(image, intent))
 }

@@ -43,9 +43,8 @@ export async function deleteDueImages(
   const scanned = await scanEverythingAgain(context, pass)
   await uploadPending(context, pass, scanned)
   await checkRootsAgain(context, scanned)
-  const doubt = doubtAbout(synced, mirrors)
+  if (doubtAbout(synced, mirrors) !== null) return
   for (const mirror of scanned) {
-    if (doubt !== null) break
     const failure = await deleteOfMirror(context, pass, mirror, scanned, known)
     if (failure) stopped.push(failure)
   }

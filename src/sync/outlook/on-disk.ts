@@ -76,7 +76,7 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
 
 /**
  * What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it.
- * `isDeep`: false leaves out the folders in the location.
+ * `isDeep`: false: the folders in the location are not looked at.
  */
 export function* leftOutBelow(disk: Disk, location: MirrorLocation, isDeep = true): Generator<LeftOut> {
   const { mirror, path } = location

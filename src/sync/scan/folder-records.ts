@@ -1,5 +1,5 @@
 import type { FolderLook } from '../../local/look.ts'
-import { changed, type FileChange } from '../../records/pictures.ts'
+import { changed, type FileChange, keepingImage } from '../../records/pictures.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
@@ -97,7 +97,8 @@ export class FolderRecords {
 
   #apply(tx: Tx, path: string, changes: readonly FileChange[]): void {
     const { id: mirror, folder } = this.#mirror
-    for (const change of changes) {
+    for (const planned of changes) {
+      const change = keepingImage(tx, planned)
       const { kind, file, reason } = change
       const at = pathOf(path, file.name)
       this.#context.tell({ event: 'change_found', mirror: folder, path: at, change: kind, reason })

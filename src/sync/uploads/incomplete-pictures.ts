@@ -92,7 +92,10 @@ export class IncompletePictures {
     const now = clock.monotonic()
     const since = this.isRestless(file) ? this.#sameSince(file, read, now) : now
     const end = since + settleMs
-    if (now >= end) return null
+    if (now >= end) {
+      this.#waiting.delete(keyOf(file))
+      return null
+    }
     return this.#wait(file, read, {
       why: 'restless',
       message: because('still_written'),
@@ -154,13 +157,14 @@ export class IncompletePictures {
     }
   }
 
-  /** Since when the picture has not changed, by this read of it and those before. Monotonic milliseconds. */
+  /** Since when the picture has not changed, as this read and the earlier reads of the picture show. Monotonic milliseconds. */
   #sameSince(file: FileKey, { look, hash }: Read, now: number): number {
     const before = this.#waiting.get(keyOf(file))
     return before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
   }
 
   #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, 'look' | 'hash'>): Waits {
+    this.#waiting.delete(keyOf(file))
     if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
     this.#waiting.set(keyOf(file), { look, hash, ...wait })
     return { kind: 'waits', message: wait.message, retryInMs: wait.end - wait.from }

@@ -21,9 +21,9 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-/** After how many milliseconds a pass is made for a file that can't be read, if there is none before. */
-const READ_AGAIN_MS = 60_000
-/** This time is doubled with each try, and so often at most. */
+/** Each pass tries a file that can't be read (`failures.due`). When no other pass comes, one begins after so many milliseconds. */
+const UNREADABLE_PASS_MS = 60_000
+/** Each try that fails doubles UNREADABLE_PASS_MS, up to so many times. */
 const DOUBLINGS = 6
 
 /** Brings one file to the host, unless its bytes are there already. */
@@ -95,7 +95,7 @@ export class Uploader {
       if (error.code !== 'UNREADABLE') return { kind: 'waits', message: error.why }
       const { synced, clock } = this.#run
       const attempts = synced.failures.attempts(job.file.folder, job.file.name) ?? 0
-      const retryAt = clock.wall() + READ_AGAIN_MS * 2 ** Math.min(attempts, DOUBLINGS)
+      const retryAt = clock.wall() + UNREADABLE_PASS_MS * 2 ** Math.min(attempts, DOUBLINGS)
       return { kind: 'failed', code: error.code, message: error.why, retryAt, hash: null }
     }
     if ('kind' in open) return open
