@@ -109,6 +109,8 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     return list ? context.html(leftOutDocument(list)) : context.notFound()
   })
   app.get('/thumbnails/:of{picture|under-way}/:id{[0-9]{1,15}}', async context => {
+    // Nobody would read the stream, and end it.
+    if (context.req.method === 'HEAD') return context.body(null, 200)
     const { of, id } = context.req.param()
     const shown = await sources.thumbnail(of as 'picture' | 'under-way', Number(id))
     return context.body(shown.bytes, 200, {

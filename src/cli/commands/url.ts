@@ -41,14 +41,14 @@ export const urlCommand = configCommand(
       const { movedTo } = one.gone
       throw new Problem(
         movedTo === null
-          ? `${shown} is gone from the disk, and its address ends. "albumd why" tells when`
+          ? `${shown} is gone from the disk, and its address ends. "albumd why PATH" tells when`
           : `${shown} was moved to ${printable(movedTo)}, and its old address ends. Ask for the new one`,
         EXIT.left,
       )
     }
     if (!one?.picture)
       throw new Problem(
-        `${shown} is not on the host. "albumd why" tells why, and what happens next`,
+        `${shown} is not on the host. "albumd why PATH" tells why, and what happens next`,
         EXIT.left,
       )
     if (one.picture.url === null) throw new Problem(`${shown}: The ${UNKNOWN}`, EXIT.left)

@@ -32,9 +32,9 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
       throw new NotPossible(
         `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
-    if (held.length > (most ?? held.length))
+    if (most !== undefined && held.length > most)
       throw new NotPossible(
-        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most!)}. Look at the list again, then ${action}`,
+        `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}. Look at the list again, then ${action}`,
       )
     // A path means what waits there in its grace too, but not where a person has counted what is held.
     const meant = most === undefined ? waiting : held

@@ -102,14 +102,14 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
 }
 
 /**
- * Makes findings of what the host told the running daemon. `blocks`: what it refuses. `answered`: the endpoints that it has
- * answered since the daemon began to work with its key.
+ * Makes findings of what the host told the running daemon. `blocks`: what the host refuses. `answered`: the endpoints that the
+ * host has answered since the daemon began to work with its key.
  */
 export function* judgeDaemon(blocks: Status['blocks'], answered: readonly Endpoint[]): Generator<Finding> {
   if (answered.length === 0 && blocks.length === 0)
     yield warn(
       'key',
-      'albumd is running and has not asked the host anything yet, so nobody knows whether the host accepts it',
+      'albumd is running and has not asked the host anything yet, so nobody knows whether the host accepts the key',
       'Say albumd audit, which asks the host about pictures that are there, or run the doctor while albumd is stopped',
     )
   for (const endpoint of ASKED) {

@@ -116,7 +116,7 @@ export type LogEvent = SpokenEvent | DaemonEvent | ProcessEvent
 /** Every event of the log by its stable name, with its level and a description. */
 export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, string]>> = {
   started: ['info', 'the daemon has locked its state and its folders, and begins'],
-  failed: ['error', 'the daemon could not start, or has to end; the last line'],
+  failed: ['error', 'the daemon could not start, or has to end; the last line, but not at a terminal'],
   warning: ['warn', 'a warning for a person, in `msg`'],
   stopping: ['info', 'a signal came; uploads under way are finished or recorded in the journal'],
   stopped: ['info', 'the daemon has ended, and everything is recorded'],

@@ -18,7 +18,7 @@ export function attention({ recorded, stateProblem }: Facts): Html | null {
     if (code === 'FAILED')
       return html`<li><a href="#failures">Some pictures or folders can't be mirrored as they are</a></li>`
     return html`<li>${message} <code>${code}</code></li>`
-  })}</ul>`
+  })}${alerts.length > SHOWN && html`<li>and ${inDigits(alerts.length - SHOWN)} more</li>`}</ul>`
 }
 
 /** What takes long, although albumd goes on by itself. */
@@ -145,18 +145,22 @@ them on the host. Until you approve, <code>albumd restore</code> brings the pict
 ${grouped({
   groups: [...folders.values()],
   alone: deletion => heldRow(deletion, token, true),
-  head: group => heldHead(group, held, mirrors.length === 1, token),
+  head: group =>
+    heldHead(group, held, { isOnlyMirror: mirrors.length === 1, isCut: all > held.length }, token),
   row: deletion => heldRow(deletion, token, false),
   unlisted: all - held.length,
   others: 'albumd deletions list',
 })}`
 }
 
-/** `all`: the held deletions of all folders. A person decides about a folder together with the folders in it. */
+/**
+ * `all`: the held deletions that are listed, of all folders. A person decides about a folder together with the folders in it.
+ * `isCut`: some are not listed, so nobody knows here how many a folder has.
+ */
 function heldHead(
   group: readonly PendingDeletion[],
   all: readonly PendingDeletion[],
-  isOnlyMirror: boolean,
+  { isOnlyMirror, isCut }: { isOnlyMirror: boolean; isCut: boolean },
   token: string,
 ): { id: string; head: Html } {
   const { mirror, path } = group[0]!
@@ -169,7 +173,7 @@ function heldHead(
   const counts = [...reasons].map(([why, { length }]) => `${inDigits(length)} ${inWords(WHY_IN_ESCROW[why])}`)
   const head = html`<div class="wide">${cutName(name, folder)}
 <p class="aside">${count(group.length, 'image')}: ${counts.join(', ')}</p></div>
-${decide(token, { images, of, path: folder })}`
+${!isCut && decide(token, { images, of, path: folder })}`
   return { id: `held-in-${folder}`, head }
 }
 

@@ -98,7 +98,9 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus, index: number)
 
 /** Today's quota, and what the host refuses. `now`: milliseconds since 1970. */
 export function quota({ status: { quota, blocks, store, machines }, alerts }: Recorded, now: number): Html {
-  const others = blocks.filter(block => !alerts.some(({ message }) => message.includes(block.message)))
+  const others = blocks.filter(
+    ({ endpoint, code }) => !alerts.some(({ key }) => key === `BLOCKED ${endpoint} ${code}`),
+  )
   const { plan, limit, used, reserve } = quota
   return html`<h2>Quota</h2>
 <p><b>${inDigits(used)}</b> of ${inDigits(limit)} uploads today <span class="aside">(${plan})</span></p>

@@ -1,6 +1,5 @@
 import { count, inDigits, spanInWords } from '../../words/text.ts'
-import type { Facts, Recorded } from '../facts.ts'
-import { needPerson } from '../facts.ts'
+import { type Facts, needPerson, type Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
 
 /** The state of albumd, for the top of the page and for the title of its tab. */
