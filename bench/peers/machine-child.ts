@@ -50,6 +50,7 @@ async function sharing(): Promise<{ go(): Promise<unknown>; end(): Promise<unkno
             apiKey: 'bench',
             machine: name,
             share: 1 / 8,
+            usedToday: 0,
             clock,
           })
     const gate = openGate({

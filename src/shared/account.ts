@@ -39,6 +39,8 @@ export interface AccountOptions {
   machine: string
   /** The part of each rate that this machine uses while the store is away. */
   share: number
+  /** How many credentials the host has issued to this machine today. Its first beat tells the others. */
+  usedToday: number
   clock: SteadyClock
 }
 
@@ -72,10 +74,13 @@ const BEAT_MS = 1000
 const MISSED_MS = 1500
 
 /** What the machines share through this store. */
-export function openAccount(store: Store, { machine, share, clock }: AccountOptions): SharedAccount {
+export function openAccount(
+  store: Store,
+  { machine, share, usedToday, clock }: AccountOptions,
+): SharedAccount {
   const ended = new AbortController()
   const storeClock = new StoreClock()
-  const facts: MachineFacts = { share, alone: false, rate: 0, usedToday: 0, albums: [] }
+  const facts: MachineFacts = { share, alone: false, rate: 0, usedToday, albums: [] }
   const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()

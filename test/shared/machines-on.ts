@@ -38,6 +38,7 @@ export function openMachine(
     apiKey: 'key-of-the-account',
     machine,
     share,
+    usedToday: 0,
     clock,
   })
   const gate = openGate({

@@ -100,7 +100,7 @@ export async function carryOutHere<N extends CommandName>(
   try {
     state = openClaimed(config, claim, output.say)
     const { synced } = state
-    shared = access && (await openSharedAccount(config, access))
+    shared = access && (await openSharedAccount(config, access, synced))
     const { takesAlbums: take = false } = commandNamed(name)!
     const held = shared && (await openClaims(config, shared, synced, interruption, { take, say: output.say }))
     claims = held?.claims ?? null

@@ -60,14 +60,17 @@ export function secretsOf({ apiKey, store }: Access): string[] {
  * here, and nowhere else.
  */
 export async function openSharedAccount(
-  { host, account }: Pick<Config, 'host' | 'account'>,
+  config: Config,
   { apiKey, store }: Access,
+  synced: Synced,
 ): Promise<SharedAccount | null> {
   if (!store) return null
   const { openShared } = await import('../../shared/account.ts')
-  const { machine, when_away: share } = account
+  const { machine, when_away: share } = config.account
   const clock = systemClock
-  return openShared({ ...store, machine, share, baseUrl: host.base_url, apiKey, clock })
+  const { began } = readQuota(synced, allowanceOf(config), clock.wall())
+  const usedToday = synced.account.quota(new Date(began).toISOString()).used
+  return openShared({ ...store, machine, share, usedToday, baseUrl: config.host.base_url, apiKey, clock })
 }
 
 export interface PassOptions {
@@ -191,11 +194,7 @@ export function openEngine(
     pace: new RecoveryPace(),
     running: state.running,
   }
-  if (shared) {
-    const { began } = readQuota(state.synced, context.allowance, systemClock.wall())
-    shared.others.granted(state.synced.account.quota(new Date(began).toISOString()).used)
-    recordMachines(shared, state.synced, systemClock.wall, bus.note)
-  }
+  if (shared) recordMachines(shared, state.synced, systemClock.wall, bus.note)
   shared?.onRefused(({ resumesInMs }) => {
     const refusal = { ...quotaIsUsedUp, ...(resumesInMs !== null && { retryAfterMs: resumesInMs }) }
     remote.block(refusal)

@@ -183,7 +183,7 @@ async function runSession(
   let held: OpenClaims | null = null
   try {
     manager?.ready()
-    shared = await openSharedAccount(config, access)
+    shared = await openSharedAccount(config, access, synced)
     await synced.commit(tx => {
       tx.meta.set('config', fingerprintOf(config))
       if (refused === null) tx.meta.clear('config_refused')

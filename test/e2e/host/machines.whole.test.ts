@@ -53,7 +53,7 @@ async function ageStore(redis: RedisServer, stage: Stage): Promise<void> {
 
 describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', () => {
   it('have one album between them: the second ends with exit code 4 and says what to do', async () => {
-    const { stage, machines } = await setUp('Photos', 'Photos/2024')
+    const { stage, redis, machines } = await setUp('Photos', 'Photos/2024')
     const [one, two] = machines as [Machine, Machine]
     one.write('a.png', png(3, 2).bytes)
     two.write('b.png', png(4, 2).bytes)
@@ -62,6 +62,17 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     expect(JSON.parse((await one.albumd('status', '--json')).out).machines).toMatchObject([
       { name: 'studio', albums: ['Photos'], used_today: 1, rate: 0, is_this: true },
     ])
+    // A command that sends nothing tells the others the same number.
+    expect(await one.albumd('trust', '--take-album')).toMatchObject({ code: 0 })
+    const store = storeOf(redis.url, stage)
+    const told = await runAtLast(
+      store,
+      script(`return redis.call('HGET', KEYS[1], 'studio')`),
+      ['machines'],
+      [],
+    )
+    await store.close()
+    expect(told).toContain('"usedToday":1')
     const refused = await two.albumd('sync')
     expect(refused.code).toBe(4)
     expect(refused.err.trim()).toMatch(

@@ -112,7 +112,12 @@ class RushMachine {
     const { store, time } = this.#ports
     const { share, limits, workers } = this.#rush
     const clock = this.#clock.of(life)
-    const account = openAccount(store.of(this.name, life), { machine: this.name, share, clock })
+    const account = openAccount(store.of(this.name, life), {
+      machine: this.name,
+      share,
+      usedToday: 0,
+      clock,
+    })
     account.onRefused(() => void this.heard.push(time.now))
     const own = new Map<Rushed, RateWindow>()
     const ended = new AbortController()
