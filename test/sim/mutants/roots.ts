@@ -39,8 +39,8 @@ export const ROOTS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/deletions/delete-due.ts',
-        find: 'const doubt = doubtAbout(synced, mirrors)',
-        replace: 'const doubt = null as string | null',
+        find: 'if (doubtAbout(synced, mirrors) !== null) return',
+        replace: '',
       },
       { file: 'sync/deletions/last-check.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
     ],
