@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { listHeld, type PendingDeletion } from '../daemon/commands/deletions.ts'
 import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
-import { type Alert, healthOf, stateAlert } from '../daemon/notify/health.ts'
+import { type Alert, healthOf, waitsAlert } from '../daemon/notify/health.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
 import { type Status, statusOf } from '../daemon/report/status.ts'
 import { realDisk } from '../local/disk.ts'
@@ -23,8 +23,8 @@ export interface Recorded {
 export interface Facts {
   /** Null: the state is not open. */
   recorded: Recorded | null
-  /** Why the state can't be opened. Null: nothing keeps it closed. */
-  stateProblem: string | null
+  /** What keeps albumd from its work. Null: nothing does. */
+  problem: Alert | null
   underWay: UnderWay[]
   /** Bytes uploaded per second. */
   rate: number
@@ -45,11 +45,6 @@ export interface LeftOutList {
 const LATEST_SHOWN = 12
 /** How many held deletions the page groups by folder. Further deletions are only counted. */
 const HELD_SHOWN = 1000
-
-/** The alerts that a person must end. A picture that only waits for long is no such alert, because albumd goes on by itself. */
-export function needPerson(alerts: readonly Alert[]): Alert[] {
-  return alerts.filter(({ code }) => code !== 'TOO_OLD')
-}
 
 /** `now`: milliseconds since 1970. `quietMs`: time since albumd's last sign of life. */
 export function readRecorded(session: Session, now: number, quietMs: number): Recorded {
@@ -92,11 +87,11 @@ export async function readLeftOut({ config, synced }: Session, index: number): P
 /** What `/healthz` tells. `now` and `quietMs`: as for readRecorded. */
 export function readAlerts(daemon: DaemonView | null, now: number, quietMs: number): Alert[] {
   const problem = daemon?.problem() ?? null
-  if (problem !== null) return [stateAlert(problem)]
+  if (problem !== null) return [problem]
   try {
     const session = daemon?.queue.session
     return session ? readHealth(session, now, quietMs).alerts : []
   } catch (error) {
-    return [stateAlert((error as Error).message)]
+    return [waitsAlert('STATE', (error as Error).message)]
   }
 }

@@ -169,7 +169,7 @@ export class StatusPage implements Display, Sources {
     const now = this.#clock.wall()
     const facts = {
       recorded: this.#recorded(now),
-      stateProblem: this.#daemon!.problem(),
+      problem: this.#daemon!.problem(),
       underWay: this.#underWay.pictures(),
       rate: this.#underWay.rate(),
       commands: this.#commands.latest(),

@@ -47,7 +47,7 @@ it('tells how many pictures lie outside their albums', () => {
 it('does not say that a picture needs a person which only waits for long', () => {
   const waits = { key: 'TOO_OLD', code: 'TOO_OLD', message: 'A picture has waited for 25 hours' }
   const held = { key: 'HELD', code: 'HELD', message: '3 deletions are held' }
-  const facts = (...alerts: Alert[]) => ({ recorded: { alerts }, stateProblem: null }) as unknown as Facts
+  const facts = (...alerts: Alert[]) => ({ recorded: { alerts }, problem: null }) as unknown as Facts
   expect(attention(facts(waits))).toBeNull()
   expect(late(facts(waits))!.text).toContain('A picture has waited for 25 hours')
   expect(attention(facts(waits, held))!.text).toContain('<h2>This needs you</h2>')

@@ -1,11 +1,15 @@
-import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import axe from 'axe-core'
+import Database from 'better-sqlite3'
 import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { startAlbumd } from '../e2e/stage/process.ts'
+import { hasRedis, startRedis } from '../e2e/stage/store.ts'
 import { png } from '../pictures.ts'
 import { noBrowser, openBrowser, openPage } from './browser.ts'
-import { setPageStage } from './page-stage.ts'
+import { ask, setPageStage } from './page-stage.ts'
 
 const SCREENSHOT = 'Screenshot from 2026-11-25 14-05-31, the whole desktop with its two monitors.png'
 
@@ -27,6 +31,12 @@ async function isForEveryone(page: Page, state: string): Promise<void> {
       expect(found, where).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBe(width)
     }
+}
+
+/** Hours of uploads that do not begin while a test runs. */
+function hoursLater(): string {
+  const hour = (later: number) => String((new Date().getHours() + later) % 24).padStart(2, '0')
+  return `${hour(2)}:00-${hour(3)}:00`
 }
 
 /** How often the page says a text. Its log is left out, because a log tells what was. */
@@ -177,8 +187,7 @@ it.skipIf(noBrowser)(
     for (const name of ['e', 'f']) stage.write(`Trip/${name}.png`, png(30, 20, name.charCodeAt(0)).bytes)
     await titled(/^Waits for quota, [123] left – albumd/)
     await isForEveryone(page, 'quota used up')
-    const hour = (later: number) => String((new Date().getHours() + later) % 24).padStart(2, '0')
-    stage.configure({ uploads: { hours: `${hour(2)}:00-${hour(3)}:00` } })
+    stage.configure({ uploads: { hours: hoursLater() } })
     daemon.kill('SIGHUP')
     await titled(/^Waits with [123] left – albumd/)
     await isForEveryone(page, 'outside the hours of uploads')
@@ -192,4 +201,72 @@ it.skipIf(noBrowser)(
     await isForEveryone(page, 'no answer')
   },
   180_000,
+)
+
+it.skipIf(noBrowser || (!hasRedis && !process.env.CI))(
+  'anyone can read the page while albumd waits for its store or its state, and what other machines do',
+  async () => {
+    const redis = await startRedis()
+    await redis.stop()
+    const account = { shared: redis.url, machine: 'studio' }
+    const deletions = { grace: '0' }
+    const stage = await setPageStage({ config: { account, deletions } })
+    stage.write('gone.png', png(30, 20, 1).bytes)
+    const daemon = await stage.run()
+    const browser = await openBrowser()
+    const page = await openPage(browser, stage.url)
+    await page.evaluate(axe.source)
+    const titled = (title: string) => expect.poll(() => page.title(), { timeout: 90_000 }).toBe(title)
+    const healthz = async () => (await ask({ port: stage.port, path: '/healthz' })).text
+
+    await titled('Waits for the shared store – albumd')
+    await page.locator('#attention', { hasText: 'STORE_AWAY' }).waitFor()
+    expect(await healthz()).toMatch(/^STORE_AWAY: .*Cannot reach 127/)
+    await isForEveryone(page, 'the store is away')
+    await redis.start()
+    await page.locator('#late', { hasText: 'STORE_NEW' }).waitFor()
+    expect(await page.locator('#attention').innerHTML()).toBe('')
+    await titled('Waits for the shared store – albumd')
+    await isForEveryone(page, 'the store is new')
+    const settings = parse(readFileSync(stage.config, 'utf8'))
+    const home = join(stage.home, 'laptop')
+    mkdirSync(join(home, 'pictures'), { recursive: true })
+    writeFileSync(join(home, 'pictures/scan.png'), png(9, 9, 2).bytes)
+    const config = join(home, 'albumd.yaml')
+    const others = {
+      account: { ...account, machine: 'laptop' },
+      host: { ...settings.host, api_key_file: join(stage.home, 'api-key') },
+      mirrors: [{ folder: 'pictures', album: 'Scans' }],
+      status_page: { listen: 'off' },
+    }
+    writeFileSync(config, stringify({ ...settings, ...others }))
+    expect(await startAlbumd({ home, config }, ['sync']).ended).toMatchObject({ code: 0 })
+    await page.locator('#quota', { hasText: 'laptop' }).waitFor()
+    await titled('All in sync – albumd')
+    await isForEveryone(page, 'several machines')
+
+    const late = { uploads: { hours: hoursLater() }, notify: { max_age: '1m' } }
+    stage.configure({ account, deletions, status_page: settings.status_page, ...late })
+    daemon.kill('SIGHUP')
+    await daemon.told('config_taken')
+    stage.write('waits.png', png(40, 20, 3).bytes)
+    await titled('Waits with 1 left – albumd')
+    await stage.restartHost({ plansFrom: 'flagship' })
+    rmSync(join(stage.pictures, 'gone.png'))
+    await page.locator('#attention', { hasText: 'PLAN_NOT_SUPPORTED' }).waitFor()
+    await isForEveryone(page, 'an endpoint is blocked')
+    await page.locator('#late', { hasText: 'TOO_OLD' }).waitFor({ timeout: 90_000 })
+    expect(await healthz()).toContain('TOO_OLD: A picture has waited')
+    await isForEveryone(page, 'it takes long')
+
+    const db = new Database(join(stage.home, 'state/albumd.db'))
+    db.exec('BEGIN IMMEDIATE')
+    stage.write('more.png', png(50, 20, 4).bytes)
+    await titled('Waits for its state – albumd')
+    expect(await healthz()).toMatch(/^STATE: .*keeps the state locked/)
+    await isForEveryone(page, 'the state is locked')
+    db.close()
+    await titled('1 thing needs you – albumd')
+  },
+  300_000,
 )

@@ -11,7 +11,7 @@ import { openControl } from '../control/server.ts'
 import { type OpenClaims, openClaims } from '../engine/claims.ts'
 import { type Access, type Engine, openEngine, openSharedAccount } from '../engine/engine.ts'
 import { type Bus, newsFilter } from '../events.ts'
-import { stateAlert } from '../notify/health.ts'
+import { type Alert, waitsAlert } from '../notify/health.ts'
 import { Notifier, watchHealth } from '../notify/notifier.ts'
 import { reportTo, type ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
@@ -28,8 +28,8 @@ export interface DaemonView {
   config(): Config
   /** The queue of commands. It also holds the current session, where one is open. */
   queue: CommandQueue
-  /** Why the state can't be opened, in one line. Null: nothing keeps it closed. */
-  problem(): string | null
+  /** What keeps the daemon from its work. Null: nothing does. */
+  problem(): Alert | null
 }
 
 /**
@@ -72,7 +72,7 @@ export async function supervise(
   onStarted?.()
   const queue = new CommandQueue()
   const settings = openSettings({ config, access }, claim.roots, queue, renewable, bus.note, manager)
-  let problem: string | null = null
+  let problem: Alert | null = null
   let problemNote = beginProblemNote(files.problemNote)
   let closeControl = await openControl(files.control, queue, bus)
   await display?.open({ config: () => settings.current.config, queue, problem: () => problem })
@@ -83,18 +83,18 @@ export async function supervise(
   const onStop = () => manager?.stopping()
   interruption.stop.addEventListener('abort', onStop)
 
-  const noteProblem = (line: string | null) => {
-    problem = line
-    problemNote.write(line)
+  const noteProblem = (alert: Alert | null) => {
+    problem = alert
+    problemNote.write(alert)
   }
   const services: Services = { bus, queue, notifier, onUpload, manager, noteProblem }
-  const tellProblem = (line: string | null) => {
-    noteProblem(line)
-    if (line !== null) notifier.lookAt(() => ({ alerts: [stateAlert(line)], oldestUnsyncedMs: 0 }), null)
-    if (line !== null) manager?.status(line)
+  const tellProblem = (alert: Alert | null) => {
+    noteProblem(alert)
+    if (alert) notifier.lookAt(() => ({ alerts: [alert], oldestUnsyncedMs: 0 }), null)
+    if (alert) manager?.status(alert.message)
     // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
     manager?.ready()
-    bus.say(line ?? 'The state works again; albumd goes on')
+    bus.say(alert ? alert.message : 'albumd works again and goes on')
   }
   /** Somebody may have put another state folder in the place of the one that was claimed. */
   const renewFolder = async () => {
@@ -146,8 +146,8 @@ interface Services {
   notifier: Notifier
   onUpload: UploadCommand
   manager: ServiceManager | null
-  /** Shows why nothing is done yet, in one line; null: nothing keeps the session any more. */
-  noteProblem(line: string | null): void
+  /** Shows what keeps the session from its work; null: nothing does. */
+  noteProblem(alert: Alert | null): void
 }
 
 /**
@@ -192,7 +192,7 @@ async function runSession(
     const { grace: graceMs } = config.deletions
     const say = (line: string) => {
       bus.say(line)
-      noteProblem(line)
+      noteProblem(waitsAlert('STORE_NEW', line))
     }
     held = shared && (await openClaims(config, shared, synced, interruption, { bus, say }))
     if (held) {
@@ -263,7 +263,7 @@ const LAST_MS = 60_000
  */
 export async function keepTrying(
   work: (allIsWell: () => void, works: () => void) => Promise<void>,
-  tell: (problem: string | null) => void,
+  tell: (problem: Alert | null) => void,
   clock: Clock,
   stop: AbortSignal,
 ): Promise<void> {
@@ -285,7 +285,8 @@ export async function keepTrying(
     } catch (error) {
       if (!(error instanceof StateError)) throw error
       if (!PASSING.has(error.code) && !(worked && PASSING_LATER.has(error.code))) throw error
-      if (said !== error.message) tell(`${error.message}; albumd tries again by itself`)
+      const message = `${error.message}; albumd tries again by itself`
+      if (said !== error.message) tell(waitsAlert(error.code, message))
       said = error.message
     }
     if (!stop.aborted) await clock.sleep(waitMs, stop)

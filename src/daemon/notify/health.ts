@@ -2,14 +2,25 @@ import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords, usesOf } from '../../words/reasons.ts'
 import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
-/** Something that needs a person. */
+/** Something that a person is told. */
 export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
-  /** STATE, STUCK, CONFIG, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. */
+  /**
+   * STATE, STORE_AWAY, STORE_NEW, STUCK, CONFIG, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's
+   * error code.
+   */
   code: string
   /** One line. */
   message: string
+}
+
+/** Alerts that end by themselves. They tell that something takes long. */
+const PASSING: ReadonlySet<string> = new Set(['TOO_OLD', 'STORE_NEW'])
+
+/** Whether a person must end the alert. */
+export function isForPerson({ code }: Pick<Alert, 'code'>): boolean {
+  return !PASSING.has(code)
 }
 
 export interface Health {
@@ -95,7 +106,8 @@ function inHours(ms: number): string {
   return hours < 1 ? 'less than an hour' : hours === 1 ? 'an hour' : `${hours} hours`
 }
 
-/** The error that keeps the daemon from its state. */
-export function stateAlert(message: string): Alert {
-  return { key: 'STATE', code: 'STATE', message }
+/** What keeps the daemon from its work: its state (STATE), or the store that the machines share. */
+export function waitsAlert(why: string, message: string): Alert {
+  const code = why.startsWith('STORE_') ? why : 'STATE'
+  return { key: code, code, message }
 }

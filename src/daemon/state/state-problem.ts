@@ -57,9 +57,9 @@ const NOTE_BYTES = 1024
  * else. `write` with null: the state is open again.
  */
 export function beginProblemNote(file: string) {
-  const write = (line: string | null, flag = 'r+') => {
+  const write = (problem: { message: string } | null, flag = 'r+') => {
     // 'r+' writes over a file that exists, because a full disk has no room for another one.
-    const text = Buffer.alloc(NOTE_BYTES, (line ?? '').padEnd(NOTE_BYTES))
+    const text = Buffer.alloc(NOTE_BYTES, (problem?.message ?? '').padEnd(NOTE_BYTES))
     return orNull(() => writeFileSync(file, text, { flag, mode: 0o600 }) ?? true)
   }
   write(null) ?? write(null, 'w')

@@ -1,15 +1,19 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
-import { stateAlert } from '../../daemon/notify/health.ts'
+import { type Alert, isForPerson } from '../../daemon/notify/health.ts'
 import type { FailureStatus, MirrorStatus } from '../../daemon/report/status.ts'
 import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, inDigits } from '../../words/text.ts'
-import { type Facts, needPerson, type Recorded } from '../facts.ts'
+import type { Facts, Recorded } from '../facts.ts'
 import { asksFirst, commandButton, cutName, entries, type Html, html, SHOWN, time } from './elements.ts'
 
+function alertsOf({ recorded, problem }: Facts): readonly Alert[] {
+  return problem ? [problem] : (recorded?.alerts ?? [])
+}
+
 /** What a person must end. What stands elsewhere on the page is only pointed at. */
-export function attention({ recorded, stateProblem }: Facts): Html | null {
-  const alerts = stateProblem === null ? needPerson(recorded?.alerts ?? []) : [stateAlert(stateProblem)]
+export function attention(facts: Facts): Html | null {
+  const alerts = alertsOf(facts).filter(isForPerson)
   if (alerts.length === 0) return null
   const few = alerts.slice(0, SHOWN)
   return html`<h2>${alerts.length === 1 ? 'This needs you' : `${count(alerts.length, 'thing')} need you`}</h2>
@@ -22,8 +26,8 @@ export function attention({ recorded, stateProblem }: Facts): Html | null {
 }
 
 /** What takes long, although albumd goes on by itself. */
-export function late({ recorded }: Facts): Html | null {
-  const alerts = (recorded?.alerts ?? []).filter(alert => !needPerson([alert]).length)
+export function late(facts: Facts): Html | null {
+  const alerts = alertsOf(facts).filter(alert => !isForPerson(alert))
   if (alerts.length === 0) return null
   return html`<h2>This takes long</h2>
 <ul>${alerts.map(({ code, message }) => html`<li>${message} <code>${code}</code></li>`)}</ul>`

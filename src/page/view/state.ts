@@ -1,5 +1,6 @@
+import { isForPerson } from '../../daemon/notify/health.ts'
 import { count, inDigits, spanInWords } from '../../words/text.ts'
-import { type Facts, needPerson, type Recorded } from '../facts.ts'
+import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
 
 /** The state of albumd, for the top of the page and for the title of its tab. */
@@ -12,14 +13,18 @@ export interface StateInWords {
 
 /** `now`: milliseconds since 1970. */
 export function stateInWords(facts: Facts, now: number): StateInWords {
-  const { recorded, stateProblem } = facts
+  const { recorded, problem } = facts
   const state = (kind: StateInWords['kind'], words: string, until: string | null = null) => {
     return { kind, words, until }
   }
-  if (stateProblem !== null) return state('bad', 'Waits for its state')
+  if (problem !== null)
+    return state(
+      isForPerson(problem) ? 'bad' : 'busy',
+      `Waits for ${problem.code === 'STATE' ? 'its state' : 'the shared store'}`,
+    )
   if (recorded === null) return state('busy', 'Begins')
   const { status, alerts } = recorded
-  const needed = needPerson(alerts).length
+  const needed = alerts.filter(isForPerson).length
   if (needed > 0) return state('bad', `${count(needed, 'thing')} ${needed === 1 ? 'needs' : 'need'} you`)
   if (status.paused !== null) return state('warn', 'Paused', status.paused.until)
   if (status.mirrors.some(({ will_be_held }) => will_be_held))

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { keepTrying } from '../../../src/daemon/loop/supervisor.ts'
+import type { Alert } from '../../../src/daemon/notify/health.ts'
 import { StateError } from '../../../src/synced/state-error.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 
@@ -9,7 +10,7 @@ const MINUTE = 60_000
 function start(codes: readonly string[], wellAfter: (tries: number) => boolean = () => false) {
   const clock = new VirtualClock()
   const stop = new AbortController()
-  const said: (string | null)[] = []
+  const said: (Alert | null)[] = []
   const tries: number[] = []
   const work = async (allIsWell: () => void) => {
     tries.push(clock.monotonic())
@@ -39,10 +40,16 @@ describe('work on a state that fails', () => {
     const { clock, said } = start(['STATE_FULL', 'STATE_FULL', 'STATE_BUSY', 'STATE_BUSY'])
     await clock.pass(MINUTE)
     expect(said).toEqual([
-      expect.stringContaining('STATE_FULL in words'),
-      expect.stringContaining('STATE_BUSY in words'),
+      { key: 'STATE', code: 'STATE', message: 'STATE_FULL in words; albumd tries again by itself' },
+      { key: 'STATE', code: 'STATE', message: 'STATE_BUSY in words; albumd tries again by itself' },
       null,
     ])
+  })
+
+  it('tells a store that is away from a state that fails', async () => {
+    const { clock, said } = start(['STORE_AWAY'])
+    await clock.pass(MINUTE)
+    expect(said).toMatchObject([{ key: 'STORE_AWAY', code: 'STORE_AWAY' }, null])
   })
 
   it('waits a second again after the state has worked', async () => {

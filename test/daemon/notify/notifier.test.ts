@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { DaemonEvent } from '../../../src/daemon/events.ts'
-import { type Alert, stateAlert } from '../../../src/daemon/notify/health.ts'
+import { type Alert, waitsAlert } from '../../../src/daemon/notify/health.ts'
 import { Notifier, type NotifySession } from '../../../src/daemon/notify/notifier.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 
@@ -178,7 +178,10 @@ describe('notify.on_trouble', () => {
 
   it("runs when the state can't be opened, and when it works again", async () => {
     const { clock, commands, notifier } = start()
-    notifier.lookAt(() => ({ alerts: [stateAlert('the disk is full')], oldestUnsyncedMs: 0 }), null)
+    notifier.lookAt(
+      () => ({ alerts: [waitsAlert('STATE_FULL', 'the disk is full')], oldestUnsyncedMs: 0 }),
+      null,
+    )
     await clock.pass(2 * MINUTE)
     const told = keep()
     notifier.lookAt(() => ({ alerts: [], oldestUnsyncedMs: 0 }), {

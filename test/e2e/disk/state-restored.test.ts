@@ -74,7 +74,7 @@ describe('a state that was restored', () => {
     stage.write('later.png', png(30, 30).bytes)
     await says(daemon, /replaced or removed|was restored or changed/)
     // The picture itself may have gone before, in a pass that had begun on the folder of before.
-    await says(daemon, /The state works again/)
+    await says(daemon, /albumd works again/)
     await uploaded(daemon, 4)
     expect(await stage.json('status')).toMatchObject({ running: true })
     expect(await stage.sync()).toMatchObject({ code: 0 })
@@ -90,7 +90,7 @@ describe('a state that was restored', () => {
     expect(await stage.json('status')).toMatchObject({ running: false })
     daemon.kill('SIGCONT')
     stage.write('later.png', png(30, 30).bytes)
-    await says(daemon, /The state works again/)
+    await says(daemon, /albumd works again/)
     await uploaded(daemon, 3)
     expect(await stage.json('status')).toMatchObject({ running: true })
     expect(Object.keys(await stage.delivered())).toHaveLength(3)
