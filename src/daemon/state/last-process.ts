@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../protocol/clock.ts'
-import type { ErrorCode } from '../../protocol/errors.ts'
+import { remedyOfCode } from '../../remote/failures.ts'
 import type { AskedWait } from '../../remote/gate/gate.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
-import type { Block, Remedy } from '../../remote/host.ts'
+import type { Block } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
+import { OTHER_ACCOUNT } from './own-account.ts'
 
 /**
  * When the last process with this state sent its requests, in milliseconds of the monotonic clock, which all processes of
@@ -37,22 +38,14 @@ export function bootId(): string {
 }
 
 /**
- * The blocks that outlive a process. The block of a refused key does not outlive the process, because a person corrects
- * the key before the next start.
- */
-const REMEMBERED = new Map<string, Remedy>([
-  ['PLAN_NOT_SUPPORTED', 'plan'],
-  ['STORAGE_LIMIT_REACHED', 'storage'],
-] satisfies [ErrorCode, Remedy][])
-
-/**
  * The endpoints that the host refused to the last process. They stay blocked until it is time to ask again, so that
- * albumd does not ask more often when it is started again and again. With another plan in the config none is blocked.
+ * albumd does not ask more often when it is started again and again. With another plan in the config none is blocked. A
+ * refused key is remembered too, and tried at once: see `openGate`.
  */
 export function blocksBefore({ account, meta }: Synced, plan: string, clock: Clock): Block[] {
   if (meta.get('plan') !== plan) return []
   return account.blocks().flatMap(({ endpoint, code, message, said_at }) => {
-    const remedy = REMEMBERED.get(code)
+    const remedy = code === OTHER_ACCOUNT ? 'key' : remedyOfCode(code)
     const age = clock.wall() - said_at
     // A refusal from the future means that the clock was set back. It is forgotten, because by this clock the block would
     // last too long.

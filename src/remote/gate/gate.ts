@@ -296,7 +296,11 @@ function waitAfter(failure: HostFailure | null, retryAfterMs: number | null): nu
 export function openGate(options: GateOptions): Gate {
   const { requestsPerSecond, concurrency, patience, random = Math.random, earlier = null, windowOf } = options
   const blocks = new Blocks()
-  for (const { since, ...failure } of options.blocks ?? []) blocks.note(failure, since)
+  for (const { since, ...failure } of options.blocks ?? []) {
+    blocks.note(failure, since)
+    // A person may have corrected the key since then.
+    if (failure.remedy === 'key') blocks.open(failure.endpoint)
+  }
   const newOutage = () => new Outage({ random, ...patience })
   const outages = new Map(ENDPOINTS.map(endpoint => [endpoint, newOutage()]))
   const ofHost = newOutage()

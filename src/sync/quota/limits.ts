@@ -1,6 +1,6 @@
 import type { Clock } from '../../protocol/clock.ts'
 import { mayBeRegrouped, retried } from '../../records/pictures.ts'
-import type { Remedy } from '../../remote/host.ts'
+import type { Block, HostFailure, Remedy } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
@@ -11,11 +11,27 @@ import type { Allowance } from './quota-state.ts'
 const HOUR_MS = 3_600_000
 
 /** At the start of a pass: lets requests be tried again when the host's refusal is old enough. */
-export async function reviewAccount(context: EngineContext, { task }: Pass): Promise<void> {
+export async function reviewAccount(
+  context: EngineContext,
+  { task, stopped, interruption }: Pass,
+): Promise<void> {
   await noticePlan(context)
   if (task === 'look') return
   unblockEndpoints(context)
+  const failure = await tryKey(context, interruption.cut)
+  if (failure) stopped.push(failure)
   await askAboutSize(context)
+}
+
+/**
+ * Asks the host with a key that it refused before, once the key may be tried again. Otherwise a key that a person has
+ * corrected would count as refused until something else is asked.
+ */
+async function tryKey({ host }: EngineContext, cut: AbortSignal): Promise<HostFailure | null> {
+  const isRefused = (blocks: readonly Block[]) => blocks.some(({ remedy }) => remedy === 'key')
+  if (isRefused(host.blocks()) || !isRefused(host.blocks('untried'))) return null
+  const page = await host.list(null, 1, cut)
+  return page.ok ? null : page.failure
 }
 
 /**

@@ -69,9 +69,13 @@ it('an endpoint that plan or storage blocked stays blocked until it is time to a
   ])
 })
 
+it.each(['INVALID_API_KEY', 'OTHER_ACCOUNT'])('a key that the host refused counts as refused: %s', code => {
+  const blocks = blocksBefore(stateWith(code, NOW - 60_000), 'professional', clock)
+  expect(blocks).toMatchObject([{ remedy: 'key', code }])
+})
+
 it.each([
   ['under another plan', 'PLAN_NOT_SUPPORTED', NOW - 1, 'flagship'],
-  ['where a key was refused', 'INVALID_API_KEY', NOW - 1, 'professional'],
   ['where the clock was set back', 'STORAGE_LIMIT_REACHED', NOW + 1000, 'professional'],
 ])('an endpoint that the host refused is free again %s', (_, code, saidAt, plan) => {
   expect(blocksBefore(stateWith(code, saidAt), plan, clock)).toEqual([])

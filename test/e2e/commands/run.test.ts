@@ -36,6 +36,25 @@ describe('run', () => {
     })
   })
 
+  it('tries a refused key when it starts again, and has it for refused until the host takes it', async () => {
+    const stage = await setStage({ pictures: { 'red.png': red } })
+    await stage.restartHost({ apiKeys: ['another-key-of-the-account'] })
+    expect(await stage.sync()).toMatchObject({ code: 5 })
+    const blocks = async () => (await stage.json('status')).blocks
+    const [before] = await blocks()
+    const daemon = startDaemon(stage)
+    // There is nothing to send.
+    await expect
+      .poll(blocks)
+      .toMatchObject([
+        { code: 'INVALID_API_KEY', since: before.since, said_at: expect.not.stringMatching(before.said_at) },
+      ])
+    await stage.restartHost({})
+    daemon.kill('SIGHUP')
+    await expect.poll(blocks).toEqual([])
+    expect(await daemon.stop()).toBe(0)
+  })
+
   it('is alone with its state, and status shows it', async () => {
     const stage = await setStage()
     stage.write('red.png', red)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { said } from '../../../src/words/reasons.ts'
 import { all, failed, gateOf, holdTime, refused, succeeded, through } from './gate-stage.ts'
 
 holdTime()
@@ -54,6 +55,17 @@ test('a refused key that was unblocked is listed as untried until the key is acc
   expect(after!.since).toBeGreaterThan(before!.since)
   gate.unblock('list')
   await all([through(gate, 'upload', succeeded).pass()])
+  expect(gate.blocks('untried')).toEqual([])
+})
+
+test('a key that an earlier process saw refused is tried with the next request', async () => {
+  const key = { endpoint: 'upload', remedy: 'key', code: 'INVALID_API_KEY', message: said('no') } as const
+  const gate = gateOf({ blocks: [{ ...key, since: 5 }] })
+  expect(gate.blocks()).toEqual([])
+  expect(gate.blocks('untried')).toEqual([{ ...key, since: 5 }])
+  const { starts, pass } = through(gate, 'list', succeeded)
+  await all([pass()])
+  expect(starts).toHaveLength(1)
   expect(gate.blocks('untried')).toEqual([])
 })
 
