@@ -327,7 +327,8 @@ const WORDS = {
   run_sync_then: 'albumd does not run: after that it goes on with',
   run_daemon: 'albumd does not run, and the grace passes only while it runs: start it with',
   compare_links: 'the bytes are compared with',
-  kept_stays: 'the image stays; a file with the same bytes that comes back finds it again',
+  kept_stays:
+    'the image stays, and a file with the same bytes that comes back finds it again; delete it at the host to end its address',
   prune_ignored: 'the image stays on the host; images of pictures that a rule hides are deleted with',
   retry_now: 'or at once with',
   accept_failure: 'or accept the failure, so that it counts as no trouble until the file changes, with',
@@ -336,6 +337,7 @@ const WORDS = {
   resend: 'or have it sent again, at the risk of having it twice, with',
   approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
     `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'only linked, and the bytes could not be compared'}): let it be deleted with`,
+  end_grace: 'or end the grace at once with',
   keep_image: 'or keep {of:image} for good with',
   approve_folder: 'let what is held be deleted with',
   keep_folder: 'or keep what is held for good with',
@@ -468,6 +470,7 @@ const COMMANDS = {
   failure_accepted: 'albumd accept --undo {path:shell}',
   resend: 'albumd retry --resend {path:shell}',
   approve_image: 'albumd deletions approve {path:shell}',
+  end_grace: 'albumd deletions approve {path:shell}',
   keep_image: 'albumd deletions discard {path:shell}',
   approve_folder: 'albumd deletions approve {path:shell}',
   keep_folder: 'albumd deletions discard {path:shell}',

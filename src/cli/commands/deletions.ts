@@ -56,7 +56,7 @@ const AFTERWARDS = {
   list: 'is held. "albumd deletions approve" deletes it on the host, "discard" keeps it there, and "albumd restore" brings the picture back.',
   approve: 'is approved, and goes at the next sync.',
   approve_now: 'is approved, and is deleted now, unless albumd is paused or something is in doubt.',
-  discard: 'stays on the host for good.',
+  discard: 'stays on the host for good: albumd never deletes it. Delete it at the host to end its address.',
 }
 
 const IN_GRACE =

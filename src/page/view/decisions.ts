@@ -204,5 +204,5 @@ function decide(token: string, { images, of, path }: { images: number; of: strin
     })
   const all = path === undefined ? ' all' : ''
   return html`<div class="row">${asksFirst(`Approve${all}`, what, `This deletes ${what} from the host. This can't be undone.`, button('approve', 'Delete', 'bad'))}
-${asksFirst(`Discard${all}`, what, `This keeps ${what} on the host for good.`, button('discard', 'Keep'))}</div>`
+${asksFirst(`Discard${all}`, what, `This keeps ${what} on the host for good. albumd never deletes ${images === 1 ? 'it' : 'them'} later.`, button('discard', 'Keep'))}</div>`
 }

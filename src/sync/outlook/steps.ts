@@ -183,11 +183,12 @@ export function deletionSteps(
   const inDoubt = claims.doubt()
   if (inDoubt) steps.push(step(because('but_stays', { why: inDoubt })))
   if (stays) steps.push(step(because('but_stays', { why: stays })))
-  if (!waits) return steps
-  // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
   const isInGrace = !isGraceOver(entry, runningTime(synced, context)) && entry.postponed === 0
   const isStopped = !context.rootInDoubt && !context.paused
-  return [...steps, isInGrace && isStopped ? step(because('run_daemon')) : waits]
+  // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
+  if (waits) steps.push(isInGrace && isStopped ? step(because('run_daemon')) : waits)
+  if (isInGrace) steps.push(step(because('end_grace', { path })), step(because('keep_image', { of, path })))
+  return steps
 }
 
 /** The step of an image that waits for the end of its grace, or for another try after the host refused its deletion. */

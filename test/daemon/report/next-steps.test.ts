@@ -45,7 +45,12 @@ describe('why, of a picture', () => {
     const waiting = at.why('p.png', { now })
     // The time since the record counts too, because a daemon runs.
     const end = new Date(at.synced.meta.get('running_at')! + 600_000).toISOString()
-    expect(waiting.next).toMatchObject([{ at: end, command: null }])
+    const path = join(at.pictures, 'p.png')
+    const decide = [
+      { command: `albumd deletions approve ${path}` },
+      { command: `albumd deletions discard ${path}` },
+    ]
+    expect(waiting.next).toMatchObject([{ at: end, command: null }, ...decide])
     expect(steps(waiting)).toContain('about 10 more min')
     const blocked = (code: string, running: boolean) => {
       blockedBy(at, { endpoint: 'delete', code, message: said('no'), since: now, said_at: now })
@@ -56,7 +61,7 @@ describe('why, of a picture', () => {
     expect(blocked('PLAN_NOT_SUPPORTED', false)).toBeNull()
     blockedBy(at)
     const stopped = at.why('p.png', { now, running: false })
-    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }])
+    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }, ...decide])
     at.synced.commitNow(tx => tx.meta.set('running_ms', 600_000))
     const ended = at.why('p.png', { now, running: false })
     expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
