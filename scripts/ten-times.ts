@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 
@@ -21,8 +21,10 @@ const limit = Number(values.limit)
 const busy = Array.from({ length: Number(values.busy) }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 )
+let tests: ChildProcess | undefined
 process.on('exit', () => {
   for (const child of busy) child.kill('SIGKILL')
+  tests?.kill()
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
@@ -31,20 +33,30 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 let bad = 0
 for (let run = 1; run <= times; run++) {
   const began = performance.now()
-  const { status, stdout, stderr } = spawnSync('npm', ['test', '--silent', '--', '--reporter=dot'], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-    env: { ...process.env, NO_COLOR: '1' },
-  })
+  const { status, said } = await runTests()
   const seconds = Math.round((performance.now() - began) / 1000)
   const isGood = status === 0 && seconds <= limit
   if (!isGood) bad++
   const load = loadavg()[0]!.toFixed(1)
   say(`${isGood ? 'good' : 'bad '} ${run} of ${times}: ${seconds} s, load ${load}, exit code ${status}`)
-  if (status !== 0) say(failures(stdout + stderr))
+  if (status !== 0) say(failures(said))
 }
 say(`${times - bad} of ${times} good`)
 process.exit(bad === 0 ? 0 : 1)
+
+/** One `npm test`: its exit code, and all it said. */
+function runTests(): Promise<{ status: number | null; said: string }> {
+  const options = { maxBuffer: 2 ** 28, env: { ...process.env, NO_COLOR: '1' } }
+  return new Promise(resolve => {
+    const child = execFile(
+      'npm',
+      ['test', '--silent', '--', '--reporter=dot'],
+      options,
+      (_error, stdout, stderr) => resolve({ status: child.exitCode, said: stdout + stderr }),
+    )
+    tests = child
+  })
+}
 
 /** What failed, and why, as vitest tells it. */
 function failures(said: string): string {
