@@ -29,7 +29,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   }
   if (status.config_refused)
     lines.push(`config  it refused the one that it was told to read: ${printable(status.config_refused)}`)
-  for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status.running))
+  for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status))
   lines.push(
     '',
     ...quotaInWords(status, now?.rate.pictures),
@@ -117,7 +117,20 @@ function clockTime(time: string): string {
   return `${at.getHours()}`.padStart(2, '0').concat(':', `${at.getMinutes()}`.padStart(2, '0'))
 }
 
-function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
+/** What the mirror does, or what its pictures wait for. */
+function doesInWords(
+  { state, pending_uploads }: MirrorStatus,
+  { running, uploads_wait_until, quota }: Status,
+): string {
+  if (state !== 'idle' || pending_uploads === 0) return state
+  if (!running) return 'waiting for "albumd sync" or "albumd run"'
+  if (uploads_wait_until) return `waiting until ${clockTime(uploads_wait_until)} (uploads.hours)`
+  if (quota.exhausted) return 'waiting for quota'
+  if (quota.only_reserve_left) return `waiting for quota: ${inWords(because('rest_is_reserve'))}`
+  return 'waiting until nobody has changed the pictures for a while (watch.settle)'
+}
+
+function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
   const {
     files,
     synced,
@@ -138,11 +151,11 @@ function mirrorInWords(mirror: MirrorStatus, running: boolean): string[] {
   ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
   return [
-    `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${mirror.state}`,
+    `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror, status)}`,
     ...(mirror.reason ? [`        ${printable(mirror.reason)}`] : []),
     mirror.looked_at
       ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
-      : `        not looked at yet${running ? '' : '; "albumd sync" or "albumd run" begins'}`,
+      : `        not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
     ...deletionsInWords(mirror),
     ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
     ...(flat > 0 ? [`        ${flatInWords(flat)}`] : []),

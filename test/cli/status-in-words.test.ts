@@ -53,6 +53,22 @@ const NOT_ACCEPTED = { accepted_at: null, acceptable: true, needs_person: true }
 const lines = (changes: Partial<Status>) => statusInWords({ ...STATUS, ...changes }, null).split('\n')
 
 describe('status', () => {
+  it('says what pictures wait for, instead of calling their mirror idle', () => {
+    const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
+    const does = (changes: Partial<Status>) =>
+      lines({ running: true, mirrors: [waiting], ...changes }).find(line => line.includes('→'))
+    expect(does({ running: false })).toMatch(/: waiting for "albumd sync" or "albumd run"$/)
+    const at = new Date(2026, 10, 25, 22).toISOString()
+    expect(does({ uploads_wait_until: at })).toMatch(/: waiting until 22:00 \(uploads\.hours\)$/)
+    expect(does({ quota: { ...STATUS.quota, exhausted: true } })).toMatch(/: waiting for quota$/)
+    expect(does({ quota: { ...STATUS.quota, only_reserve_left: true } })).toMatch(
+      /: waiting for quota: the rest is kept for new pictures$/,
+    )
+    expect(does({})).toMatch(/: waiting until nobody has changed .* \(watch\.settle\)$/)
+    expect(does({ mirrors: [{ ...waiting, state: 'paused' }] })).toMatch(/: paused$/)
+    expect(does({ mirrors: [mirrorInSync(2)] })).toMatch(/: idle$/)
+  })
+
   it('does not call a folder empty that nobody has looked at', () => {
     const before = { ...mirrorInSync(0), looked_at: false }
     expect(lines({ mirrors: [before] })).toContain(
