@@ -1,7 +1,7 @@
-import { existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { because, inWords } from '../words/reasons.ts'
+import { because, inWords, type Reason } from '../words/reasons.ts'
 import { makePrivate } from './private-file.ts'
 import { StateError } from './state-error.ts'
 import type { RootIdentity } from './tables/mirrors.ts'
@@ -15,6 +15,12 @@ export interface Lock {
 export class LockedError extends Error {
   override name = 'LockedError'
   readonly code = 'LOCKED'
+  readonly why: Reason
+
+  constructor(why: Reason) {
+    super(inWords(why))
+    this.why = why
+  }
 }
 
 /**
@@ -27,7 +33,7 @@ export function lockState(file: string): Lock {
     return lockFile(file, 500)
   } catch (error) {
     if (isBusy(error))
-      throw new LockedError(`Another albumd has the state in ${dirname(file)}. Stop that one first`)
+      throw new LockedError(because('state_in_use', { folder: dirname(file), pid: holderOf(file) }))
     throw noLock(error, file)
   }
 }
@@ -73,6 +79,25 @@ function noLock(error: unknown, file: string): unknown {
     : error
 }
 
+/**
+ * The process that has locked a file, as Linux tells in lines such as
+ * `3: POSIX  ADVISORY  WRITE 12238 fe:00:2246922 1073741824 1073742335`. Null: not known, as in another container.
+ */
+function holderOf(file: string): number | null {
+  try {
+    const { dev, ino } = statSync(file)
+    const hex = (n: number) => n.toString(16).padStart(2, '0')
+    const at = ` ${hex((dev >> 8) & 0xfff)}:${hex((dev & 0xff) | ((dev >> 12) & 0xfff00))}:${ino} `
+    const line = readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .find(each => each.includes(' WRITE ') && each.includes(at))
+    const pid = Number(line?.match(/ WRITE (\d+)/)?.[1])
+    return pid > 0 ? pid : null
+  } catch {
+    return null
+  }
+}
+
 function isBusy(error: unknown): boolean {
   return (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ?? false
 }
@@ -80,15 +105,21 @@ function isBusy(error: unknown): boolean {
 /**
  * Locks a mirror's folder, so that two albumd of the same user on this machine never mirror it at once, even when each has
  * a state of its own. Nothing may be written into the folder. So the lock is a file in a private folder of the user, and
- * its name contains the mirror's device and inode. Without a private folder, only the state is locked. Throws LockedError.
+ * its name contains the mirror's device and inode. Without a private folder, only the state is locked. `taken`: why the
+ * folder can't be locked when another albumd has locked it. Throws LockedError.
  */
-export function lockFolder(folder: string, root: RootIdentity): Lock {
+export function lockFolder(
+  folder: string,
+  root: RootIdentity,
+  taken: 'mirrored_by_another' | 'folder_in_use' = 'mirrored_by_another',
+): Lock {
   const own = ownFolder()
   if (own === null) return { release() {} }
+  const file = join(own, `mirror-${root.dev}-${root.ino}.lock`)
   try {
-    return lockFile(join(own, `mirror-${root.dev}-${root.ino}.lock`), 0)
+    return lockFile(file, 0)
   } catch (error) {
-    if (isBusy(error)) throw new LockedError(inWords(because('mirrored_by_another', { folder })))
+    if (isBusy(error)) throw new LockedError(because(taken, { folder, pid: holderOf(file) }))
     // The lock's file can't be made, for example because the disk is full. albumd goes on with the lock of the state alone.
     return { release() {} }
   }

@@ -133,7 +133,9 @@ const WORDS = {
     '{folder} is another folder than before. Bring the old one back, or run "albumd trust {folder:shell}"',
   root_older:
     '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back, or run "albumd trust {folder:shell}"',
-  mirrored_by_another: 'Another albumd mirrors {folder}. Stop one of the two ("pgrep -af albumd" lists them)',
+  mirrored_by_another: 'Another albumd{pid:process} mirrors {folder}. Stop one of the two',
+  state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
+  folder_in_use: 'Another albumd{pid:process} works in {folder}. Wait for that one, or stop it',
   root_replaced: '{folder} was replaced',
   root_replaced_in_scan: '{folder} was replaced while albumd looked at it',
   root_lost_in_scan: '{folder}: {words}',
@@ -506,6 +508,8 @@ const KINDS = {
   /** The folder above the path that is left out; null when the path itself is left out. */
   within: (at: string | null) => (at === null ? '' : `in ${at}: `),
   image: (of: OfImage['of']) => IMAGES[of],
+  /** Another albumd. Null: its process is not known. */
+  process: (pid: number | null) => (pid === null ? ' ("pgrep -af albumd" lists it)' : ` (pid ${pid})`),
 }
 type Kinds = typeof KINDS
 

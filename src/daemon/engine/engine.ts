@@ -21,7 +21,7 @@ import { QuotaLedger, readQuota } from '../../sync/quota/index.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, quotaIsUsedUp, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { Bus, Sending } from '../events.ts'
 import { recordMachines } from '../report/machines.ts'
 import { allowanceOf } from '../report/quota-status.ts'
@@ -214,8 +214,7 @@ export function openEngine(
     try {
       await noticeBandwidth(state.synced, config.uploads.bandwidth)
       const taken = state.lockMissing()
-      for (const folder of taken.keys())
-        await guardRoot(state.synced, folder, because('mirrored_by_another', { folder }))
+      for (const [folder, { why }] of taken) await guardRoot(state.synced, folder, why)
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))

@@ -5,7 +5,7 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
-import { type Lock, LockedError, lockFolder } from '../../synced/lock.ts'
+import { type Lock, lockFolder } from '../../synced/lock.ts'
 import { NotPossible } from '../commands/command.ts'
 
 /** The folder that a restore fills. It was empty when the restore began, and no other albumd works in it. */
@@ -192,12 +192,7 @@ async function rootInMirror(
 
 async function lockTarget(root: string): Promise<Lock> {
   const { dev, ino, birthtimeMs: birthtime } = await lstat(root)
-  try {
-    return lockFolder(root, { dev, ino, birthtime })
-  } catch (error) {
-    if (!(error instanceof LockedError)) throw error
-    throw new LockedError(`Another albumd works in ${root}. Wait for that one, or stop it`)
-  }
+  return lockFolder(root, { dev, ino, birthtime }, 'folder_in_use')
 }
 
 /** Makes `own` and its file MARK. `mark`: the text of that file. `mayHold`: the folder need not be empty. */

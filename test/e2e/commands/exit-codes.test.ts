@@ -170,7 +170,11 @@ describe('exit codes', () => {
     mkdirSync(join(stage.home, 'state'))
     const lock = lockState(join(stage.home, 'state/lock.db'))
     onTestFinished(() => lock.release())
-    await syncSays(stage, 4, /Another albumd has the state in .*state\. Stop that one first/)
+    await syncSays(
+      stage,
+      4,
+      new RegExp(`Another albumd \\(pid ${process.pid}\\) has the state in .*state\\. Stop that one first`),
+    )
     expect((await stage.json('status')).running).toBe(true)
   })
 
@@ -178,7 +182,11 @@ describe('exit codes', () => {
     const stage = await setStage()
     const lock = lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
     onTestFinished(() => lock.release())
-    await syncSays(stage, 4, /Another albumd mirrors .*pictures\. Stop one/)
+    await syncSays(
+      stage,
+      4,
+      new RegExp(`Another albumd \\(pid ${process.pid}\\) mirrors .*pictures\\. Stop one`),
+    )
   })
 
   it('5 for a key that the host refuses, even with nothing to send', async () => {
