@@ -9,7 +9,7 @@ import { checkFolders } from '../config/folders.ts'
 import { readApiKey, readAuthorities, readStoreAccess } from '../config/host-access.ts'
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
-import type { Access } from '../daemon/engine/engine.ts'
+import type { Access } from '../daemon/engine/remote.ts'
 import { orNull } from '../daemon/or-null.ts'
 import { version } from '../daemon/package.ts'
 

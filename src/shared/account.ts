@@ -4,7 +4,7 @@ import type { Endpoint } from '../protocol/endpoints.ts'
 import { beat, type Machine, type MachineFacts } from './machines.ts'
 import { forgetRefusal, lastRefusal, type Refusal, tellRefusal } from './quota.ts'
 import { openRedis } from './redis-store.ts'
-import { type OwnWindow, SharedWindow } from './shared-window.ts'
+import { type OwnWindow, SharedWindow, type WindowOptions } from './shared-window.ts'
 import { type Away, keyPrefix, type Store } from './store.ts'
 import { StoreClock } from './store-clock.ts'
 
@@ -44,28 +44,80 @@ export interface AccountOptions {
   clock: SteadyClock
 }
 
-export interface SharedOptions extends AccountOptions {
+/** Where the store is, and whose account is shared. */
+interface Whereabouts {
   url: string
   password: string | null
   ca: string | null
   baseUrl: string
   apiKey: string
+  clock: SteadyClock
 }
 
+export interface SharedOptions extends AccountOptions, Whereabouts {}
+
 /** Opens what the machines share, without waiting for the store. */
-export function openShared({ url, password, ca, baseUrl, apiKey, ...options }: SharedOptions): SharedAccount {
+export function openShared(options: SharedOptions): SharedAccount {
+  return openAccount(openStore(options, `machines:${options.machine}`), options)
+}
+
+function openStore({ baseUrl, apiKey, clock, ...where }: Whereabouts, presence?: string): Store {
+  const { url, password, ca } = where
   const prefix = keyPrefix(baseUrl, apiKey)
-  const now = options.clock.monotonic
-  const store = openRedis({
+  return openRedis({
     url,
     password,
     ca,
     prefix,
     name: 'albumd',
-    now,
-    presence: `machines:${options.machine}`,
+    now: clock.monotonic,
+    ...(presence !== undefined && { presence }),
   })
-  return openAccount(store, options)
+}
+
+/**
+ * Shares the rates for a process that is none of the machines. It takes its places as a machine does, but no machine sees
+ * it, and it has no part of the rate while it takes no place.
+ */
+export function openGuest(
+  options: Whereabouts & Pick<AccountOptions, 'share'>,
+): Pick<SharedAccount, 'windowOf' | 'close'> {
+  const { share, clock } = options
+  const store = openStore(options)
+  const ended = new AbortController()
+  const opened = clock.monotonic()
+  const { windows, windowOf } = openWindows({
+    store,
+    machine: `guest-${randomBytes(6).toString('base64url')}`,
+    clock,
+    storeClock: new StoreClock(),
+    share,
+    lastAnswer: () => opened,
+    refusals() {},
+    ended: ended.signal,
+  })
+  return {
+    windowOf,
+    async close() {
+      ended.abort()
+      await Promise.all(windows.map(window => window.flush()))
+      await store.close()
+    },
+  }
+}
+
+/** Makes the windows of one process. */
+function openWindows(options: Omit<WindowOptions, 'newId'>) {
+  const windows: SharedWindow[] = []
+  // Ids must differ from those of other processes.
+  const process = randomBytes(6).toString('base64url')
+  let ids = 0
+  const windowOf: SharedAccount['windowOf'] = (endpoint, limit, own) => {
+    const window = new SharedWindow(endpoint, limit, own, { ...options, newId: () => `${process}${ids++}` })
+    windows.push(window)
+    return window
+  }
+  return { windows, windowOf }
 }
 
 /** How often a machine tells that it is there. */
@@ -81,7 +133,6 @@ export function openAccount(
   const ended = new AbortController()
   const storeClock = new StoreClock()
   const facts: MachineFacts = { share, alone: false, rate: 0, usedToday, albums: [] }
-  const windows: SharedWindow[] = []
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
   /** How many refusals this machine knows of. Null: it is about to learn that from its own. */
@@ -99,6 +150,16 @@ export function openAccount(
     const refusal = isNews ? await lastRefusal(store) : null
     if (refusal) heard?.(refusal)
   }
+  const { windows, windowOf } = openWindows({
+    store,
+    machine,
+    clock,
+    storeClock,
+    share,
+    lastAnswer: () => lastAnswer,
+    refusals: count => void hearRefusals(count),
+    ended: ended.signal,
+  })
   let told: (() => Promise<void>) | null = null
   /** Ends the pause between two beats, when the store can be reached again. */
   let pause = new AbortController()
@@ -129,29 +190,12 @@ export function openAccount(
     const sinceMs = clock.monotonic() - lastAnswer
     return machines.map(each => ({ ...each, seenMs: each.seenMs + sinceMs }))
   }
-  // Ids must differ from those of earlier processes of this machine.
-  const process = randomBytes(6).toString('base64url')
-  let ids = 0
   return {
     machine,
     store,
     away: store.away,
     machines: machinesNow,
-    windowOf(endpoint, limit, own) {
-      const window = new SharedWindow(endpoint, limit, own, {
-        store,
-        machine,
-        clock,
-        storeClock,
-        share,
-        lastAnswer: () => lastAnswer,
-        refusals: count => void hearRefusals(count),
-        newId: () => `${process}${ids++}`,
-        ended: ended.signal,
-      })
-      windows.push(window)
-      return window
-    },
+    windowOf,
     others: {
       used: ms =>
         machinesNow()

@@ -224,6 +224,11 @@ export class SharedWindow {
     }
   }
 
+  /** Tells the store what it has not been told. */
+  async flush(): Promise<void> {
+    if (!this.#told) await this.#exchange('')
+  }
+
   #flushing = false
 
   async #flushSoon(): Promise<void> {
@@ -233,8 +238,8 @@ export class SharedWindow {
     await clock.sleep(REPORT_MS, ended)
     this.#flushing = false
     // A question that is under way, or that comes, takes the reports along.
-    if (this.#asking || this.#told) return
-    await this.#exchange('')
+    if (this.#asking) return
+    await this.flush()
     if (!this.#told && !ended.aborted) void this.#flushSoon()
   }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { readApiKey, readAuthorities } from '../../config/host-access.ts'
+import { readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
@@ -109,9 +109,10 @@ async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
   const mirrors = mirrorsFor(config, mirror)
   const ca = readAuthorities(config)
   if (fromHost) {
-    const { key: apiKey } = readApiKey(config, process.env)
+    const { readAccess } = await import('../read-config.ts')
+    const access = readAccess(config)
     const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
-    return (tell, interruption) => restoreFromHost(config, folder, { apiKey, ca }, tell, interruption)
+    return (tell, interruption) => restoreFromHost(config, folder, access, tell, interruption)
   }
   await sayStateProblem(config)
   if (given !== undefined) return restoreAt(config, asked, { given, mirrors, ca })

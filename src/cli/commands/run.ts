@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/schema.ts'
-import type { Access } from '../../daemon/engine/engine.ts'
+import type { Access } from '../../daemon/engine/remote.ts'
 import type { Renewable } from '../../daemon/loop/settings.ts'
 import { command, configOption } from '../options.ts'
 import { describeError, EXIT } from '../problem.ts'
@@ -58,7 +58,7 @@ async function runDaemon(
   const access = readAccess(config)
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')
-  const { secretsOf } = await import('../../daemon/engine/engine.ts')
+  const { secretsOf } = await import('../../daemon/engine/remote.ts')
   const { supervise } = await import('../../daemon/loop/supervisor.ts')
   const { openServiceManager } = await import('../../daemon/notify/service-manager.ts')
   const { StatusPage } = await import('../../page/status-page.ts')

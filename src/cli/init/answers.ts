@@ -3,9 +3,10 @@ import { basename, resolve } from 'node:path'
 import { checkFolders } from '../../config/folders.ts'
 import { mayBeKey, readApiKey, readAuthorities } from '../../config/host-access.ts'
 import { defaultStateDir } from '../../config/paths.ts'
-import { checkEndpoints, LONGEST_MS, openHostToAsk } from '../../daemon/doctor/endpoints.ts'
+import { askingOnce, checkEndpoints, LONGEST_MS } from '../../daemon/doctor/endpoints.ts'
 import type { Finding } from '../../daemon/doctor/finding.ts'
 import { checkReach, checkTls } from '../../daemon/doctor/host.ts'
+import { openHostToAsk } from '../../daemon/engine/remote.ts'
 import { CREDENTIAL_LIFETIME_MS, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
 import { albumNameOf } from '../../sync/album.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -111,7 +112,10 @@ async function refusalOf(asker: Asker, host: Host, key: string): Promise<string 
     credential_lifetime: CREDENTIAL_LIFETIME_MS,
     requests_per_second: REQUESTS_PER_SECOND,
   } as const
-  const asked = openHostToAsk(settings, { apiKey: key, ca: readAuthorities({ host }) }, null)
+  // The config that is being written names no store.
+  const access = { apiKey: key, ca: readAuthorities({ host }), store: null }
+  const config = { host: settings, account: { when_away: 1 } }
+  const asked = await openHostToAsk(config, access, null, askingOnce(LONGEST_MS))
   const findings: Finding[] = []
   try {
     for await (const finding of checkEndpoints(asked, NEVER)) findings.push(finding)

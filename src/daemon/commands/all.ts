@@ -4,13 +4,8 @@ import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
 import type { Interruption, Scope } from '../../sync/pass-request.ts'
 import { openClaims } from '../engine/claims.ts'
-import {
-  type Access,
-  type Engine,
-  openEngine,
-  openSharedAccount,
-  type PassOptions,
-} from '../engine/engine.ts'
+import { type Engine, openEngine, type PassOptions } from '../engine/engine.ts'
+import { type Access, openSharedAccount } from '../engine/remote.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { claimState } from '../state/claim.ts'

@@ -3,13 +3,11 @@ import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
-import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { askToMakeNothing } from '../../sync/albums/index.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { type Access, openRemote, type RemoteSettings } from '../engine/engine.ts'
 import type { Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { isOtherKey, judgeAccount, OTHER_ACCOUNT } from '../state/own-account.ts'
@@ -20,17 +18,14 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 export const LONGEST_MS = 15_000
 
 /**
- * Opens the host for single questions. No question is asked again after a failure, because a person waits. While a daemon
- * runs, nothing may be asked, because doctor and daemon would share the account's rate limit (§8). `earlier`: see
- * `earlierRequests`.
+ * How single questions are asked: none is asked again after a failure, because a person waits. While a daemon runs, nothing
+ * may be asked, because doctor and daemon would share the machine's part of the rate limit (§8).
  */
-export function openHostToAsk(host: RemoteSettings, access: Access, earlier: EarlierRequests): ImageHost {
-  return openRemote(host, access, earlier, {
-    timeoutMs: Math.min(host.timeout, LONGEST_MS),
-    concurrency: 1,
-    patience: { attempts: 1, maxDelayMs: 0 },
-  })
-}
+export const askingOnce = (timeout: number) => ({
+  timeoutMs: Math.min(timeout, LONGEST_MS),
+  concurrency: 1,
+  patience: { attempts: 1, maxDelayMs: 0 },
+})
 
 /**
  * The endpoints that the doctor can ask. The endpoint that takes a picture's bytes (§4.2) can't be asked, because it needs

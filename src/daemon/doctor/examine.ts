@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
-import { readApiKey, readAuthorities } from '../../config/host-access.ts'
+import { readApiKey, readAuthorities, readStoreAccess, type StoreAccess } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { readMounts } from '../../local/mount-table.ts'
@@ -10,13 +10,14 @@ import type { Endpoint } from '../../protocol/endpoints.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
+import { openHostToAsk } from '../engine/remote.ts'
 import { orNull } from '../or-null.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
 import { readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
-import { checkAccount, checkEndpoints, judgeDaemon, openHostToAsk } from './endpoints.ts'
+import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach, checkTls } from './host.ts'
@@ -53,11 +54,12 @@ export async function* examine(
   yield* checkDaemon(isRunning, status)
   yield* checkQuota(status)
   yield* checkUploadCommand(config, status)
-  yield* checkStore(config, status, env, signal)
+  const access = readAccess(config, file, env)
+  yield* checkStore(access.store ?? null, status, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
   const told = isRunning ? await answered() : null
-  yield* checkHost(config, readAccess(config, file, env), told, status, signal)
+  yield* checkHost(config, access, told, status, signal)
 }
 
 function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Finding> {
@@ -99,7 +101,7 @@ function* checkUploadCommand({ notify }: Config, status: Status | null): Generat
 /** `answered`: the endpoints that the host has answered the running daemon. Null: no daemon runs. */
 async function* checkHost(
   config: Config,
-  { key, ca, findings }: Access,
+  { key, ca, store, findings }: Access,
   answered: readonly Endpoint[] | null,
   status: Status | null,
   signal: AbortSignal,
@@ -116,12 +118,14 @@ async function* checkHost(
   yield* findings
   if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
   if (answered) return yield* judgeDaemon(status?.blocks ?? [], answered)
-  if (key === null) return
+  // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
+  if (key === null || store === undefined) return
   const now = systemClock.monotonic()
   // When an earlier albumd sent its last requests: the rate limit counts these requests too. When the records can't be
   // read, albumd assumes that the requests were sent just now.
   const earlier = status === null ? now : readState(config, synced => earlierRequests(synced, now))
-  const host = openHostToAsk(config.host, { apiKey: key, ca: ca ?? null }, earlier)
+  const access = { apiKey: key, ca: ca ?? null, store }
+  const host = await openHostToAsk(config, access, earlier, askingOnce(config.host.timeout))
   try {
     let isRefused = false
     for await (const finding of checkEndpoints(host, signal)) {
@@ -140,12 +144,14 @@ interface Access {
   key: string | null
   /** The host's certificate authorities as PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be read. */
   ca: string | null | undefined
+  /** The store that machines share. Null: the config names none. Undefined: what it asks for can't be read. */
+  store: StoreAccess | null | undefined
   findings: Finding[]
 }
 
 function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Access {
   const findings: Finding[] = []
-  const read = <T>(check: 'key' | 'tls', work: () => T): T | undefined => {
+  const read = <T>(check: 'key' | 'tls' | 'store', work: () => T): T | undefined => {
     try {
       return work()
     } catch (error) {
@@ -160,7 +166,8 @@ function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Acces
   const found = read('key', () => findKey(config, file, env))
   findings.push(...(found?.findings ?? []))
   const ca = read('tls', () => readAuthorities(config))
-  return { key: found?.key ?? null, ca, findings }
+  const store = read('store', () => readStoreAccess(config, env))
+  return { key: found?.key ?? null, ca, store, findings }
 }
 
 /**

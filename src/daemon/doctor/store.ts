@@ -1,6 +1,4 @@
-import { ConfigError } from '../../config/config-error.ts'
-import { readStoreAccess } from '../../config/host-access.ts'
-import type { Config } from '../../config/schema.ts'
+import type { StoreAccess } from '../../config/host-access.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { inWords } from '../../words/reasons.ts'
 import type { Status } from '../report/status.ts'
@@ -10,15 +8,14 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 const PATIENCE_MS = 3000
 const LOOK_MS = 50
 
-/** The store that the machines share: as a running daemon tells, or else as it answers now. */
+/** The store that the machines share: as a running daemon tells, or else as it answers now. `access` null: there is none. */
 export async function* checkStore(
-  config: Pick<Config, 'account'>,
+  access: StoreAccess | null,
   status: Pick<Status, 'store' | 'machines'> | null,
-  env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
-  if (config.account.shared === undefined) return
-  if (!status?.store) return yield await askStore(config, env, signal)
+  if (access === null) return
+  if (!status?.store) return yield await askStore(access, signal)
   const { store, machines } = status
   const names = machines.map(({ name }) => name).join(', ')
   if (store.away === null) yield pass('store', `account.shared answers; machines on the account: ${names}`)
@@ -31,32 +28,20 @@ export async function* checkStore(
 }
 
 /** Asks the store for nothing but an answer. */
-async function askStore(
-  config: Pick<Config, 'account'>,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<Finding> {
+async function askStore(access: StoreAccess, signal: AbortSignal): Promise<Finding> {
   const { openRedis } = await import('../../shared/redis-store.ts')
   const { script } = await import('../../shared/store.ts')
+  const store = openRedis({ ...access, prefix: '', name: 'albumd', now: systemClock.monotonic })
+  const end = systemClock.monotonic() + PATIENCE_MS
   try {
-    const access = readStoreAccess(config, env)!
-    const store = openRedis({ ...access, prefix: '', name: 'albumd', now: systemClock.monotonic })
-    const end = systemClock.monotonic() + PATIENCE_MS
-    try {
-      for (;;) {
-        const answer = await store.run(script('return 1'), [], [])
-        if (answer.ok) return pass('store', 'account.shared answers')
-        if (signal.aborted || systemClock.monotonic() > end)
-          return fail('store', `account.shared: ${inWords(answer.away.reason)}`)
-        await systemClock.sleep(LOOK_MS, signal)
-      }
-    } finally {
-      await store.close()
+    for (;;) {
+      const answer = await store.run(script('return 1'), [], [])
+      if (answer.ok) return pass('store', 'account.shared answers')
+      if (signal.aborted || systemClock.monotonic() > end)
+        return fail('store', `account.shared: ${inWords(answer.away.reason)}`)
+      await systemClock.sleep(LOOK_MS, signal)
     }
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    const [{ key, message }] = error.problems as [ConfigError['problems'][number]]
-    const wrong = fail('store', `${key}: ${message}`, 'Correct it, then run the doctor again')
-    return { ...wrong, code: 'CONFIG' }
+  } finally {
+    await store.close()
   }
 }

@@ -1,11 +1,9 @@
-import type { StoreAccess } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
-import { openImageHost, type RemoteOptions } from '../../remote/client.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { hostWith, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import type { SharedAccount } from '../../shared/account.ts'
@@ -17,7 +15,7 @@ import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../syn
 import { runPass } from '../../sync/pass.ts'
 import { spoken } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
-import { QuotaLedger, readQuota } from '../../sync/quota/index.ts'
+import { QuotaLedger } from '../../sync/quota/index.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, quotaIsUsedUp, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -29,6 +27,7 @@ import { blocksBefore, noteWait, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
+import { type Access, openRemote } from './remote.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {
@@ -40,37 +39,6 @@ export interface EngineOptions {
   shared: SharedAccount | null
   /** This machine's claims on its albums. Null: as for `shared`. */
   claims: AlbumClaims | null
-}
-
-/** What albumd needs to use the account and the store. `ca`: PEM, or null for the authorities that Node knows. */
-export interface Access {
-  apiKey: string
-  ca: string | null
-  /** Left out or null: the config names no store that machines share. */
-  store?: StoreAccess | null
-}
-
-/** The secrets that no log may contain. */
-export function secretsOf({ apiKey, store }: Access): string[] {
-  return store?.password ? [apiKey, store.password] : [apiKey]
-}
-
-/**
- * Opens what the machines of the account share; null when the config names no store. The client of the store is loaded
- * here, and nowhere else.
- */
-export async function openSharedAccount(
-  config: Config,
-  { apiKey, store }: Access,
-  synced: Synced,
-): Promise<SharedAccount | null> {
-  if (!store) return null
-  const { openShared } = await import('../../shared/account.ts')
-  const { machine, when_away: share } = config.account
-  const clock = systemClock
-  const { began } = readQuota(synced, allowanceOf(config), clock.wall())
-  const usedToday = synced.account.quota(new Date(began).toISOString()).used
-  return openShared({ ...store, machine, share, usedToday, baseUrl: config.host.base_url, apiKey, clock })
 }
 
 export interface PassOptions {
@@ -97,34 +65,6 @@ export interface Engine {
   close(): Promise<EarlierRequests>
 }
 
-/** The keys of the config that say how to reach the host. */
-export type RemoteSettings = Pick<
-  Config['host'],
-  'base_url' | 'site_url' | 'upload_form' | 'timeout' | 'credential_lifetime' | 'requests_per_second'
->
-
-/** Opens the host without sending anything. `earlier`: see `earlierRequests`. */
-export function openRemote(
-  host: RemoteSettings,
-  { apiKey, ca }: Access,
-  earlier: EarlierRequests,
-  more: Pick<RemoteOptions, 'concurrency' | 'patience'> & Partial<RemoteOptions>,
-): ReturnType<typeof openImageHost> {
-  return openImageHost({
-    baseUrl: host.base_url,
-    siteUrl: host.site_url,
-    apiKey,
-    uploadForm: host.upload_form,
-    ...(ca !== null && { ca }),
-    timeoutMs: host.timeout,
-    credentialLifetimeMs: host.credential_lifetime,
-    requestsPerSecond: host.requests_per_second,
-    clock: systemClock,
-    earlier,
-    ...more,
-  })
-}
-
 export function openEngine(
   config: Config,
   access: Access,
@@ -132,11 +72,10 @@ export function openEngine(
   { patience, graceMs, claims, shared }: EngineOptions,
   bus: Bus,
 ): Engine {
-  const remote = openRemote(config.host, access, state.earlier, {
+  const remote = openRemote(config.host, access, state.earlier, shared, {
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
     patience,
-    windowOf: shared?.windowOf,
     blocks: blocksBefore(state.synced, config.host.plan, systemClock),
     waits: waitsBefore(state.synced),
     onLongWait(wait) {

@@ -7,7 +7,7 @@ import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { Refused } from '../commands/command.ts'
-import { type Access, openRemote } from '../engine/engine.ts'
+import { type Access, openHostToAsk } from '../engine/remote.ts'
 import { claimState } from '../state/claim.ts'
 import { reading } from '../state/state.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
@@ -90,7 +90,7 @@ async function listAll(
   stop: AbortSignal,
 ): Promise<{ walk: WholeWalk; base: string | null }> {
   // An earlier process may have sent requests until now, so this one waits as long as the rate limit demands.
-  const remote = openRemote(config.host, access, systemClock.monotonic(), {
+  const remote = await openHostToAsk(config, access, systemClock.monotonic(), {
     concurrency: config.uploads.concurrency,
     patience: { attempts: 5, maxDelayMs: 10_000 },
   })

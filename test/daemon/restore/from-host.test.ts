@@ -59,7 +59,13 @@ async function restored(
   const back = join(home, 'back')
   const events: RestoreEvent[] = []
   const again = () =>
-    restoreFromHost(loadConfig(file, {}), back, { apiKey: 'k', ca: null }, event => events.push(event), NEVER)
+    restoreFromHost(
+      loadConfig(file, {}),
+      back,
+      { apiKey: 'k', ca: null, store: null },
+      event => events.push(event),
+      NEVER,
+    )
   return { report: await again(), back, events, again, asked }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { HostOptions } from '../../../src/host/embedded-host.ts'
+import { RATE } from '../../../src/shared/rate-script.ts'
 import { script } from '../../../src/shared/store.ts'
 import { png } from '../../pictures.ts'
 import { type FaultProxy, startFaultProxy } from '../stage/fault-proxy.ts'
@@ -85,6 +86,29 @@ describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', 
     // At most `concurrency` uploads of the machine that was killed are in doubt.
     await expect.poll(async () => (await stage.paths()).length, { timeout: 60_000 }).toBeGreaterThan(141)
   })
+})
+
+describe.skipIf(!hasRedis && !process.env.CI)('a command that asks the host by itself', () => {
+  it.each([['doctor'], ['restore', 'back', '--from-host']])(
+    '%s keeps to the rate that machines share, and is no machine',
+    async (...command) => {
+      const setting = await setUp(1, 0)
+      const { stage, proxy, redis, machines } = setting
+      const store = storeOf(redis.url, { baseUrl: proxy.baseUrl, key: stage.key })
+      const keys = ['places', 'pending', 'line', 'polls', 'facts'].map(name => `${name}:list`)
+      const listed: number[] = []
+      proxy.onSeen = ({ kind }) => void (kind === 'list' && listed.push(Date.now()))
+      // The host has told another machine that all must wait.
+      const until = Date.now() + 5000
+      await runAtLast(store, RATE, [...keys, 'rate', 'machines'], ['other', '', 10, '', 0, '5000'])
+      await say(machines[0]!, ...command)
+      expect(listed.length).toBeGreaterThan(0)
+      expect(Math.min(...listed)).toBeGreaterThanOrEqual(until)
+      const told = script("return redis.call('EXISTS', KEYS[1])")
+      expect(await runAtLast(store, told, ['machines'], [])).toBe(0)
+      await store.close()
+    },
+  )
 })
 
 describe.skipIf(!hasRedis && !process.env.CI)('the quota of machines that share an account', inOneDay, () => {

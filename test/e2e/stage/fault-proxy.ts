@@ -209,6 +209,7 @@ const NOT_FOUND = JSON.stringify({ success: false, error: 'There is no such imag
 function kindOf({ url = '', method }: IncomingMessage): Kind {
   const { pathname } = new URL(url, 'http://proxy')
   if (pathname.startsWith(DELIVERY_PATH)) return 'deliver'
+  if (pathname === VERSION_PATH) return 'greet'
   const below = Object.entries(PATHS).find(([, path]) => pathname === VERSION_PATH + path)
   if (below) return below[0] as Kind
   if (method === 'POST') return 'send'
@@ -237,7 +238,8 @@ function wait(ms: number): Promise<void> {
 }
 
 /** What goes through: the endpoints of §4, and the delivery of images. */
-export type Kind = Endpoint | 'deliver'
+/** greet: the host's {base_url} itself, by which the doctor sees whether the host answers. */
+export type Kind = Endpoint | 'deliver' | 'greet'
 
 export const FAULTS = [
   /** Reset, and for a while every new connection is refused. */
