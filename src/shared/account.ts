@@ -218,9 +218,11 @@ export function openAccount(
     },
     async close() {
       ended.abort()
+      // Nobody waits for a store that is away: closing it ends what is asked of it.
+      if (store.away()) await store.close()
       await beats
       // What was sent a moment ago without the store still counts: then the store finds out that the machine is gone.
-      if (!windows.some(window => window.wasAlone(clock.monotonic()))) {
+      if (!store.away() && !windows.some(window => window.wasAlone(clock.monotonic()))) {
         facts.share = null
         await tell()
         await told?.()

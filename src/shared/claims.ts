@@ -188,13 +188,13 @@ export class AlbumClaims {
     return { kind: 'wait', why: because('album_asked_for', { name }) } as const
   }
 
-  /** Ends the lease. The albums stay this machine's. */
+  /** Ends the lease. The albums stay this machine's. A store that is away finds out by itself, half a minute later. */
   async close(): Promise<void> {
     this.#ended.abort()
     await this.#renewing
     const { store, machine, process } = this.#options
     this.#lease = null
-    if (!this.#lost) await store.run(LEAVE, KEYS, [machine.id, process])
+    if (!this.#lost && !store.away()) await store.run(LEAVE, KEYS, [machine.id, process])
   }
 
   async #renew(): Promise<void> {

@@ -49,6 +49,8 @@ export function openRedis(options: RedisOptions): Store {
     lazyConnect: true,
     commandTimeout: ANSWER_MS,
     connectTimeout: CONNECT_MS,
+    // When the connection is closed, no answer is waited for any more. A store that hangs would not even close its end.
+    disconnectTimeout: 0,
     retryStrategy: times => Math.min(RETRY_MS, 50 * 2 ** Math.min(times, 5)),
   })
 

@@ -41,6 +41,7 @@ export interface Store {
   away(): Away | null
   /** `ready` is called whenever a connection was made: the next script shows whether the store works. */
   onReady(ready: () => void): void
+  /** What is asked is answered at once: the store is away. */
   close(): Promise<void>
 }
 

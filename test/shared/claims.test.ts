@@ -45,13 +45,15 @@ function setUp() {
       lost: null as Error | null,
       said: 0,
       ready: () => {},
+      asked: 0,
     }
     const store: Store = {
       async run(script, keys, args) {
+        state.asked++
         if (state.away) return { ok: false, away: { reason: because('paused'), since: 0 } }
         return { ok: true, value: redis.run(script, keys, args) }
       },
-      away: () => null,
+      away: () => (state.away ? { reason: because('paused'), since: 0 } : null),
       onReady: ready => void Object.assign(state, { ready }),
       close: async () => {},
     }
@@ -205,6 +207,17 @@ describe('leave to delete', () => {
     await again.open()
     expect(again.claims.doubt()).toBe(null)
   })
+})
+
+it('asks a store that is away for nothing at the end', async () => {
+  const { machine, settle } = setUp()
+  await settle()
+  const one = machine('one', ['Photos'])
+  await one.open()
+  one.away = true
+  const { asked } = one
+  await one.claims.close()
+  expect(one.asked).toBe(asked)
 })
 
 describe('a store that lost everything', () => {

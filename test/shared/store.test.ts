@@ -52,6 +52,17 @@ describe.skipIf(noStore)('the store', () => {
     await store.close()
   })
 
+  it('is closed at once, also while it does not answer', async () => {
+    const real = await startStore()
+    const store = open(real)
+    await expect.poll(() => state(store)).toBe(null)
+    real.signal('SIGSTOP')
+    const asked = state(store)
+    await store.close()
+    // Not store_slow, as half a second later.
+    expect(await asked).toBe('store_lost')
+  })
+
   it('is away when it takes no writes, or is full', async () => {
     const real = await startStore()
     const store = open(real)

@@ -141,7 +141,7 @@ export const RATES: readonly Mutant[] = [
   {
     name: 'a machine that was alone says goodbye',
     file: 'shared/account.ts',
-    find: 'if (!windows.some(window => window.wasAlone(clock.monotonic()))) {',
+    find: 'if (!store.away() && !windows.some(window => window.wasAlone(clock.monotonic()))) {',
     replace: 'if (windows.length > 0) {',
     why: 'the others take its part while what it sent still counts',
     seed: 500_000_364,
