@@ -124,6 +124,8 @@ function openWindows(options: Omit<WindowOptions, 'newId'>) {
 const BEAT_MS = 1000
 /** A store that has not answered for so long may have missed a beat. */
 const MISSED_MS = 1500
+/** Beats that are so long apart show that the process was stopped meanwhile (SIGSTOP). */
+const STOPPED_MS = 3000
 
 /** What the machines share through this store. */
 export function openAccount(
@@ -135,6 +137,13 @@ export function openAccount(
   const facts: MachineFacts = { share, alone: false, rate: 0, usedToday, albums: [] }
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
+  let lastBeat = lastAnswer
+  let stoppedUntil = lastAnswer
+  /** A process that was stopped may have lost its part of the rate meanwhile, and asks the store before it uses the part. */
+  const lookForStop = () => {
+    const now = clock.monotonic()
+    if (now - lastBeat > STOPPED_MS) stoppedUntil = now
+  }
   /** How many refusals this machine knows of. Null: it is about to learn that from its own. */
   let refusals: number | null = 0
   let heard: ((refusal: Refusal) => void) | null = null
@@ -156,7 +165,10 @@ export function openAccount(
     clock,
     storeClock,
     share,
-    lastAnswer: () => lastAnswer,
+    lastAnswer() {
+      lookForStop()
+      return Math.max(lastAnswer, stoppedUntil)
+    },
     refusals: count => void hearRefusals(count),
     ended: ended.signal,
   })
@@ -166,6 +178,8 @@ export function openAccount(
 
   const tell = async () => {
     const sent = clock.monotonic()
+    lookForStop()
+    lastBeat = sent
     // A machine that has ended uses no part of the rate.
     const using = facts.share === null ? [] : windows
     facts.rate = using.reduce((sum, window) => sum + window.recent(sent).length, 0)

@@ -1,7 +1,12 @@
 import { type Script, script } from './store.ts'
 
-/** The store forgets a place of which it hears nothing for so long. A request needs ten seconds to connect, at most. */
-export const OPEN_MS = 11_000
+/** A request must leave within this time after its place. Most need a moment, and ten seconds to connect at most. */
+export const LEAVES_MS = 10_500
+/**
+ * The store forgets a place of which it hears nothing for so long. A request that leaves at the last moment counts for a
+ * second after that, also when its machine is stopped before it reports that (SIGSTOP).
+ */
+export const OPEN_MS = LEAVES_MS + 2000
 
 /**
  * One step of an endpoint's shared rate window: takes reports, and hands out the next place.

@@ -1,11 +1,12 @@
 import type { SteadyClock } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
-import { OPEN_MS, RATE } from './rate-script.ts'
+import { LEAVES_MS, OPEN_MS, RATE } from './rate-script.ts'
 import type { Store } from './store.ts'
 import type { StoreClock } from './store-clock.ts'
 
 /** A place in a rate window. */
 interface Slot {
+  isOver?(now: number): boolean
   /** These two answer when the request can have arrived at the latest. */
   start(now: number): number
   answered(now: number): number
@@ -109,7 +110,7 @@ export class SharedWindow {
 
   /** Whether requests left without the store, so lately that the store may not know of them. */
   wasAlone(now: number): boolean {
-    return now - this.#lastAlone < ALONE_MS
+    return this.#connecting > 0 || now - this.#lastAlone < ALONE_MS
   }
 
   /** A request waits for a place from now on. Answers the function that ends this. */
@@ -134,13 +135,15 @@ export class SharedWindow {
   /** Call it only when `waitMs` is 0. */
   take(): Slot {
     const own = this.#own.take()
-    const { storeClock, store } = this.#options
+    const { clock, storeClock, store } = this.#options
     const place = store.away() ? undefined : this.#places.shift()
     let connects = !place
     if (connects) this.#connecting++
     const connected = () => {
-      if (connects) this.#connecting--
+      if (!connects) return
       connects = false
+      this.#connecting--
+      this.#lastAlone = clock.monotonic()
     }
     let settled = false
     const arrived = (latest: number) => {
@@ -149,6 +152,8 @@ export class SharedWindow {
       return latest
     }
     return {
+      // Without the store, the others leave this machine its part for as long as a request connects.
+      isOver: now => place !== undefined && now - place.at > LEAVES_MS,
       start: now => {
         connected()
         return arrived(own.start(now))

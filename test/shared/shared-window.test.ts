@@ -89,3 +89,31 @@ it('asks for no place while a request that left without the store has yet to con
   // The question tells of the request that left without the store.
   expect(stage.asked.map(([, id, , , , , ...reports]) => [id, reports[0]])).toEqual([['id-0', 'id-1']])
 })
+
+it('does not let a request leave once the store may have given its place to another', async () => {
+  const { window, stage } = openWindow()
+  window.enter()
+  window.waitMs(stage.now)
+  await stage.answer({ ok: true, value: [stage.now, 1, stage.now, 10, 0] })
+  expect(window.waitMs(stage.now)).toBe(0)
+  const slot = window.take()
+  stage.now += 10_000
+  expect(slot.isOver?.(stage.now)).toBe(false)
+  stage.now += 1000
+  expect(slot.isOver?.(stage.now)).toBe(true)
+})
+
+it('says that it is alone for as long as a request connects that left without the store', () => {
+  const { window, stage } = openWindow()
+  stage.away = lostAt(0)
+  stage.now = 10_000
+  window.enter()
+  expect(window.waitMs(stage.now)).toBe(0)
+  const slot = window.take()
+  // The process is stopped.
+  stage.now += 40_000
+  expect(window.wasAlone(stage.now)).toBe(true)
+  slot.start(stage.now)
+  expect(window.wasAlone(stage.now + 1000)).toBe(true)
+  expect(window.wasAlone(stage.now + 2000)).toBe(false)
+})

@@ -73,6 +73,9 @@ export interface Attempt<T> {
 /** Sends one request once, and calls `started` when its first byte leaves. */
 type Send<T> = (started: () => void) => Promise<Attempt<T>>
 
+/** The request could not leave before its place in the rate window was over. Nothing of it has left. */
+class PlaceOver extends Error {}
+
 /** What the requests to one endpoint share. */
 interface Lane {
   endpoint: Endpoint
@@ -183,11 +186,12 @@ export class Gate {
     // Whether an earlier try may have been carried out. Example: the answer to the first DELETE was lost, and the second
     // DELETE is answered with NOT_FOUND. The image may be gone because of the first.
     let inDoubt = false
-    for (let tries = 1; ; tries++) {
+    for (let tries = 1; ; ) {
       const leave = lane.window.enter?.()
       const turn = await this.#turn(lane, signal, mayGo, tries > 1).finally(leave)
       if (!turn.ok) return inDoubt ? doubted(turn.failure) : turn
       const once = await this.#once(lane, turn.value, send)
+      if (once === null) continue
       const outcome = inDoubt && !once.ok ? doubted(once.failure) : once
       inDoubt ||= !once.ok && !wasNotDone(once.failure)
       const again = !outcome.ok && outcome.failure.remedy === 'later' && isOutage(outcome.failure)
@@ -197,6 +201,7 @@ export class Gate {
       // request had tries, another request succeeded meanwhile.
       if (tries > lane.outage.failures) outcome.failure = { ...outcome.failure, othersServed: true }
       if (failures >= attempts) return outcome
+      tries++
     }
   }
 
@@ -231,13 +236,17 @@ export class Gate {
     }
   }
 
-  async #once<T>(lane: Lane, { slot, at, probed }: Turn, send: Send<T>): Promise<Outcome<T>> {
+  /** Sends a request. Null: its place was over before it could leave, so it needs another turn. */
+  async #once<T>(lane: Lane, { slot, at, probed }: Turn, send: Send<T>): Promise<Outcome<T> | null> {
     const { endpoint, window } = lane
     const { clock, onRequest } = this.#options
     let began: number | null = null
     const started = () => {
-      began = clock.monotonic()
-      slot.start(began)
+      const now = clock.monotonic()
+      // Connecting takes long, and a process may be stopped meanwhile (SIGSTOP).
+      if (slot.isOver?.(now)) throw new PlaceOver()
+      began = now
+      slot.start(now)
     }
     try {
       const { outcome: answered, status, pace } = await send(started)
@@ -249,6 +258,9 @@ export class Gate {
       this.#learn(failure, lane, at, pace, now)
       onRequest?.({ endpoint, status, code: failure?.code ?? null, ms: now - (began ?? now) })
       return outcome
+    } catch (error) {
+      if (error instanceof PlaceOver) return null
+      throw error
     } finally {
       slot.release()
       for (const outage of probed) outage.leave()

@@ -23,6 +23,11 @@ export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window, for one request. */
 export interface Slot {
+  /**
+   * Whether the place was taken so long ago that it may be another machine's by now. Then the request must not leave. Left
+   * out: the place counts until its request leaves.
+   */
+  isOver?(now: number): boolean
   start(now: number): void
   answered(now: number): void
   release(): void

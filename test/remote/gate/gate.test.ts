@@ -128,6 +128,34 @@ test('requests of the process before fill the window', async () => {
   expect(starts[0]! - now).toBeGreaterThanOrEqual(WINDOW_MS - 50)
 })
 
+test('a request that could not leave before its place was over takes another place', async () => {
+  const places: number[] = []
+  let released = 0
+  const take = () => {
+    const at = clock.monotonic()
+    places.push(at)
+    return {
+      isOver: (now: number) => now - at > 10_000,
+      start() {},
+      answered() {},
+      release: () => void released++,
+    }
+  }
+  const windowOf = () => ({ recent: () => [], waitMs: () => 0, adopt() {}, take })
+  const left: number[] = []
+  // The process is stopped while the first request connects.
+  const send = async (started: () => void) => {
+    await clock.sleep(places.length === 1 ? 40_000 : 100, never)
+    started()
+    left.push(clock.monotonic())
+    return succeeded()
+  }
+  const [outcome] = await all([gateOf({ windowOf }).pass('upload', never, send)])
+  expect(outcome).toEqual({ ok: true, value: 'done' })
+  expect(left.map(at => at - places[0]!)).toEqual([40_100])
+  expect([places.length, released]).toEqual([2, 2])
+})
+
 test('a failure says whether the host served others between its tries', async () => {
   const ofOne = () => failed('upload', 'later', 'INTERNAL', 500)
   const gate = gateOf()

@@ -119,8 +119,8 @@ export class MachineClock {
   wall = (): number => this.#time.now + this.offset
   monotonic = (): number => this.#time.now - this.#bootedAt
 
-  /** The clock of one process: who sleeps when it ends sleeps for ever. */
-  of(life: { dead: boolean }): Clock {
+  /** The clock of one process: who sleeps when it ends sleeps for ever. `stoppedUntil`: it is stopped, as by SIGSTOP. */
+  of(life: { dead: boolean; stoppedUntil?: number }): Clock {
     const time = this.#time
     return {
       wall: this.wall,
@@ -130,7 +130,9 @@ export class MachineClock {
           if (signal.aborted) return resolve()
           const wake = () => {
             signal.removeEventListener('abort', wake)
-            if (!life.dead) resolve()
+            const stopped = (life.stoppedUntil ?? 0) - time.now
+            if (stopped > 0) time.after(stopped, wake)
+            else if (!life.dead) resolve()
           }
           signal.addEventListener('abort', wake)
           time.after(Math.ceil(ms), wake)

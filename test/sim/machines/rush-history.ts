@@ -22,6 +22,13 @@ export interface RushEnd {
   againAt: number | null
 }
 
+/** A process is stopped for a while, as by SIGSTOP. */
+export interface RushStop {
+  at: number
+  forMs: number
+  machine: string
+}
+
 /** Machines with one account that send as much as they may, while their store goes wrong. */
 export interface Rush {
   seed: number
@@ -34,6 +41,7 @@ export interface Rush {
   lasts: number
   troubles: readonly RushTrouble[]
   ends: readonly RushEnd[]
+  stops: readonly RushStop[]
   /** When the host refuses a machine for the quota. */
   refusal: { at: number; machine: string }
 }
@@ -59,7 +67,16 @@ export function drawRush(seed: number): Rush {
     const again = random.chance(0.6) ? endAt + 800 + random.below(12_000) : null
     return { at: endAt, machine, isKilled: random.chance(0.7), againAt: again && afterCuts(again, troubles) }
   })
-  const last = Math.max(at, ...ends.map(({ at, againAt }) => againAt ?? at))
+  const stops = drawStops(
+    new Random(seed, 25),
+    at,
+    machines.filter(name => !ends.some(({ machine }) => machine === name)),
+  )
+  const last = Math.max(
+    at,
+    ...ends.map(({ at, againAt }) => againAt ?? at),
+    ...stops.map(({ at, forMs }) => at + 500 + forMs),
+  )
   return {
     seed,
     machines,
@@ -70,8 +87,20 @@ export function drawRush(seed: number): Rush {
     lasts: last + CALM_MS,
     troubles,
     ends: ends.filter((end, at) => ends.findIndex(each => each.machine === end.machine) === at),
+    stops,
     refusal: { at: 2000 + random.below(last), machine: random.pick(machines) },
   }
+}
+
+/** Some machines are stopped, one after the other, each while it sends. */
+function drawStops(random: Random, until: number, machines: readonly string[]): RushStop[] {
+  if (machines.length === 0 || random.chance(0.7)) return []
+  let at = 3000 + random.below(until)
+  return Array.from({ length: 1 + random.below(4) }, () => {
+    const stop = { at, forMs: random.pick([300, 3000, 12_000, 40_000]), machine: random.pick(machines) }
+    at += stop.forMs + 1500 + random.below(8000)
+    return stop
+  })
 }
 
 /** The others know nothing of a machine that begins while it is cut off: it may send more than is left to it. */

@@ -45,6 +45,11 @@ export async function playRush(rush: Rush, log: string[] | null = null): Promise
     })
     if (againAt) time.after(againAt, () => machines.get(machine)!.start())
   }
+  for (const { at, forMs, machine } of rush.stops)
+    time.after(at, () => {
+      say(`${machine} is stopped for ${forMs} ms`)
+      machines.get(machine)!.stop(forMs)
+    })
   for (const machine of machines.values()) time.after(0, () => machine.start())
   time.after(rush.refusal.at, () => machines.get(rush.refusal.machine)!.refused())
   await quiet()
@@ -62,6 +67,7 @@ function judgeQuota(rush: Rush, machines: readonly RushMachine[], began: number)
   const isNear = (from: number, to: number) => from < at + HEARD_MS && to > at - HEARD_MS
   if (rush.idle > 0 || rush.troubles.some(each => isNear(each.at, each.at + each.forMs + HEARD_MS)))
     return null
+  if (rush.stops.some(each => isNear(each.at, each.at + each.forMs))) return null
   // One who lives through all of this.
   if (rush.ends.some(each => isNear(each.at, (each.againAt ?? rush.lasts) + HEARD_MS))) return null
   const deaf = machines.find(
@@ -82,6 +88,7 @@ interface Ports {
 
 interface Process {
   dead: boolean
+  stoppedUntil: number
   account: SharedAccount
   own: ReadonlyMap<Rushed, RateWindow>
   ended: AbortController
@@ -97,6 +104,7 @@ class RushMachine {
   readonly #clock: MachineClock
   #process: Process | null = null
   #earlier: EarlierRequests = null
+  #onConnecting = () => {}
 
   constructor(name: string, rush: Rush, ports: Ports) {
     this.name = name
@@ -108,7 +116,7 @@ class RushMachine {
   }
 
   start(): void {
-    const life = { dead: false }
+    const life = { dead: false, stoppedUntil: 0 }
     const { store, time } = this.#ports
     const { share, limits, workers } = this.#rush
     const clock = this.#clock.of(life)
@@ -129,6 +137,17 @@ class RushMachine {
       const window = account.windowOf(endpoint, limit, alone)
       for (let worker = 0; worker < workers; worker++) void this.#work(this.#process, endpoint, window)
     }
+  }
+
+  /** While a request connects, if one soon does. */
+  stop(forMs: number): void {
+    const { time } = this.#ports
+    const process = this.#process
+    this.#onConnecting = () => {
+      if (process) process.stoppedUntil = time.now + forMs
+      this.#onConnecting = () => {}
+    }
+    time.after(500, () => this.#onConnecting())
   }
 
   refused(): void {
@@ -168,9 +187,9 @@ class RushMachine {
       if (random.chance(this.#rush.idle)) await clock.sleep(random.below(4000), signal)
       const slot = await placeIn(window, clock, signal)
       if (!slot) return
-      // It connects.
+      this.#onConnecting()
       await clock.sleep(random.below(random.chance(0.05) ? 250 : 15), NEVER)
-      if (random.chance(0.97)) {
+      if (!slot.isOver?.(clock.monotonic()) && random.chance(0.97)) {
         slot.start(clock.monotonic())
         // Most requests arrive at once. A busy machine, line or host holds up some.
         const travels = random.chance(0.05) ? random.below(300) : random.below(10)

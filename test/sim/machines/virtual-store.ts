@@ -30,8 +30,8 @@ interface Leave {
   albums: readonly string[]
 }
 
-/** A process: what it has asked for when it ends never comes back to it. */
-type Life = { readonly dead: boolean }
+/** A process: what it has asked for when it ends never comes back to it, and when it is stopped, not before it goes on. */
+type Life = { readonly dead: boolean; readonly stoppedUntil?: number }
 
 /** The store that two machines share, with all that goes wrong on the way. */
 export class VirtualStore {
@@ -109,16 +109,20 @@ export class VirtualStore {
     const value = this.#redis.run(script, names, args)
     if (script === CLAIM) this.#note(args, value)
     const isSlow = this.#fault?.kind === 'slow' || this.#hits('deaf', machine)
+    const asked = this.#time.now
     await this.#pass(life, isSlow ? ANSWER_MS : 1 + this.#random.below(30))
-    return isSlow ? AWAY : { ok: true, value }
+    return isSlow || this.#time.now - asked > ANSWER_MS ? AWAY : { ok: true, value }
   }
 
   /** Whoever is dead hears nothing any more. */
   #pass(life: Life, ms: number): Promise<void> {
     return new Promise(resolve => {
-      this.#time.after(ms, () => {
-        if (!life.dead) resolve()
-      })
+      const arrive = () => {
+        const stopped = (life.stoppedUntil ?? 0) - this.#time.now
+        if (stopped > 0) this.#time.after(stopped, arrive)
+        else if (!life.dead) resolve()
+      }
+      this.#time.after(ms, arrive)
     })
   }
 

@@ -107,6 +107,22 @@ export const RATES: readonly Mutant[] = [
     seed: 500_000_004,
   },
   {
+    name: 'a place is used however old it is',
+    file: 'shared/shared-window.ts',
+    find: 'isOver: now => place !== undefined && now - place.at > LEAVES_MS',
+    replace: 'isOver: () => false',
+    why: 'a machine that was stopped uses places that are those of other machines by now',
+    seed: 505_000_101,
+  },
+  {
+    name: 'a machine that was stopped uses its part at once',
+    file: 'shared/account.ts',
+    find: 'if (now - lastBeat > STOPPED_MS) stoppedUntil = now',
+    replace: 'if (now < lastBeat) stoppedUntil = now',
+    why: 'the store was started again meanwhile, so the others have its part',
+    seed: 505_000_065,
+  },
+  {
     name: 'a machine that comes back tells nothing',
     file: 'shared/shared-window.ts',
     find: 'for (const arrival of this.#own.recent(now)) this.#reports.set(newId(), storeClock.toStore(arrival))',
