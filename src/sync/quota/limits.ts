@@ -19,7 +19,10 @@ export async function reviewAccount(
   if (task === 'look') return
   unblockEndpoints(context)
   const failure = await tryKey(context, interruption.cut)
-  if (failure) stopped.push(failure)
+  if (failure) {
+    stopped.push(failure)
+    context.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
+  }
   await askAboutSize(context)
 }
 
