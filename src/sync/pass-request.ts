@@ -1,6 +1,7 @@
 import type { Deletions } from '../records/escrow.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { Looks } from './looks.ts'
+import { folderAbove } from './tree-path.ts'
 
 export interface MirrorPolicy {
   /** Real path. */
@@ -17,7 +18,7 @@ export type Scope = 'everything' | readonly string[]
 
 /**
  * mirror: everything that a pass can do.
- * put: only the pictures that the request names are sent, and nothing is deleted.
+ * put: pictures are sent, and nothing is deleted.
  * adopt: pictures are linked to images that the host holds already. Nothing is sent, created or deleted.
  * look: what lies on the disk is recorded, and the host is not asked for anything. This is the task while albumd is paused.
  */
@@ -30,7 +31,7 @@ export interface PassRequest {
   scopeOf?: ((mirror: MirrorPolicy) => Scope) | undefined
   /** Without this field, the task is `mirror`. */
   task?: PassTask | undefined
-  /** For the task `put`: the pictures that are sent, by their absolute paths. */
+  /** Absolute paths. Only pictures at and below them are sent or deleted. Without this field, all are. */
   named?: ReadonlySet<string> | undefined
 }
 
@@ -43,6 +44,12 @@ export interface Pass extends PassRequest {
   /** The failure that kept albumd from looking for uploads in doubt, or null. */
   notRecovered: HostFailure | null
   looks: Looks
+}
+
+/** Whether the pass sends or deletes what is at this absolute path. */
+export function isNamed({ named }: Pick<PassRequest, 'named'>, path: string): boolean {
+  for (let at = path; named && !named.has(at); at = folderAbove(at)) if (at === '') return false
+  return true
 }
 
 export interface PassReport {

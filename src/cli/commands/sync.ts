@@ -17,7 +17,7 @@ export const syncCommand = configCommand(
         type: 'string',
         array: true,
         default: [] as string[],
-        describe: 'Scan only these folders, or the folders of these pictures',
+        describe: 'Only what is at and below these paths',
       })
       .options({
         'dry-run': flag('Print the plan with reasons; change nothing anywhere, and do not ask the host'),
@@ -26,14 +26,14 @@ export const syncCommand = configCommand(
         ...jsonOption,
       })
       .example('$0 sync -c albumd.yaml', 'Mirror now')
-      .example('$0 sync ~/Pictures/Holiday', 'Scan one folder alone')
+      .example('$0 sync ~/Pictures/Holiday', 'Mirror one folder alone')
       .example('$0 sync -c albumd.yaml --dry-run', 'See what it would do')
       .epilogue(
         'At the end of the pass sync deletes the images of pictures that its scan found gone, after it has ' +
           'looked at each path again. deletions.grace is for run: images that run has in grace keep it, and ' +
           'holds apply. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
-          'watching. If albumd is paused, sync does nothing but say so (exit code 3). With paths, what was found ' +
-          'elsewhere before and still waits is sent too. put sends the pictures that it names, and nothing else.',
+          'watching. If albumd is paused, sync does nothing but say so (exit code 3). With paths, what waits ' +
+          'elsewhere goes on waiting, for run or the next sync. put sends pictures too, and deletes nothing.',
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)

@@ -29,8 +29,8 @@ export interface PassResult {
 }
 
 /**
- * `paths`: absolute. Left out: everything is scanned. `alone`: only the pictures at these paths are sent, and nothing is
- * deleted.
+ * `paths`: absolute; only what is at and below them is scanned, sent and deleted. Left out: everything is. `alone`: nothing
+ * is deleted.
  */
 interface SyncRequest {
   pruneIgnored: boolean
@@ -47,8 +47,9 @@ export const syncCommand: Command<SyncRequest, PassResult> = {
   needsHost: true,
   carryOut(context, { pruneIgnored, paths, alone }) {
     const scope = paths && scopeOf(context, paths)
-    const named = alone ? new Set(paths) : undefined
-    return passResult(context, async () => (await context.pass({ pruneIgnored, scope, named })).stopped)
+    const named = paths && new Set(paths)
+    const task = alone ? 'put' : 'mirror'
+    return passResult(context, async () => (await context.pass({ pruneIgnored, scope, named, task })).stopped)
   },
 }
 

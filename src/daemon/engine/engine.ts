@@ -46,8 +46,10 @@ export interface PassOptions {
   scope?: ReadonlyMap<string, Scope> | undefined
   /** Deletes the images of pictures that an ignore rule hides. */
   pruneIgnored?: boolean
-  /** Sends only these pictures, by their absolute paths, and deletes nothing. */
+  /** Sends and deletes only what is at and below these absolute paths. */
   named?: ReadonlySet<string> | undefined
+  /** `put`: deletes nothing. */
+  task?: 'mirror' | 'put'
 }
 
 /** The engine with its disk, host, clock and state. */
@@ -176,8 +178,7 @@ export function openEngine(
     context,
     pass(interruption, scopeOf, options) {
       const isPaused = pauseAt(state.synced, systemClock.wall()) !== null
-      const task = options?.named ? 'put' : 'mirror'
-      return pass(isPaused ? 'look' : task, interruption, scopeOf, options)
+      return pass(isPaused ? 'look' : (options?.task ?? 'mirror'), interruption, scopeOf, options)
     },
     async adopt(interruption) {
       const report = await pass('adopt', interruption)

@@ -1,8 +1,9 @@
 import { kept } from '../../records/escrow.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { EngineContext } from '../context.ts'
-import { endingForNews, type Pass } from '../pass-request.ts'
+import { endingForNews, isNamed, type Pass } from '../pass-request.ts'
 import { checkRootsAgain, type ScannedMirror, scanEverythingAgain } from '../scan/index.ts'
+import { fullPath } from '../tree-path.ts'
 import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions } from './hold.ts'
@@ -39,7 +40,13 @@ export async function deleteDueImages(
   if (due === null || due > context.running() || interruption.makeWay?.aborted) return
   // Everything is scanned a second time only when something may be deleted.
   if (context.claims.doubt() !== null) return
-  const known = new Set(before.flatMap(({ row }) => synced.escrow.ofMirror(row.id).map(({ image }) => image)))
+  const known = new Set(
+    before.flatMap(({ row }) =>
+      synced.escrow
+        .ofMirror(row.id)
+        .flatMap(({ image, path }) => (isNamed(pass, fullPath(row.folder, path)) ? image : [])),
+    ),
+  )
   const scanned = await scanEverythingAgain(context, pass)
   await uploadPending(context, pass, scanned)
   await checkRootsAgain(context, scanned)

@@ -18,8 +18,8 @@ export type DeletionContext = Pick<
 >
 
 /**
- * What decides about the deletions of one mirror. `known`: the images that were in escrow before everything was scanned
- * again.
+ * What decides about the deletions of one mirror. `known`: the images that the pass may delete, and that were in escrow
+ * before everything was scanned again.
  */
 export interface DeletionRun {
   mirror: { id: number; folder: string }
@@ -82,8 +82,8 @@ export function isGraceOver({ state, due_at }: EscrowRow, running: number): bool
 }
 
 /**
- * Whether an image may be deleted in this pass: its grace is over, and it was in escrow before everything was scanned
- * again.
+ * Whether an image may be deleted in this pass: its grace is over, the pass means it, and it was in escrow before everything
+ * was scanned again.
  */
 export function isDue(
   { running }: Pick<EngineContext, 'running'>,

@@ -32,7 +32,7 @@ export interface UploadJob {
 /** What the uploads of one run of the queue share. */
 export interface UploadRun extends EngineContext {
   only: Only | null
-  /** Only these pictures are sent, by their absolute paths. Undefined: all that wait. */
+  /** See `PassRequest`. */
   named: ReadonlySet<string> | undefined
   quota: QuotaLedger
   albums: AlbumTree

@@ -36,7 +36,8 @@ export async function uploadPending(
   const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
   const ended = mayBegin ? await sendPending(context, pass, scanned) : null
   if (ended) stopped.push(ended)
-  if ((ended === null && mayBegin) || task !== 'mirror') return
+  const isAllSent = ended === null && mayBegin && !pass.named
+  if (isAllSent || task !== 'mirror') return
   const { stop, cut } = endingForOthers(interruption)
   await queueOf(context, scanned, 'compare').run({ stop, cut })
 }
@@ -99,7 +100,7 @@ export async function regroupPictures(
   // albums at all.
   const asked = await askToMakeNothing(host, interruption.cut)
   if (!asked.ok && !AS_ASKED.has(asked.failure.remedy)) return
-  const ended = await queueOf(context, mirrors, null).regroup(interruption)
+  const ended = await queueOf(context, mirrors, null, pass.named).regroup(interruption)
   if (synced.journal.oldestInDoubt() !== null && !interruption.stop.aborted) await findOut(context, pass)
   if (ended) stopped.push(ended)
 }

@@ -4,7 +4,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { because } from '../../words/reasons.ts'
 import { albumPathOf } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
-import type { Interruption } from '../pass-request.ts'
+import { type Interruption, isNamed } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
@@ -222,12 +222,12 @@ export class UploadQueue {
 
   /** What is to be uploaded for a file. Null: its folder is in doubt, or only others are sent. */
   #job(file: FileRow): UploadJob | null {
-    const { synced, disk, named } = this.#run
+    const { synced, disk } = this.#run
     const folder = synced.folders.byId(file.folder)!
     const { policy, unknown, identity, mounts } = this.#mirrors.get(folder.mirror)!
     if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
     const path = pathOf(folder.path, file.name)
-    if (named && !named.has(fullPath(policy.folder, path))) return null
+    if (!isNamed(this.#run, fullPath(policy.folder, path))) return null
     return {
       file,
       root: policy.folder,

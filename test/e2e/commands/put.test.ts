@@ -118,6 +118,22 @@ describe('put', () => {
   })
 })
 
+it('sync PATH sends and deletes nothing of what waits elsewhere', async () => {
+  const pictures = { 'a/1.png': png(3, 2).bytes, 'a/2.png': png(4, 2).bytes, 'b/1.png': png(5, 2).bytes }
+  const stage = await setStage({ pictures })
+  expect(await stage.albumd('pause')).toMatchObject({ code: 0 })
+  for (const path of ['a/1.png', 'b/1.png']) rmSync(join(stage.pictures, path))
+  stage.write('a/new/3.png', png(6, 2).bytes)
+  stage.write('b/3.png', png(7, 2).bytes)
+  // What a pass finds while albumd is paused waits.
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.albumd('resume')).toMatchObject({ code: 0 })
+  expect(await stage.json('sync', 'a')).toMatchObject({ exit_code: 3, uploaded: 1, deleted: 1 })
+  expect(await stage.paths()).toEqual(['Photos/a/2.png', 'Photos/a/new/3.png', 'Photos/b/1.png'])
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.paths()).toEqual(['Photos/a/2.png', 'Photos/a/new/3.png', 'Photos/b/3.png'])
+})
+
 it('sync PATH looks at these paths alone', async () => {
   const stage = await setStage()
   for (const path of ['a/1.png', 'b/1.png', 'c.png']) stage.write(path, png(3, 2).bytes)
