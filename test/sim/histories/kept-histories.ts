@@ -1,35 +1,7 @@
-import type { Action, ActionKind, History } from './history.ts'
+import type { History } from './history.ts'
+import { at, atStep, HOURLY, THREE } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
-
-/** A plain history of three pictures without a grace, a minute between its passes: kept ones say what differs. */
-export const THREE: Omit<History, 'seed' | 'actions'> = {
-  variations: PLAIN,
-  mirrors: [{ album: 'Photos', deletions: 'propagate', mounted: false, subMount: false, bind: false }],
-  files: [
-    [0, 1],
-    [16, 2],
-    [32, 3],
-  ],
-  hold: { hold_above: 0.5, hold_min: 20 },
-  graceMs: 0,
-  versions: Number.POSITIVE_INFINITY,
-  albumDeletions: 'one_by_one',
-  concurrency: 1,
-  order: 'oldest',
-  setting: PLAIN_SETTING,
-  pauses: [60_000, 60_000, 60_000],
-}
-
-/** Somebody does this at the beginning of a pass, or at one of its steps. `a` and `b` choose what it is done to. */
-export const at = (pass: number, kind: ActionKind, a = 0, b = 0): Action => atStep(pass, 0, kind, a, b)
-export const atStep = (pass: number, step: number, kind: ActionKind, a = 0, b = 0): Action => ({
-  pass,
-  step,
-  kind,
-  a,
-  b,
-})
 
 /**
  * Histories that chance seldom draws, each under a number that no seed has: `--seed` plays them too.
@@ -245,13 +217,6 @@ const KEPT: readonly History[] = [
     actions: [at(0, 'ignore'), at(1, 'unignore')],
   },
 ]
-
-/** An hour between the passes, and a hold that lets one deletion go. */
-export const HOURLY: typeof THREE = {
-  ...THREE,
-  hold: { hold_above: 1, hold_min: 1 },
-  pauses: [3_700_000, 3_700_000, 3_700_000],
-}
 
 const SIX: History['files'] = [
   [820549910, 3404832231],

@@ -1,6 +1,6 @@
 import type { Action, History } from '../histories/history.ts'
 import { drawHistory } from '../histories/history.ts'
-import { at, THREE } from '../histories/kept-histories.ts'
+import { at, THREE } from '../histories/parts.ts'
 import { Random } from '../histories/random.ts'
 import { GROWING } from '../histories/seeds.ts'
 import { PLAIN_SETTING } from '../histories/setting.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openKits, playSeeds } from '../campaign.ts'
 import { ALL_KEPT } from '../histories/kept-histories.ts'
-import { SELDOM } from '../histories/seldom-histories.ts'
+import { SELDOM } from '../histories/broad.ts'
 import { STATES } from './states.ts'
 
 /** Of two machines: one is not given its albums, and then nobody knows whose they are. */

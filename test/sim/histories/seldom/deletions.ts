@@ -1,0 +1,104 @@
+import { type Action, byTime, type History } from '../history.ts'
+import { at, atStep, FAULT, HOURLY, THREE } from '../parts.ts'
+import { PLAIN } from '../variations.ts'
+
+/** A folder goes with its album, and then something happens. */
+const withItsAlbum = (seed: number, ...then: Action[]): History => ({
+  ...HOURLY,
+  seed,
+  albumDeletions: 'recursive',
+  hold: THREE.hold,
+  files: [
+    [0, 1],
+    [1, 2],
+    [17, 3],
+  ],
+  actions: [at(1, 'removeFolder'), ...then].sort(byTime),
+})
+
+/** Deletions, albums, and audits that mend. */
+export const DELETIONS: readonly History[] = [
+  // Two are held: a person lets one go, and the other picture comes back.
+  {
+    ...THREE,
+    seed: 1_000_000_218,
+    hold: { hold_above: 0, hold_min: 1 },
+    actions: [at(1, 'remove'), at(1, 'remove'), at(2, 'approveHalf'), at(2, 'undelete', 1)],
+  },
+  { ...THREE, seed: 1_000_000_219, graceMs: 600_000, actions: [at(1, 'remove'), at(2, 'undelete')] },
+  // A picture is there again while it is given up.
+  { ...THREE, seed: 1_000_000_220, actions: [at(1, 'remove'), atStep(1, 28, 'undelete')] },
+  // The process is killed while it deletes.
+  { ...THREE, seed: 1_000_000_221, actions: [at(1, 'remove'), at(1, 'remove', 1), atStep(1, 37, 'kill')] },
+  { ...THREE, seed: 1_000_000_222, actions: [at(1, 'remove'), at(1, 'remove', 1), atStep(1, 50, 'kill')] },
+  {
+    ...THREE,
+    seed: 1_000_000_246,
+    actions: [at(1, 'remove'), at(1, 'fault', FAULT.deleteRefused), at(2, 'retry')],
+  },
+  // Two are held: one picture comes back, and a person keeps the other image.
+  {
+    ...THREE,
+    seed: 1_000_000_247,
+    hold: { hold_above: 0, hold_min: 1 },
+    actions: [at(1, 'remove'), at(1, 'remove'), at(2, 'discard'), at(2, 'undelete')],
+  },
+  // Equal bytes have one id, and one of the two pictures goes.
+  {
+    ...THREE,
+    seed: 1_000_000_232,
+    variations: { ...PLAIN, oneId: true },
+    files: [
+      [0, 1],
+      [16, 1],
+    ],
+    actions: [at(1, 'remove'), at(2, 'keepDeleted'), at(2, 'remove')],
+  },
+  withItsAlbum(1_000_000_229, at(1, 'fault', FAULT.deleteLost)),
+  withItsAlbum(1_000_000_230, atStep(1, 40, 'otherUploads', 1, 1)),
+  // The deletion of an album with all that is in it gets no answer: it was done, or not.
+  withItsAlbum(1_000_000_252, at(1, 'fault', FAULT.deleteLost, 2)),
+  withItsAlbum(1_000_000_253, at(1, 'fault', FAULT.deleteNever, 2)),
+  withItsAlbum(1_000_000_254, at(1, 'fault', FAULT.deleteRefused, 2)),
+  // Nothing of ours is left in an album in which another person has put something.
+  {
+    ...HOURLY,
+    seed: 1_000_000_231,
+    hold: THREE.hold,
+    files: [
+      [0, 1],
+      [1, 2],
+    ],
+    actions: [at(1, 'otherUploads', 1, 1), at(1, 'removeFolder'), at(1, 'auditRepair')],
+  },
+  // An album that nothing needs is deleted, and that gets no answer; or it is needed again; or another person deletes it.
+  ...[
+    at(2, 'fault', FAULT.deleteLost, 2),
+    at(2, 'fault', FAULT.deleteNever, 2),
+    at(2, 'undelete'),
+    at(2, 'otherDeletesAlbum', 1),
+    at(2, 'fault', FAULT.deleteRefused, 2),
+    at(2, 'fault', FAULT.listRefused, 2),
+  ].map((then, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_260 + number,
+    hold: THREE.hold,
+    pauses: Array.from({ length: 7 }, () => 3_700_000),
+    files: [
+      [0, 1],
+      [1, 2],
+    ] as History['files'],
+    actions: [at(1, 'removeFolder'), then],
+  })),
+  // Another person deletes the album, and a picture is new.
+  { ...THREE, seed: 1_000_000_242, actions: [at(1, 'otherDeletesAlbum'), at(1, 'add', 48, 6)] },
+  // The process is killed while it audits.
+  { ...HOURLY, seed: 1_000_000_223, actions: [at(1, 'auditRepair'), atStep(1, 18, 'kill')] },
+  // An audit does not find the album; a repair deletes nothing, because the host refuses or says nothing.
+  { ...HOURLY, seed: 1_000_000_272, actions: [at(1, 'otherDeletesAlbum'), at(1, 'audit')] },
+  ...[FAULT.deleteRefused, FAULT.deleteNever].map((fault, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_273 + number,
+    actions: [at(1, 'remove'), at(1, 'keepDeleted'), at(2, 'auditRepair'), atStep(2, 12, 'fault', fault, 2)],
+  })),
+]
