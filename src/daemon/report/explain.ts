@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
+import { openPicture } from '../../local/picture-file.ts'
 import { albumName, albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import {
   contentStep,
@@ -136,7 +137,9 @@ async function withContent(
   told: Explanation,
 ): Promise<Explanation> {
   if (told.file === null || (told.state !== 'pending' && told.state !== 'unseen')) return told
-  const found = await contentStep(contentPolicy(config), location)
+  const found = await contentStep(contentPolicy(config), location, (root, path) =>
+    openPicture(root, path, { changed: () => new Error('it changed while it was read') }),
+  )
   const others = told.next.filter(({ code }) => code !== 'will_be_uploaded')
   return found ? { ...told, next: [showStep(found), ...others] } : told
 }

@@ -114,7 +114,7 @@ export async function deleteTwice(
   context: AuditContext,
   most: number,
   interruption: Interruption,
-  mayGo: () => boolean = () => true,
+  mayGo: () => boolean,
 ): Promise<Repairs> {
   const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }

@@ -1,4 +1,4 @@
-import { openPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
+import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import type { Deletions } from '../../records/escrow.ts'
 import { remedyOfCode } from '../../remote/failures.ts'
@@ -142,10 +142,10 @@ function blockStep(
 export async function contentStep(
   { settleMs, incomplete }: Pick<OutlookContext, 'settleMs' | 'incomplete'>,
   { mirror, path }: MirrorLocation,
+  openPicture: (root: string, path: string) => Promise<OpenPicture>,
 ): Promise<Step | null> {
   try {
-    const changed = () => new Error('it changed while it was read')
-    const open = await openPicture(mirror.folder, path, { changed })
+    const open = await openPicture(mirror.folder, path)
     await open.close()
     if (!open.picture) return step(because('will_fail', { why: whyNoPicture(open) }))
     const waits = waitForEnd(open.ending, incomplete, settleMs)

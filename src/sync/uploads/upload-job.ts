@@ -46,10 +46,7 @@ export class Turns {
   /** Runs `work` once all earlier work of this kind has ended. */
   alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
     const result = (this.#last.get(kind) ?? Promise.resolve()).then(work)
-    this.#last.set(
-      kind,
-      result.catch(() => undefined),
-    )
+    this.#last.set(kind, Promise.allSettled([result]))
     return result
   }
 }

@@ -2,6 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ExplainContext, Explanation } from '../../../src/daemon/report/explain.ts'
+import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
@@ -213,6 +214,7 @@ describe('why, of a picture', () => {
       const found = await contentStep(
         { settleMs, incomplete: { afterMs, action } },
         { mirror: mirror!, path },
+        (root, at) => openPicture(root, at, { changed: () => new Error() }),
       )
       return found && { what: inWords(found.why), at: found.at }
     }

@@ -5,7 +5,7 @@ import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { endingOf, readTiny } from './tiny-picture.ts'
-import { diskError, type FileNode, type Found, upwards } from './tree.ts'
+import { diskError, type FileNode, type Found, isOdd, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What the engine has last looked at, and when. */
@@ -62,11 +62,12 @@ export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, ste
       if (node.kind !== 'folder') throw diskError('ENOTDIR', path)
       if (!node.readable) throw diskError('EACCES', path)
       looks.noteListed(path, new Set(node.children.keys()), at)
-      return [...node.children].map(([name, child]) => ({ name, validUtf8: true, kind: child.kind }))
+      return [...node.children].map(([name, child]) => ({ name, validUtf8: !isOdd(name), kind: child.kind }))
     },
     lstat(path) {
       step()
       looks.noteStat(path, disk.happens())
+      if (isOdd(path)) throw diskError('ENOENT', path)
       const found = reachable(disk, path)
       const { kind, mtime, ctime, birthtime, ino } = found.node
       const size = found.node.kind === 'file' ? found.node.bytes.length : 0

@@ -1,6 +1,6 @@
 import { formatOfName } from '../../../src/protocol/formats.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
-import { type FileNode, split, upwards } from './tree.ts'
+import { type FileNode, isOdd, split, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
 export const IGNORE_FILE = '.albumdignore'
@@ -21,7 +21,7 @@ export function* livePictures(disk: VirtualDisk, mirrors: readonly MirrorPolicy[
 
 function isPicture(path: string, { bytes, readable }: FileNode): boolean {
   const { name } = split(path)
-  return readable && bytes.length > 0 && !name.startsWith('.') && formatOfName(name) !== null
+  return readable && bytes.length > 0 && !name.startsWith('.') && !isOdd(name) && formatOfName(name) !== null
 }
 
 function isReadable(disk: VirtualDisk, path: string): boolean {

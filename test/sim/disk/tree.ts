@@ -58,6 +58,11 @@ export function split(path: string): { folder: string; name: string } {
   return { folder: path.slice(0, slash), name: path.slice(slash + 1) }
 }
 
+/** Whether a name is not valid UTF-8: each invalid byte is written as `\\xNN`, and nobody can ask for what it names. */
+export function isOdd(name: string): boolean {
+  return name.includes('\\x')
+}
+
 /** Itself and every folder above it, down to the mirror's root. */
 export function* upwards(path: string): Generator<string> {
   for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) yield at

@@ -91,11 +91,13 @@ export class VirtualDisk extends DiskHistory {
   /** A kernel, or its file system, stamps with its last tick. */
   readonly #tickUs: number
   readonly #listsMounts: boolean
+  readonly #birthTimes: boolean
 
-  constructor(time: Timeline, clock: MachineClock, { tickMs, mountsListed } = PLAIN_SETTING) {
+  constructor(time: Timeline, clock: MachineClock, { tickMs, mountsListed, birthTimes } = PLAIN_SETTING) {
     super()
     this.#tickUs = tickMs * 1000
     this.#listsMounts = mountsListed
+    this.#birthTimes = birthTimes
     this.#time = time
     this.#clock = clock
     this.#root = this.#folder()
@@ -311,13 +313,13 @@ export class VirtualDisk extends DiskHistory {
 
   #common(now: number) {
     const ino = this.#free.pop() ?? ++this.#inodes
-    return { ino, mtime: now, ctime: now, birthtime: now, readable: true }
+    return { ino, mtime: now, ctime: now, birthtime: this.#birthTimes ? now : 0, readable: true }
   }
 
   #folder(): FolderNode {
     const now = this.#now()
     const ino = ++this.#inodes
-    const times = { ino, mtime: now, ctime: now, birthtime: now, readable: true }
+    const times = { ino, mtime: now, ctime: now, birthtime: this.#birthTimes ? now : 0, readable: true }
     return { ...times, kind: 'folder', children: new Map(), mount: null }
   }
 }

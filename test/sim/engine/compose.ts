@@ -85,7 +85,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     credentialLifetimeMs: LIFETIME_MS,
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
-    uploadForm: 'credential',
+    uploadForm: history.setting.uploadForm,
     dimensions: 'learn',
     albumDeletions: history.albumDeletions,
     running: () => Math.round(runBefore + machine.monotonic() - began),

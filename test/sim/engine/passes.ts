@@ -91,7 +91,7 @@ export class Passes {
     if (!life.dead) world.pausing.passEnded()
     this.#inPass = false
     world.sights.see('pass')
-    mustForetell(world)
+    await mustForetell(world)
     return report
   }
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import { Timeline } from '../engine/virtual-clock.ts'
 import { Random } from '../histories/random.ts'
-import { type Fault, Faults } from '../host/virtual-host.ts'
+import { type Fault, Faults } from '../host/faults.ts'
 
 /** What takes less is over at once, and only the order of such steps matters. Milliseconds. */
 const SHORT_MS = 50

@@ -89,6 +89,13 @@ const BROAD_WEIGHTS = {
   adopt: 2,
   accept: 2,
   otherPlan: 1,
+  otherMoves: 2,
+  otherFolder: 1,
+  nameOddly: 2,
+  mountOver: 1,
+  rootUnreadable: 1,
+  moveMirror: 1,
+  turnAway: 2,
 } as const
 
 export type ActionKind =

@@ -38,7 +38,7 @@ export const HOURLY: typeof THREE = {
   pauses: [3_700_000, 3_700_000, 3_700_000],
 }
 
-/** Like `a` of a fault (`host/virtual-host.ts`). */
+/** Like `a` of a fault (`host/faults.ts`). */
 export const FAULT = {
   sendLost: 0,
   sendLate: 10,
@@ -55,10 +55,16 @@ export const FAULT = {
   storageFull: 264,
   tooLarge: 769,
   badKey: 1564,
+  albumForbidden: 267,
+  planLacks: 772,
+  noNodeThere: 555,
 } as const
 
 /** Nobody can tell soon what became of an upload. */
 export const SILENT = { ...PLAIN, delivery: 'nothing' as const }
+
+/** The same, and its plan makes no albums. */
+export const FLAT = { ...SILENT, without: ['create_album'] as const }
 
 export const TWO_MIRRORS: History['mirrors'] = [
   { ...THREE.mirrors[0]! },

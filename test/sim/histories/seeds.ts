@@ -36,7 +36,7 @@ const WIDE_END = 1_000_000_000
 export const KINDS = [FRESH, LATER, LATEST, READ, GROWING, BROAD, MACHINES]
 
 /** How often each comes. The sum is a prime, because other choices also hang on what is left when a seed is divided. */
-const TURNS = [1, 2, 2, 2, 3, 20, 1].flatMap((times, kind) =>
+const TURNS = [1, 1, 2, 2, 3, 26, 2].flatMap((times, kind) =>
   Array.from({ length: times }, () => KINDS[kind]!),
 )
 

@@ -17,6 +17,10 @@ export interface Setting {
   tickMs: number
   /** The system lists what is mounted: only so a mount of the same device is noticed. */
   mountsListed: boolean
+  /** The disk tells when a file or folder was made. */
+  birthTimes: boolean
+  /** How an upload is asked for; presign names no album. */
+  uploadForm: 'credential' | 'presign'
 }
 
 export const PLAIN_SETTING: Setting = {
@@ -27,6 +31,8 @@ export const PLAIN_SETTING: Setting = {
   endings: false,
   tickMs: 4,
   mountsListed: false,
+  birthTimes: true,
+  uploadForm: 'credential',
 }
 
 /** Histories begin at 13:00. */
@@ -47,6 +53,8 @@ export function drawSetting(random: Random): Setting {
     endings: random.chance(0.6),
     tickMs: random.chance(0.1) ? random.pick([10, 1000]) : PLAIN_SETTING.tickMs,
     mountsListed: random.chance(0.7),
+    birthTimes: PLAIN_SETTING.birthTimes,
+    uploadForm: PLAIN_SETTING.uploadForm,
   }
 }
 

@@ -22,13 +22,15 @@ export interface Variations {
   depthMax: number
   /** Listings name the base of delivery addresses (§4.4), whatever `delivery` makes of it. */
   namesBase: boolean
-  delivery: 'id' | 'file' | 'dated' | 'other' | 'nothing'
+  delivery: 'id' | 'file' | 'dated' | 'named' | 'other' | 'nothing'
   /** Delivery remembers what it did not find. */
   cachesAbsence: boolean
   /** An SVG without a size has no dimensions in a list. */
   oddSvg: boolean
   /** Every other walk of an album, odd or even ones, is served by a machine that has not heard of the newest image. */
   blinks: 'odd' | 'even' | null
+  /** Listings count an image more than they show. */
+  miscounts: boolean
   /** How the host reads what the specification leaves open, where it does not read it as the embedded host does. */
   readings: Partial<Readings>
 }
@@ -50,6 +52,7 @@ export const PLAIN: Variations = {
   cachesAbsence: false,
   oddSvg: false,
   blinks: null,
+  miscounts: false,
   readings: {},
 }
 
@@ -72,6 +75,7 @@ export function drawVariations(random: Random): Variations {
     cachesAbsence: seldom(false, true),
     oddSvg: seldom(false, true),
     blinks: null,
+    miscounts: false,
     readings: {},
   }
 }

@@ -13,6 +13,8 @@ export const KEY = 'key-of-the-simulation'
 export interface HostKit {
   service: HostService
   /** An empty host again, with the clock, the randomness and the readings of another history. */
+  /** A person gives an image another place: an album (null: the root) and a name. */
+  place(image: string, album: string | null, name: string): void
   reset(now: () => number, random: Random, readings: Readings): void
 }
 
@@ -40,11 +42,15 @@ export function openHostKit(): HostKit {
     settings,
   )
   const tables = ['images', 'credentials', 'quota'].map(table => db.prepare(`DELETE FROM ${table}`))
+  const placeIn = db.prepare(
+    'UPDATE images SET name = @name, album = (SELECT seq FROM albums WHERE id = @album OR (@album IS NULL AND parent IS NULL)) WHERE id = @image',
+  )
   const clearAlbums = db.prepare('DELETE FROM albums WHERE depth = ?')
   const forgetBytes = db.prepare('UPDATE accounts SET stored_bytes = 0')
   const depths = db.prepare<[], number>('SELECT DISTINCT depth FROM albums WHERE depth > 0').pluck()
   return {
     service,
+    place: (image, album, name) => void placeIn.run({ image, album, name }),
     reset(newNow, newRandom, readings) {
       settings.readings = readings
       db.transaction(() => {

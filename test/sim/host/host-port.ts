@@ -187,6 +187,13 @@ export class HostPort implements ImageHost {
       return { ok: false, failure: this.#refusal(endpoint, fault.code, 'The host says so.') }
     }
     leaves()
+    if (fault?.kind === 'page') {
+      await life.pause(`${endpoint} turned away`)
+      return {
+        ok: false,
+        failure: garbled(endpoint, fault.left, 413, said('a proxy says that it is too large')),
+      }
+    }
     if (fault?.kind === 'cut') return this.#silence(endpoint, endpoint === 'send' ? 'part' : 'all')
     if (fault?.kind === 'never') return this.#silence(endpoint, 'all')
     const { random } = this.#host

@@ -28,6 +28,8 @@ export interface TrueImage {
   deletionAsked: boolean
   /** The host has answered that request, and keeps it all the same. */
   keptDeleted: boolean
+  /** Another person has moved or renamed it there. */
+  misplaced: boolean
   gone: { by: Actor; at: number } | null
   /** After its deletion: until when lists and delivery still have it. */
   shownUntil: number

@@ -35,7 +35,10 @@ export function viewOf(
   return {
     albums: isHere ? inOrder(counted, variations, random) : [],
     images: images.slice((page - 1) * variations.perPage, page * variations.perPage),
-    pagination: { total_pages: pages || Number(readings.emptyPages), total_images: images.length },
+    pagination: {
+      total_pages: pages || Number(readings.emptyPages),
+      total_images: images.length + Number(variations.miscounts),
+    },
     cdn_base_url: variations.namesBase ? 'https://cdn.example' : null,
   }
 }

@@ -1,6 +1,5 @@
 import { OWN_READINGS, type Readings } from '../../../src/host/readings.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
-import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import { FORMATS, formatOfName } from '../../../src/protocol/formats.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
@@ -10,6 +9,7 @@ import { hashOf } from '../disk/tree.ts'
 import type { Timeline } from '../engine/virtual-clock.ts'
 import type { Random } from '../histories/random.ts'
 import { LIFETIME_MS, type Variations } from '../histories/variations.ts'
+import { Faults } from './faults.ts'
 import { type HostKit, KEY } from './host-kit.ts'
 import { type Actor, HostTruth, pathOfAlbum, type TrueAlbum, type TrueImage } from './host-truth.ts'
 import { viewOf } from './listing-view.ts'
@@ -52,6 +52,8 @@ export class VirtualHost {
   readonly #absent = new Map<string, number>()
   /** By image, its address where addresses tell the day and the kind of file. */
   readonly #dated = new Map<string, string>()
+  /** The same where an address tells the name alone. */
+  readonly #named = new Map<string, string>()
 
   constructor(kit: HostKit, time: Timeline, random: Random, variations: Variations) {
     this.#kit = kit
@@ -77,6 +79,7 @@ export class VirtualHost {
     const counts = by !== 'other' && this.variations.quotaAt === 'credential'
     this.#credentials.set(token, { album, at: this.#time.now, counts })
     this.#dated.set(imageId, datedAddress(imageId, request.file_name, this.#time.now))
+    this.#named.set(imageId, `https://cdn.example/${request.file_name}`)
     return { token, cdnUrl: this.#answered('first', imageId) }
   }
 
@@ -113,6 +116,7 @@ export class VirtualHost {
       listedFrom: Math.min(now + lag, Math.max(now, issued.at + LIFETIME_MS)),
       deletionAsked: false,
       keptDeleted: false,
+      misplaced: false,
       gone: null,
       shownUntil: 0,
     }
@@ -182,7 +186,8 @@ export class VirtualHost {
     const { now } = this.#time
     if (this.variations.delivery === 'nothing') return null
     if ((this.#absent.get(cdnUrl) ?? 0) > now) return null
-    for (const image of this.truth.images.values())
+    // Of several images with one address the newest is delivered.
+    for (const image of [...this.truth.images.values()].reverse())
       if (this.#cdnUrl(image.id) === cdnUrl && (image.gone === null || image.shownUntil > now)) return image
     if (this.variations.cachesAbsence) this.#absent.set(cdnUrl, now + ABSENCE_MS)
     return null
@@ -206,6 +211,12 @@ export class VirtualHost {
     await this.send(token, name, bytes, null, 'other')
   }
 
+  /** Another person puts an image into another album, under another name perhaps. */
+  place(image: TrueImage, album: TrueAlbum | null, name: string): void {
+    this.#kit.place(image.id, album?.id ?? null, name)
+    Object.assign(image, { album, name, misplaced: true })
+  }
+
   /** The quota of today is used up, but for so many. */
   lowerQuota(left: number): void {
     this.quota = (this.#used.get(this.#day()) ?? 0) + left
@@ -220,6 +231,7 @@ export class VirtualHost {
   #cdnUrl(id: string): string {
     if (this.variations.delivery === 'id') return `https://cdn.example/i/${id}`
     if (this.variations.delivery === 'dated') return this.#dated.get(id)!
+    if (this.variations.delivery === 'named') return this.#named.get(id)!
     if (this.variations.delivery === 'file') return `https://cdn.example/files/${id}.img`
     // Nothing in it is the image's id.
     return `https://cdn.example/x/${hashOf(Buffer.from(id)).slice(0, 16)}`
@@ -287,89 +299,4 @@ async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
 function datedAddress(id: string, name: string, at: number): string {
   const day = new Date(at).toISOString().slice(0, 10).replaceAll('-', '/')
   return `https://cdn.example/${day}/${id}${name.slice(name.lastIndexOf('.'))}`
-}
-
-/**
- * What goes wrong with a request. unreached: nothing left. cut: a part of it left. lost: served, without an answer.
- * late: served after its sender gave up. never: it left and was not served, nobody says so. garbled: served, and the
- * answer is no answer of the interface. refused: the host says no.
- */
-export type Fault =
-  | { kind: 'unreached' | 'cut' | 'lost' | 'late' | 'never' | 'garbled' }
-  | { kind: 'refused'; code: ErrorCode }
-
-const KINDS: readonly Fault[] = [
-  { kind: 'lost' },
-  { kind: 'late' },
-  { kind: 'never' },
-  { kind: 'garbled' },
-  { kind: 'unreached' },
-  { kind: 'cut' },
-]
-
-/** By endpoint, what the host may answer. */
-const CODES: Readonly<Record<Endpoint, readonly ErrorCode[]>> = {
-  upload: [
-    'NO_AVAILABLE_IO_NODE',
-    'STORAGE_LIMIT_REACHED',
-    'DAILY_LIMIT_REACHED',
-    'FILE_TOO_LARGE',
-    'NOT_FOUND',
-    'VALIDATION_ERROR',
-    'INVALID_API_KEY',
-  ],
-  send: ['DIMENSION_MISMATCH', 'UNREADABLE_DIMENSION', 'NO_AVAILABLE_IO_NODE', 'FORBIDDEN', 'NOT_FOUND'],
-  list: ['RATE_LIMITED', 'PLAN_NOT_SUPPORTED', 'INVALID_API_KEY'],
-  delete: ['DELETE_FAILED', 'FORBIDDEN', 'PLAN_NOT_SUPPORTED', 'RATE_LIMITED'],
-  create_album: ['RATE_LIMITED', 'FORBIDDEN', 'PLAN_NOT_SUPPORTED', 'INVALID_PARAMS'],
-}
-
-/** All that can go wrong with a request at an endpoint. */
-export function faultsAt(endpoint: Endpoint): Fault[] {
-  return [...KINDS, ...CODES[endpoint].map(code => ({ kind: 'refused' as const, code }))]
-}
-
-const ENDPOINTS: readonly Endpoint[] = ['send', 'delete', 'create_album', 'list', 'upload']
-
-/** The faults that wait for their requests: each strikes so many of the next ones at its endpoint. */
-export class Faults {
-  readonly #waiting = new Map<Endpoint, { fault: Fault; left: number }[]>()
-
-  /** The host refused an album: its images lie elsewhere from then on, and stay there. */
-  albumRefused = false
-  /** It refused to list as if its plan had no list. */
-  listRefused = false
-
-  clear(): void {
-    this.#waiting.clear()
-  }
-
-  /** From raw numbers. Answers what it is, for people. */
-  add(a: number, b: number): string {
-    const endpoint = ENDPOINTS[a % 5]!
-    const choice = (a >>> 3) % (KINDS.length + 3)
-    const codes = CODES[endpoint]
-    const fault = KINDS[choice] ?? { kind: 'refused' as const, code: codes[(a >>> 8) % codes.length]! }
-    const left = 1 + (b % 3)
-    const waiting = this.#waiting.get(endpoint)
-    if (waiting) waiting.push({ fault, left })
-    else this.#waiting.set(endpoint, [{ fault, left }])
-    const what = fault.kind === 'refused' ? `refused ${fault.code}` : fault.kind
-    return `the next ${left} at ${endpoint}: ${what}`
-  }
-
-  take(endpoint: Endpoint): Fault | null {
-    const waiting = this.#waiting.get(endpoint)
-    const first = waiting?.[0]
-    if (!first) return null
-    if (--first.left === 0) waiting!.shift()
-    return this.strike(endpoint, first.fault)
-  }
-
-  protected strike(endpoint: Endpoint, fault: Fault): Fault {
-    if (endpoint === 'create_album' && fault.kind === 'refused') this.albumRefused = true
-    const code = fault.kind === 'refused' ? fault.code : null
-    if (endpoint === 'list' && code === 'PLAN_NOT_SUPPORTED') this.listRefused = true
-    return fault
-  }
 }

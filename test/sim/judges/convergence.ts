@@ -2,6 +2,7 @@ import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { isIgnored, type LivePicture, livePictures } from '../disk/live-pictures.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
+import { split } from '../disk/tree.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { LATEST } from '../histories/seeds.ts'
@@ -193,6 +194,8 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   const row = rowAt(world.state.synced, world.mirrors, path)
   if (row?.state === 'linked') return resembles(world, row, node)
   if (row?.state === 'uncertain') return null
+  if (world.history.setting.uploadForm === 'presign' && world.albumPathOf(split(path).folder) !== '')
+    return null
   if (row?.state === 'failed' && !triedAgain(world, row)) return null
   // Without a list nobody can tell what is there: after its state was lost, where an album's answer was, where NOT_FOUND is
   // said of an album that may not be made and may be said of the album above it, or where of an album that another person

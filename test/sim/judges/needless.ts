@@ -116,14 +116,16 @@ function isRegrouped(world: World, path: string): boolean {
     ({ kind }) => kind === 'fault' || kind === 'otherDeletesAlbum',
   )
   const isLeft = mayBeRefused && rowOf(world, path)?.flat === 2
-  return world.host.makesAlbums && mirror?.deletions === 'propagate' && !isLeft
+  // Where an address tells the name alone, the old image would have to go before.
+  const hasRoom = world.history.variations.delivery !== 'named'
+  return world.host.makesAlbums && mirror?.deletions === 'propagate' && hasRoom && !isLeft
 }
 
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
 export function standsFor(world: World, image: TrueImage, { path, node }: LivePicture): boolean {
   if (image.hash !== node.hash) return false
   const { oneId, without, depthMax, defaultAlbum, readings } = world.history.variations
-  if (oneId) return true
+  if (oneId || (image.misplaced && image.source === path)) return true
   const { folder, name } = split(path)
   if (image.name !== name) return false
   const anywhere =

@@ -220,6 +220,8 @@ export class Oracle implements Watch {
         continue
       if (other.hash !== image.hash || other.name !== image.name) continue
       if (pathOfAlbum(other.album) !== pathOfAlbum(image.album)) continue
+      // Nobody tells albumd that another person has put it there.
+      if (other.misplaced) continue
       if (this.words.allowBoth(other, image)) continue
       // It was another picture in between: its image from then is given up.
       const between = [...this.#truth.images.values()].some(

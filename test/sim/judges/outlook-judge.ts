@@ -2,7 +2,9 @@ import type { Config } from '../../../src/config/schema.ts'
 import { quotaStatus } from '../../../src/daemon/report/quota-status.ts'
 import { restorableSince, versionAt } from '../../../src/records/versions.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
+import { willBeHeld } from '../../../src/sync/deletions/index.ts'
 import {
+  contentStep,
   leftOutBelow,
   type MirrorLocation,
   mirrorOutlook,
@@ -12,32 +14,64 @@ import {
 } from '../../../src/sync/outlook/index.ts'
 import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
 import { commandOf, endsByItself, inWords } from '../../../src/words/reasons.ts'
-import { diskFor, Looks } from '../disk/disk-port.ts'
+import { diskFor, Looks, openerFor } from '../disk/disk-port.ts'
 import { livePictures } from '../disk/live-pictures.ts'
+import { readTiny } from '../disk/tiny-picture.ts'
+import { split } from '../disk/tree.ts'
 import { INCOMPLETE, SETTLE_MS } from '../engine/compose.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { isOpen, openFor, zoneOf } from '../histories/setting.ts'
 
 /** Asks what happens next with everything that ever lay in a mirror, as `why` and `status` do. Nothing changes by that. */
-export function mustForetell(world: World): void {
+export async function mustForetell(world: World): Promise<void> {
   const context = outlookContext(world)
   mustForetellQuota(world)
   for (const mirror of world.mirrors) {
     const { folder } = mirror
     const row = context.synced.mirrors.of(folder)
-    const summary = row && context.synced.summaries.mirror(row.id)
-    const blocks = context.synced.account.blocks()
-    const reason = summary && mirrorOutlook({ ...context, blocks }, row, summary).reason
-    if (reason) endsByItself(reason)
+    if (row) mustTellOfMirror(world, context, row)
     for (const { reason } of leftOutBelow(context.disk, { mirror, path: '' })) inWords(reason)
-    for (const full of [folder, ...world.disk.paths()]) {
+    for (const { reason } of leftOutBelow(context.disk, { mirror, path: 'a' }, false)) inWords(reason)
+    const held = [...world.disk.paths()]
+    for (const full of new Set([folder, ...held, ...held.map(path => split(path).folder)])) {
       if (!`${full}/`.startsWith(`${folder}/`)) continue
       const path = full.slice(folder.length + 1)
-      stateAt(context, { mirror, path })
+      const state = stateAt(context, { mirror, path })
+      if (state === 'pending' || state === 'unseen') await mustKnowContent(world, { mirror, path })
       if (row && full !== folder) mustBeRestorable(world, row, full, path)
     }
   }
+}
+
+function mustTellOfMirror({ history, parts }: World, context: Context, row: MirrorRow): void {
+  const { summaries, account } = context.synced
+  const summary = summaries.mirror(row.id)
+  willBeHeld(context.synced, row.id, summary, history.hold, parts?.running() ?? 0)
+  const { reason } = mirrorOutlook({ ...context, blocks: account.blocks() }, row, summary)
+  if (reason) endsByItself(reason)
+}
+
+const NEVER = new AbortController().signal
+
+/** What is to be sent is a picture, or else people are told what keeps it from being sent. */
+async function mustKnowContent(world: World, location: MirrorLocation): Promise<void> {
+  const { disk, machine, history, oracle } = world
+  const file = disk.find(`${location.mirror.folder}/${location.path}`)?.node
+  const open = openerFor(
+    disk,
+    machine.wall,
+    async () => {},
+    () => true,
+    new WeakMap(),
+    history.setting.endings,
+  )
+  const found = await contentStep({ settleMs: SETTLE_MS, incomplete: INCOMPLETE }, location, (root, path) =>
+    open(root, path, NEVER),
+  )
+  if (found) inWords(found.why)
+  else if (file?.kind !== 'file' || readTiny(file.bytes) === null)
+    oracle.report('foretells', `${location.path} is said to be a picture`)
 }
 
 /** When all that waits is sent, by the quota, as `status` says it. */
@@ -109,7 +143,7 @@ function outlookContext(world: World): Context {
     mirrors,
     allowance,
     regroup: 'auto',
-    uploadForm: 'credential',
+    uploadForm: world.history.setting.uploadForm,
     settleMs: SETTLE_MS,
     incomplete: INCOMPLETE,
     paused: pausing.holdsAt(now) ? pausing.saved() : null,

@@ -41,6 +41,12 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
       if (make(world, to)) world.disk.rename(path, to)
       return `${path} is moved to ${to}`
     }),
+  nameOddly: (world, a, b) =>
+    onFile(world, a, path => {
+      const to = `${split(path).folder}/${['\\xff.gif', 'notes.txt'][b % 2]}`
+      if (make(world, to)) world.disk.rename(path, to)
+      return `${path} gets a name that is none of a picture: ${to}`
+    }),
   remove: (world, a) =>
     onFile(world, a, path => {
       toTrash(world, path)
@@ -144,9 +150,13 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     }),
   ignoreFileUnreadable: (world, a) => onIgnoreFile(world, a, path => setReadable(world, path, false)),
   folderUnreadable: (world, a) => onFolder(world, a, path => setReadable(world, path, false)),
+  rootUnreadable: (world, a) => setReadable(world, world.mirrors[a % world.mirrors.length]!.folder, false),
   fileUnreadable: (world, a) => onFile(world, a, path => setReadable(world, path, false)),
   readable(world) {
-    const shut = world.tree.everything().filter(path => !world.disk.find(path)!.node.readable)
+    const roots = world.mirrors.map(({ folder }) => folder)
+    const shut = [...roots, ...world.tree.everything()].filter(
+      path => world.disk.find(path)?.node.readable === false,
+    )
     for (const path of shut) setReadable(world, path, true)
     return `${shut.length} can be read again`
   },
@@ -163,6 +173,13 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     if (!mirror) return 'nothing'
     world.tree.unmountSub(`${mirror.folder}/b`)
     return `${mirror.folder}/b is unmounted`
+  },
+  mountOver(world, a) {
+    const folders = world.tree.folders().filter(path => !world.disk.mountAt(path))
+    const path = folders[a % folders.length]
+    if (path === undefined) return 'nothing'
+    world.tree.mountOver(path)
+    return `another disk is mounted over ${path}`
   },
   mountOn(world) {
     world.tree.mountSubs()

@@ -7,7 +7,7 @@ import { LIFETIME_MS } from '../histories/variations.ts'
 import { pathOfAlbum } from '../host/host-truth.ts'
 import { CHECKING_ACTIONS } from './actions.ts'
 import { placeOf } from './locations.ts'
-import { acceptFailures, approveHalf, approveHeld, discardHeld, retryFailed } from './person.ts'
+import { acceptFailures, approveHalf, approveHeld, discardHeld, moveMirror, retryFailed } from './person.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
 const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
@@ -64,6 +64,7 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     return 'the state is lost'
   },
   fault: (world, a, b) => world.host.faults.add(a, b),
+  turnAway: (world, a, b) => world.host.faults.turnAway(a, b),
   quota(world, a) {
     world.host.lowerQuota(a % 3)
     return `the host takes ${a % 3} more pictures today`
@@ -78,11 +79,7 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
   },
   otherUploads(world, a, b) {
     const path = placeOf(world, a)
-    return upload(
-      world,
-      path,
-      bytesOf({ format: 'gif', width: 9, height: 9, version: 300 + (b % 9), size: 50 }),
-    )
+    return upload(world, path, theirPicture(b))
   },
   otherLookAlike(world, a, b) {
     const files = world.tree.files()
@@ -114,6 +111,29 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     }
     return `another person makes a second album ${name}`
   },
+  otherMoves(world, a, b) {
+    const images = world.host.truth.live()
+    const image = images[a % images.length]
+    const albums = [null, ...world.host.truth.liveAlbums()]
+    if (!image) return 'nothing'
+    const before = `${pathOfAlbum(image.album)}/${image.name}`
+    if (b % 3 === 0) world.host.place(image, image.album, 'renamed.gif')
+    else world.host.place(image, albums[b % albums.length]!, image.name)
+    return `another person moves image ${image.id.slice(0, 6)} (${before}) to ${pathOfAlbum(image.album)}/${image.name}`
+  },
+  otherFolder(world, a, b) {
+    const albums = world.host.truth.liveAlbums()
+    const album = albums[a % albums.length]
+    if (!album) return 'nothing'
+    try {
+      const { id } = world.host.makeAlbum('Theirs', album.id, 'other')
+      world.other(world.host.upload(id, 'x.gif', theirPicture(b)))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return 'nothing'
+    }
+    return `another person makes an album in ${pathOfAlbum(album)}, with an image in it`
+  },
   otherDeletesAlbum(world, a) {
     const albums = world.host.truth.liveAlbums()
     const album = albums[a % albums.length]
@@ -137,6 +157,11 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     world.oracle.quota.restored(null)
     return `the config names the plan ${world.allowance.plan}`
   },
+  moveMirror(world, a) {
+    if (world.passes.isUnderWay) return 'nothing'
+    world.endProcess()
+    return moveMirror(world, world.mirrors[a % world.mirrors.length]!.folder)
+  },
   compareLinks(world) {
     world.passes.alsoCompareLinks()
     return 'a person has what is linked compared'
@@ -151,6 +176,10 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     return 'time passes'
   },
   ...CHECKING_ACTIONS,
+}
+
+function theirPicture(b: number): Buffer {
+  return bytesOf({ format: 'gif', width: 9, height: 9, version: 300 + (b % 9), size: 50 })
 }
 
 /** Into the album where the picture of this path belongs, as far as it is there. */

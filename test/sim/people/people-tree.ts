@@ -1,4 +1,5 @@
 import type { FileNode, FolderNode, Mount, Node } from '../disk/tree.ts'
+import { folderAt, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
 type Surroundings = Pick<World, 'disk' | 'looks' | 'doubts' | 'machine' | 'mirrors' | 'random' | 'state'>
@@ -9,6 +10,8 @@ export class Tree {
   readonly #runs: () => boolean
   readonly #away = new Map<string, Node | Mount>()
   readonly #subMounts = new Map<string, Mount>()
+  /** Folders over which another disk is mounted. */
+  readonly #hidden = new Set<string>()
   /** Older copies of folders, by the folders' paths, and how wrong the clock was when they were made. */
   readonly #copies = new Map<string, { copy: FolderNode; offset: number }>()
 
@@ -46,7 +49,8 @@ export class Tree {
   calm(): void {
     for (const { folder } of this.#world.mirrors) this.bringBack(folder)
     this.mountSubs()
-    for (const path of this.everything()) this.#world.disk.setReadable(path, true)
+    const roots = this.#world.mirrors.map(({ folder }) => folder)
+    for (const path of [...roots, ...this.everything()]) this.#world.disk.setReadable(path, true)
   }
 
   /** Whether the root of a path is not away. */
@@ -118,15 +122,43 @@ export class Tree {
 
   /** A look that the process did not live to record is none, nor is one that was refused. */
   #wasLookedAt(path: string): boolean {
-    const { looks, mirrors, state } = this.#world
-    if (looks.readAt(path) === 0) return false
-    const { folder } = mirrors.find(each => path.startsWith(`${each.folder}/`))!
-    const row = state.synced.mirrors.of(folder)
-    const record = row && state.synced.folders.at(row.id, path.slice(folder.length + 1))
+    if (this.#world.looks.readAt(path) === 0) return false
+    const record = this.#recordOf(path)
     return record !== undefined && (record.digest !== null || record.mount === 1)
   }
 
+  #isRecordedMount(path: string): boolean {
+    return this.#recordOf(path)?.mount === 1
+  }
+
+  #recordOf(path: string) {
+    return folderAt(this.#world.state.synced, this.#world.mirrors, path)
+  }
+
+  /** Hides what lies in a folder. Whether that is in doubt hangs on what was known to lie there. */
+  mountOver(path: string): void {
+    const { disk, doubts, mirrors, state } = this.#world
+    const isKnown = [...disk.below(path)].some(
+      ([at]) => (rowAt(state.synced, mirrors, at)?.image ?? null) !== null,
+    )
+    disk.mount(path, disk.newMount())
+    this.#hidden.add(path)
+    if (isKnown) doubts.lostMount.set(path, disk.happens())
+  }
+
+  #unhide(path: string): void {
+    if (!this.isOn(path)) return
+    this.#hidden.delete(path)
+    const { disk, doubts } = this.#world
+    if (!disk.mountAt(path)) return
+    doubts.lostMount.delete(path)
+    if (this.#wasLookedAt(path) && this.#isRecordedMount(path)) doubts.lostMount.set(path, disk.happens())
+    disk.mount(path, null)
+  }
+
+  /** What was mounted is mounted again, and what was mounted over folders is no more. */
   mountSubs(): void {
+    for (const path of [...this.#hidden]) this.#unhide(path)
     for (const [path, mount] of this.#subMounts) {
       if (!this.isOn(path)) continue
       if (this.#world.disk.find(path)?.node.kind !== 'folder') {

@@ -3,11 +3,17 @@ import { isAcceptable } from '../../../src/daemon/report/status.ts'
 import type { Disk } from '../../../src/local/disk.ts'
 import { approved, hurried, kept } from '../../../src/records/escrow.ts'
 import { accepted } from '../../../src/records/pictures.ts'
-import { missingPictures, recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
+import {
+  missingPictures,
+  recordMove,
+  recordTrust,
+  trustIn,
+  whyNotMovedTo,
+} from '../../../src/sync/scan/trust.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
-import { codeOf } from '../../../src/words/reasons.ts'
-import { diskFor } from '../disk/disk-port.ts'
+import { codeOf, inWords } from '../../../src/words/reasons.ts'
+import { diskFor, Looks } from '../disk/disk-port.ts'
 import type { World } from '../engine/world.ts'
 import type { Doubts } from '../judges/doubts.ts'
 
@@ -55,6 +61,29 @@ export function acceptFailures({ state: { synced }, machine }: World, accept: bo
   const failures = synced.summaries.failures(Number.MAX_SAFE_INTEGER).filter(isAcceptable)
   synced.commitNow(tx => accepted(tx, failures, { accept, now: machine.wall() }))
   return failures.length
+}
+
+const ELSEWHERE = '/elsewhere'
+
+/** A person moves a mirror's folder and what is recorded of it, and then moves both back. Answers how far that went. */
+export function moveMirror(world: World, folder: string): string {
+  const { state, disk, machine, oracle } = world
+  const { synced } = state
+  const view = diskFor(disk, new Looks(() => 0), machine.wall, () => {})
+  const moves = (from: string, to: string) => {
+    disk.rename(from, to)
+    const row = synced.mirrors.of(from)
+    const why = row ? whyNotMovedTo(view, synced, row, to) : null
+    if (row && why === null) recordMove(synced, row, to)
+    return why
+  }
+  const why = moves(folder, ELSEWHERE)
+  if (why === null) {
+    if (moves(ELSEWHERE, folder) !== null) oracle.report('moves-back', `${folder} can't be moved back`)
+    return `${folder} is moved away and back`
+  }
+  disk.rename(ELSEWHERE, folder)
+  return `${folder} is moved away and back, and its records are not: ${inWords(why)}`
 }
 
 /** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */

@@ -1,5 +1,5 @@
 import { type Action, byTime, type History } from '../history.ts'
-import { at, atStep, FAULT, HOURLY, THREE } from '../parts.ts'
+import { at, atStep, FAULT, HOURLY, SILENT, THREE } from '../parts.ts'
 import { PLAIN } from '../variations.ts'
 
 /** A folder goes with its album, and then something happens. */
@@ -101,4 +101,59 @@ export const DELETIONS: readonly History[] = [
     seed: 1_000_000_273 + number,
     actions: [at(1, 'remove'), at(1, 'keepDeleted'), at(2, 'auditRepair'), atStep(2, 12, 'fault', fault, 2)],
   })),
+  // Another person moves images, renames one, or makes an album of theirs in ours; audits meet that.
+  ...[
+    [at(1, 'add', 17, 5), at(2, 'otherMoves', 0, 1), at(2, 'audit'), at(3, 'auditRepair')],
+    [at(1, 'otherMoves', 0, 3), at(1, 'audit'), at(2, 'change', 0, 5)],
+    [at(1, 'otherFolder', 0, 3), at(1, 'audit'), at(2, 'removeFolder')],
+  ].map((actions, number) => ({ ...HOURLY, seed: 1_000_000_310 + number, actions })),
+  // What a repair does not find was sent a moment ago, and has no address.
+  {
+    ...THREE,
+    seed: 1_000_000_313,
+    variations: { ...SILENT, readings: { cdnUrl: 'neither' } },
+    actions: [at(1, 'otherDeletes'), at(1, 'auditRepair')],
+  },
+  // Two albums of one name are there before ours.
+  { ...HOURLY, seed: 1_000_000_314, actions: [at(0, 'otherAlbum'), at(0, 'otherAlbum')] },
+  // A person keeps the images of two pictures; one picture comes back, and goes again.
+  {
+    ...HOURLY,
+    seed: 1_000_000_315,
+    hold: { hold_above: 0, hold_min: 1 },
+    pauses: [...HOURLY.pauses, 3_700_000],
+    actions: [
+      at(1, 'remove'),
+      at(1, 'remove'),
+      at(2, 'discard'),
+      at(2, 'undelete'),
+      at(3, 'remove'),
+      at(3, 'remove'),
+    ],
+  },
+  // A folder goes, and what was in it is held.
+  {
+    ...HOURLY,
+    seed: 1_000_000_316,
+    hold: { hold_above: 0, hold_min: 1 },
+    files: [
+      [0, 1],
+      [1, 2],
+      [17, 3],
+    ],
+    actions: [at(1, 'removeFolder')],
+  },
+  // The host counts more images than it lists when an audit walks.
+  {
+    ...HOURLY,
+    seed: 1_000_000_317,
+    variations: { ...PLAIN, miscounts: true },
+    actions: [at(1, 'otherDeletes'), at(1, 'auditRepair'), at(2, 'removeFolder')],
+  },
+  // A person gives up what a rule hides, and nobody can read the rule in the very last moment.
+  {
+    ...HOURLY,
+    seed: 1_000_000_318,
+    actions: [at(1, 'ignore'), at(2, 'prune'), atStep(2, 36, 'ignoreFileUnreadable')],
+  },
 ]

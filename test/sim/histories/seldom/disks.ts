@@ -1,5 +1,6 @@
 import type { History } from '../history.ts'
 import { at, atStep, HOURLY, IN_BOTH, THREE, TWO_MIRRORS } from '../parts.ts'
+import { PLAIN_SETTING } from '../setting.ts'
 
 /** Roots, mounts, folders and rules that come, go and change. */
 export const DISKS: readonly History[] = [
@@ -71,4 +72,54 @@ export const DISKS: readonly History[] = [
     ],
     actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 3, 5), at(2, 'olderCopy', 0, 1)],
   },
+  // Another disk is mounted over a folder, and a picture goes elsewhere.
+  ...[false, true].map((mountsListed, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_320 + number,
+    setting: { ...PLAIN_SETTING, mountsListed },
+    files: [
+      [0, 1],
+      [2, 2],
+    ] as History['files'],
+    actions: [at(1, 'mountOver'), at(1, 'remove'), at(2, 'mountOn')],
+  })),
+  // Pictures get names that are none of a picture, and one gets its name back.
+  {
+    ...HOURLY,
+    seed: 1_000_000_322,
+    files: [
+      [0, 1],
+      [16, 2],
+      [1, 3],
+    ],
+    actions: [at(1, 'nameOddly'), at(1, 'nameOddly', 2, 1), at(2, 'nameOddly', 2), at(3, 'rename', 0, 48)],
+  },
+  // A person moves a mirror, whose root may be there, be another one, or be gone.
+  { ...HOURLY, seed: 1_000_000_323, actions: [at(1, 'moveMirror'), at(2, 'remove')] },
+  ...[1, 0].map(how => ({
+    ...HOURLY,
+    seed: 1_000_000_325 - how,
+    actions: [at(1, 'rootOff', 0, how), at(1, 'moveMirror'), at(2, 'moveMirror'), at(3, 'rootOn')],
+  })),
+  // The root is another one when a picture is to go, and a disk is mounted below it.
+  {
+    ...HOURLY,
+    seed: 1_000_000_326,
+    mirrors: [{ ...THREE.mirrors[0]!, subMount: true }],
+    files: [
+      [0, 1],
+      [16, 2],
+      [2, 3],
+    ],
+    actions: [at(1, 'remove'), atStep(1, 36, 'rootOff', 0, 1)],
+  },
+  // The disk does not tell when a folder was made.
+  {
+    ...HOURLY,
+    seed: 1_000_000_327,
+    setting: { ...PLAIN_SETTING, birthTimes: false },
+    actions: [at(1, 'remove'), at(2, 'rootOff', 0, 1), at(3, 'rootOn')],
+  },
+  // Nobody can read the root any more.
+  { ...HOURLY, seed: 1_000_000_328, actions: [at(1, 'rootUnreadable'), at(1, 'remove'), at(2, 'readable')] },
 ]

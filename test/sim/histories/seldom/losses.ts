@@ -1,4 +1,4 @@
-import type { History } from '../history.ts'
+import { byTime, type History } from '../history.ts'
 import { at, HOURLY, SILENT, THREE } from '../parts.ts'
 import { PLAIN } from '../variations.ts'
 
@@ -40,4 +40,22 @@ export const LOSSES: readonly History[] = [
     variations: { ...PLAIN, without: ['list'] },
     actions: [at(1, 'loseState', 0, 2)],
   },
+  // The state is lost, an upload then shows how addresses are built, and what is linked is compared.
+  ...[
+    [at(3, 'compareLinks')],
+    // One was not seen before; one was another version before, and is so again; one goes, and one is copied.
+    [at(1, 'folderUnreadable'), at(3, 'readable')],
+    [at(1, 'changeUnseen'), at(3, 'restoreOld', 1, 1)],
+    [at(3, 'remove', 2), at(3, 'copyTo', 0, 32)],
+  ].map((more, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_300 + number,
+    pauses: [...HOURLY.pauses, 3_700_000],
+    files: [
+      [0, 1],
+      [16, number === 3 ? 1 : 2],
+      [number === 1 ? 1 : 32, 3],
+    ] as History['files'],
+    actions: [at(1, 'loseState', 0, 1), at(2, 'add', 48, 6), ...more].sort(byTime),
+  })),
 ]

@@ -1,5 +1,5 @@
 import { type Action, type ActionKind, byTime, type History } from '../history.ts'
-import { at, atStep, FAULT, HOURLY, SILENT, THREE } from '../parts.ts'
+import { at, atStep, FAULT, FLAT, HOURLY, SILENT, THREE } from '../parts.ts'
 import { PLAIN_SETTING } from '../setting.ts'
 import { PLAIN } from '../variations.ts'
 
@@ -18,6 +18,20 @@ const underWay = (seed: number, ...then: ActionKind[]): History => ({
   concurrency: 4,
   actions: then.map((kind, number) => atStep(0, 52, kind, number, 5 + number)),
 })
+
+/** An account gets a plan with albums, and flat pictures go there. */
+const regrouped = (from: number, ...differing: Partial<History>[]): History[] =>
+  differing.map((more, number) => ({
+    ...HOURLY,
+    seed: from + number,
+    variations: FLAT,
+    files: [
+      [1, 1],
+      [2, 2],
+    ],
+    ...more,
+    actions: [at(1, 'planGrows'), ...(more.actions ?? [])].sort(byTime),
+  }))
 
 /** Uploads that are in doubt, that fail, and that something happens to on their way. */
 export const UPLOADS: readonly History[] = [
@@ -155,5 +169,116 @@ export const UPLOADS: readonly History[] = [
       [2, 2],
     ] as History['files'],
     actions: [at(1, 'planGrows'), then],
+  })),
+  // A proxy refuses pictures that have left whole; or many of which a part has left, and then it takes one.
+  { ...HOURLY, seed: 1_000_000_280, variations: SILENT, actions: [at(0, 'turnAway')] },
+  {
+    ...HOURLY,
+    seed: 1_000_000_281,
+    actions: [at(0, 'fillFolder', 0, 2), ...[1, 1, 1].map(part => at(0, 'turnAway', 11, part))],
+  },
+  // Two pictures of one name lie flat, and both are in doubt.
+  {
+    ...HOURLY,
+    seed: 1_000_000_282,
+    variations: FLAT,
+    files: [
+      [0, 1],
+      [1, 5],
+    ],
+    actions: [at(0, 'fault', FAULT.sendLost, 2)],
+  },
+  // Room is made for pictures that come much later.
+  {
+    ...HOURLY,
+    seed: 1_000_000_283,
+    setting: { ...PLAIN_SETTING, endings: true },
+    actions: [at(1, 'reserveRoom', 48), at(1, 'reserveRoom', 1, 1), at(1, 'reserveRoom', 17, 2)],
+  },
+  // Uploads are asked for in the form that names no album.
+  {
+    ...HOURLY,
+    seed: 1_000_000_284,
+    setting: { ...PLAIN_SETTING, uploadForm: 'presign' },
+    mirrors: [{ ...THREE.mirrors[0]!, album: '' }],
+    files: [
+      [0, 1],
+      [1, 2],
+    ],
+    actions: [at(1, 'change', 0, 5)],
+  },
+  // An upload is in doubt, and another person deletes its album.
+  inDoubt(1_000_000_285, at(1, 'otherDeletesAlbum')),
+  // The host counts more images than it lists, and something is in doubt.
+  {
+    ...HOURLY,
+    seed: 1_000_000_286,
+    variations: { ...SILENT, miscounts: true },
+    actions: [at(1, 'add', 48, 6), at(1, 'fault', FAULT.sendLost), at(2, 'auditRepair')],
+  },
+  // A newer version is in doubt when another person deletes the older one, which an audit finds.
+  {
+    ...HOURLY,
+    seed: 1_000_000_287,
+    variations: SILENT,
+    pauses: [3_700_000, 60_000, 60_000],
+    actions: [
+      at(1, 'change', 0, 5),
+      at(1, 'fault', FAULT.sendNever),
+      at(1, 'otherDeletes', 1),
+      at(1, 'auditRepair'),
+    ],
+  },
+  // Flat pictures go into their albums: one is in doubt, one changes, an album is refused, or a reserve is left.
+  ...regrouped(
+    1_000_000_288,
+    { pauses: [3_700_000, 60_000, 60_000], actions: [at(1, 'fault', FAULT.sendNever, 2)] },
+    { actions: [atStep(1, 20, 'changeInPlace', 0, 5)] },
+    { actions: [at(1, 'fault', FAULT.albumForbidden, 2)] },
+    { actions: [at(1, 'fault', FAULT.planLacks, 2)] },
+    {
+      variations: { ...PLAIN, without: ['create_album'] },
+      setting: { ...PLAIN_SETTING, limit: 4, reserve: 0.5 },
+      actions: [at(1, 'fault', FAULT.noNodeThere, 2)],
+    },
+    { variations: { ...FLAT, delivery: 'named' } },
+    {
+      files: [
+        [1, 1],
+        [17, 2],
+      ],
+      actions: [at(1, 'quota', 1), at(2, 'otherMoves', 0, 4), at(2, 'auditRepair'), at(3, 'quotaBack')],
+    },
+  ),
+  // An upload in one form of dimensions alone, three times: it is tried again on another day.
+  {
+    ...HOURLY,
+    seed: 1_000_000_296,
+    files: [[0, 4]],
+    pauses: [3_700_000, 3_700_000, 3_700_000, 172_800_000, 3_700_000],
+    actions: [
+      ...[0, 1, 2].map(pass => at(pass, 'fault', FAULT.otherDimensions, 1)),
+      at(1, 'add', 16, 13),
+      at(2, 'add', 32, 22),
+      at(4, 'add', 33, 31),
+    ],
+  },
+  // Nobody tells the day, and the quota is used up on days that seem to begin at other hours.
+  ...[
+    [3_700_000, 82_800_000, 86_400_000, 90_000_000, 3_700_000, 3_700_000],
+    [3_700_000, 79_200_000, 3_700_000, 68_400_000, 3_700_000, 3_700_000],
+  ].map((pauses, number) => ({
+    ...HOURLY,
+    seed: 1_000_000_297 + number,
+    pauses,
+    actions: [
+      at(0, 'quota', 1),
+      at(1, 'quotaBack'),
+      at(2, 'quota'),
+      at(2, 'add', 48, 6),
+      ...(number === 1 ? [at(3, 'quotaBack'), at(4, 'quota')] : [at(3, 'add', 49, 6)]),
+      at(4, 'add', 50, 7),
+      at(5, 'quotaBack'),
+    ],
   })),
 ]
