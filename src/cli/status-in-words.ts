@@ -171,12 +171,11 @@ function deletionsInWords({ pending_deletions, will_be_held, folder }: MirrorSta
   if (pending_deletions === 0) return []
   const restore = `"albumd restore ${shellWord(printable(folder))} --at TIME"`
   return will_be_held
-    ? [`        ${WILL_BE_HELD}: ${restore} brings the pictures back, "albumd deletions list" names them`]
+    ? [
+        `        ${inWords(because('will_be_held'))}: ${restore} brings the pictures back, "albumd deletions list" names them`,
+      ]
     : [`        "albumd deletions list" says when each is deleted; until then ${restore} brings it back`]
 }
-
-/** Deletions in grace are more than the hold allows. */
-export const WILL_BE_HELD = 'so many deletions will be held, and wait until you decide'
 
 function linkedInWords(pictures: number): string {
   const bytes = pictures === 1 ? 'its bytes are' : 'their bytes are'

@@ -347,6 +347,7 @@ const WORDS = {
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
+  will_be_held: 'So many deletions will be held, and wait until you decide',
   sent_again: ({ moved, left }: { moved: number; left: number }) =>
     `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved: sending ${moved === 1 ? 'it' : 'them'} again takes ` +
     `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,

@@ -82,7 +82,7 @@ describe('status', () => {
     const mirror = { ...mirrorInSync(4), pending_deletions: 2 }
     const told = (will_be_held: boolean) => lines({ mirrors: [{ ...mirror, will_be_held }] }).join('\n')
     expect(told(false)).toContain('"albumd deletions list" says when each is deleted')
-    expect(told(true)).toContain('so many deletions will be held, and wait until you decide')
+    expect(told(true)).toContain('So many deletions will be held, and wait until you decide')
     expect(told(true)).toContain('albumd restore /p --at TIME')
     expect(lines({}).join()).not.toContain('albumd restore /p')
   })

@@ -54,6 +54,19 @@ it('does not say that a picture needs a person which only waits for long', () =>
   expect(late(facts(held))).toBeNull()
 })
 
+it('names the mirror where deletions of several mirrors wait', () => {
+  const of = (folder: string) => ({ key: `HELD ${folder}`, code: 'HELD', message: `${folder}: 3 are held` })
+  const shown = (...alerts: Alert[]) => {
+    const { text } = attention({ recorded: { alerts }, problem: null } as unknown as Facts)!
+    return text.match(/<li>.*?<\/li>/g)!.map(line => line.replaceAll(/<.*?>/g, ''))
+  }
+  expect(shown(of('/a'))).toEqual(['Deletions wait for your decision'])
+  expect(shown(of('/a'), of('/b'))).toEqual([
+    'Deletions wait for your decision: /a: 3 are held',
+    'Deletions wait for your decision: /b: 3 are held',
+  ])
+})
+
 const failed = (path: string, code: string, message: string) => {
   return { mirror: '/m', path, code, message, next_attempt_at: null, accepted_at: null, acceptable: true }
 }

@@ -42,7 +42,7 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
     yield* checkConfigFile(file, config)
     const answered = async () => {
       const { askPage } = await import('../../page/ask.ts')
-      return (await askPage(config))?.answered ?? []
+      return (await askPage(config))?.answered ?? null
     }
     yield* examine(config, file, process.env, signal, answered)
   } catch (error) {

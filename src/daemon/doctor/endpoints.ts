@@ -98,18 +98,22 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
 
 /**
  * Makes findings of what the host told the running daemon. `blocks`: what the host refuses. `answered`: the endpoints that the
- * host has answered since the daemon began to work with its key.
+ * host has answered since the daemon began to work with its key; null: the daemon did not tell.
  */
-export function* judgeDaemon(blocks: Status['blocks'], answered: readonly Endpoint[]): Generator<Finding> {
-  if (answered.length === 0 && blocks.length === 0)
+export function* judgeDaemon(
+  blocks: Status['blocks'],
+  answered: readonly Endpoint[] | null,
+): Generator<Finding> {
+  if (!answered?.length && blocks.length === 0)
     yield warn(
       'key',
-      'albumd is running and has not asked the host anything yet, so nobody knows whether the host accepts the key',
+      `albumd is running and ${answered ? 'has not asked the host anything yet' : 'does not tell what it asked the host'}, so nobody knows whether the host accepts the key`,
       'Say albumd audit, which asks the host about pictures that are there, or run the doctor while albumd is stopped',
     )
   for (const endpoint of ASKED) {
     const block = blocks.find(block => block.endpoint === endpoint)
-    const said = answered.includes(endpoint) ? 'the host refused nothing' : 'has not asked for it yet'
+    const asked = answered?.includes(endpoint) ? 'the host refused nothing' : 'has not asked for it yet'
+    const said = answered ? asked : 'does not tell whether it has asked for it'
     yield block
       ? judgeBlock(endpoint, block)
       : pass('endpoint', about(endpoint, `albumd is running, and ${said}`))

@@ -36,7 +36,7 @@ export async function* examine(
   file: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-  answered: () => Promise<readonly Endpoint[]>,
+  answered: () => Promise<readonly Endpoint[] | null>,
 ): AsyncGenerator<Finding> {
   const { findings, folders } = await checkTrees(config, signal)
   yield* findings
@@ -58,7 +58,7 @@ export async function* examine(
   yield* checkStore(access.store ?? null, status, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
-  const told = isRunning ? await answered() : null
+  const told = isRunning ? await answered() : undefined
   yield* checkHost(config, access, told, status, signal)
 }
 
@@ -98,11 +98,11 @@ function* checkUploadCommand({ notify }: Config, status: Status | null): Generat
   )
 }
 
-/** `answered`: the endpoints that the host has answered the running daemon. Null: no daemon runs. */
+/** `answered`: see `judgeDaemon`. Undefined: no daemon runs. */
 async function* checkHost(
   config: Config,
   { key, ca, store, findings }: Access,
-  answered: readonly Endpoint[] | null,
+  answered: readonly Endpoint[] | null | undefined,
   status: Status | null,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
@@ -117,7 +117,7 @@ async function* checkHost(
   yield* reach
   yield* findings
   if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
-  if (answered) return yield* judgeDaemon(status?.blocks ?? [], answered)
+  if (answered !== undefined) return yield* judgeDaemon(status?.blocks ?? [], answered)
   // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
   if (key === null || store === undefined) return
   const now = systemClock.monotonic()

@@ -16,9 +16,11 @@ export function attention(facts: Facts): Html | null {
   const alerts = alertsOf(facts).filter(isForPerson)
   if (alerts.length === 0) return null
   const few = alerts.slice(0, SHOWN)
+  const heldIn = few.filter(({ code }) => code === 'HELD').length
   return html`<h2>${alerts.length === 1 ? 'This needs you' : `${count(alerts.length, 'thing')} need you`}</h2>
 <ul>${few.map(({ code, message }) => {
-    if (code === 'HELD') return html`<li><a href="#held">Deletions wait for your decision</a></li>`
+    if (code === 'HELD')
+      return html`<li><a href="#held">Deletions wait for your decision</a>${heldIn > 1 && html`: ${message}`}</li>`
     if (code === 'FAILED')
       return html`<li><a href="#failures">Some pictures or folders can't be mirrored as they are</a></li>`
     return html`<li>${message} <code>${code}</code></li>`

@@ -60,7 +60,7 @@ function mirror(of: MirrorStatus, index: number, said: readonly string[]): Html 
 ${reason !== null && state !== 'paused' && !said.some(text => text.includes(reason)) && html`<p data-kind="bad"><span class="tone">${reason}</span></p>`}
 ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
-${of.will_be_held && html`<p data-kind="warn"><span class="tone">So many deletions will be held, and wait until you decide.</span> Until you approve, <code>albumd restore</code> brings the pictures back.</p>`}
+${of.will_be_held && html`<p data-kind="warn"><span class="tone">${inWords(because('will_be_held'))}.</span> Until you approve, <code>albumd restore</code> brings the pictures back.</p>`}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of, index)}</li>`
 }

@@ -215,6 +215,13 @@ describe('doctor', { timeout: 180_000 }, () => {
     const { of } = await doctor(stage)
     expect(of('key')).toEqual([expect.stringMatching(/^warn albumd is running and has not asked the host/)])
     expect(of('endpoint')[0]).toMatch(/^pass list .*has not asked for it yet/)
+    // A daemon whose page does not answer may have asked for anything.
+    rmSync(join(stage.home, 'state/page.sock'))
+    const silent = await doctor(stage)
+    expect(silent.of('key')).toEqual([
+      expect.stringMatching(/^warn albumd is running and does not tell what/),
+    ])
+    expect(silent.of('endpoint')[0]).toMatch(/^pass list .*does not tell whether it has asked for it/)
     await stage.albumd('audit')
     expect(await doctor(stage)).toMatchObject({ code: 5 })
     expect(await daemon.stop()).toBe(0)
