@@ -206,7 +206,7 @@ function leftOut(
   if (hiding === 'system') return left('ignored', because('system_folder', { ...above, name }))
   if (hiding) {
     const rule = ruleInFile(root, hiding)
-    return left('ignored', because('rule_ignores', { ...above, ...rule }), rule)
+    return left('ignored', because('rule_ignores', { ...above, rule }), rule)
   }
   if (is === 'file' && formatOfName(name) === null) {
     const extension = extname(path).toLowerCase()

@@ -151,7 +151,10 @@ export async function contentStep(
     const waits = waitForEnd(open.ending, incomplete, settleMs)
     if (waits === null) return null
     const { message: why, becomes, afterMs } = waits
-    return step(because('waits_to_be_whole', { why, becomes }), open.look.ctime / 1000 + afterMs)
+    return step(
+      because(becomes === 'sent' ? 'sent_whole_or_not' : 'sent_whole_alone', { why }),
+      open.look.ctime / 1000 + afterMs,
+    )
   } catch (error) {
     if (error instanceof PictureFileError) return step(error.why)
     throw error

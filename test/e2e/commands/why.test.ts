@@ -66,7 +66,9 @@ it('why says of what a running albumd waits to be whole nothing else than that',
   expect(state).toBe('pending')
   expect(next).toMatchObject([
     {
-      what: expect.stringMatching(/once it is whole, and from this time on leaves it until it changes$/),
+      what: expect.stringMatching(
+        /^File is not complete.* albumd sends it when it is complete, and stops waiting at this time$/,
+      ),
     },
   ])
   stage.write('half.png', png(40, 30).bytes)

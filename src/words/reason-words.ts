@@ -1,0 +1,468 @@
+import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
+
+/*
+ * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
+ * the words of every code: a text that names its facts in braces, or a function when the facts decide the text. A new reason
+ * takes two edits: its words here, and the place that raises it with `because(code, facts)`. A code without words does not
+ * compile, and test/words finds a code that nothing raises. COMMANDS, below, holds what a person can do about a reason.
+ */
+
+const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
+
+interface Counts {
+  albums: number
+  images: number
+}
+
+/*
+ * A text that stands alone says first what is so, then what to do, in at most two sentences. A text that completes another
+ * line ("pending: new", "kept … for now: in use by another file") begins with a small letter. test/words holds the rules.
+ */
+export const WORDS = {
+  /** What the host said, in the host's own words. */
+  said: '{words}',
+
+  // What the scan found of a file.
+  new: 'new',
+  touched: 'only the attributes changed, so the bytes are compared',
+  there_again: 'there again',
+  size_changed: 'changed: {before} bytes became {now}',
+  time_changed: 'changed: another modification time',
+  file_replaced: 'replaced by another file',
+  left_out: 'there, but left out; the image stays',
+  perhaps_renamed:
+    'Not known whether this picture is gone, because a name in its folder is not valid UTF-8. Rename that file',
+  kept_by_backup: 'gone from the disk; this mirror keeps images',
+  gone: 'gone from the disk',
+  gone_unsent: 'gone from the disk, before it was on the host',
+  ignored_on_request: 'hidden by an ignore rule, and asked for',
+  name_not_utf8:
+    'File name is not valid UTF-8. Rename it; until then nothing in its folder counts as deleted',
+  entry_unreadable: '{words}',
+
+  // What keeps a file from being read.
+  file_vanished: 'file is no longer there',
+  file_moved: 'file was moved or replaced while albumd opened it',
+  file_not_regular: 'file is no longer a regular file',
+  file_became_link: 'file became a symbolic link',
+  file_changed: 'file changed while albumd read it',
+  file_shorter: 'file became shorter while albumd read it',
+  file_cut_off: 'albumd ended before it had read the file',
+  file_unreadable: "File can't be read ({code}). {code:remedy}",
+  still_written: 'file is still being written',
+
+  // What keeps folders from being watched, and what a person can do.
+  events_lost:
+    'So much changed at once that albumd may have missed some of it; all folders are looked at again.',
+  longer_queue: () =>
+    `When this happens often, make the system's queue longer: ${sysctl('max_queued_events', 131_072)}.`,
+  not_watched: "{path} can't be watched ({code}).",
+  read_remedy: '{code:remedy}.',
+  too_many_files: 'Too many files are open, so some folders are not watched.',
+  raise_files: 'Raise the limit of open files (ulimit -n; LimitNOFILE= for a service).',
+  watch_limit_reached: "The system's limit fs.inotify.{key} is reached, so some folders are not watched.",
+  raise_limit: ({ key, value }: { key: string; value: number }) => `Raise it: ${sysctl(key, value)}.`,
+
+  // Why a request failed. `where`: host and port.
+  no_connection: 'Cannot reach {where} ({code:connection})',
+  bad_certificate: 'Certificate of {where} {code:certificate}',
+  no_secure_connection: 'No secure connection to {where} ({code}). Check that it speaks HTTPS',
+  connection_failed: 'Connection to {where} failed ({code})',
+  not_http: '{where} answered with something that is not HTTP. Check host.base_url',
+  no_answer_in_time: '{where} did not answer in time',
+  answer_too_slow: '{where} did not finish its answer in time',
+  answer_too_long: '{where} answered with more than {most} bytes, and was cut off',
+  answered_early: '{where} answered before the whole request had been sent',
+  too_many_requests: '{where} answered {status} (too many requests); albumd asks again later',
+  not_of_interface:
+    '{where} answered {status} with something that is not of the interface. Check host.base_url',
+  answer_misfits: ({ where, status, field }: { where: string; status: number; field?: string }) =>
+    `${where} answered ${status} with ${field ? `a field that does not fit the interface: ${field}` : 'something that is not of the interface'}`,
+  answer_of_another: '{where} answered {status} with the answer to another request',
+  redirects: '{where} redirects to another address. Set host.base_url to the final address',
+  host_refused_with: 'the host answered {code}',
+  refused_by_node: 'The upload node refused it: {why:reason}',
+  asked_to_wait: '{why:reason}; the host asks to wait until {until:time}',
+  request_cancelled: 'the request was cancelled',
+  address_not_https: 'The host gave an address ({field}) that is not plain HTTPS, so albumd does not use it',
+  address_with_key:
+    'The host gave an address (cdn_url) that contains the API key, so albumd does not use it. Use a longer key',
+  delivers_more: 'The host delivers more than {most} bytes',
+  presign_without_album:
+    'host.upload_form presign cannot put a picture into an album. Set it to credential, or mirror a flat folder to the album ""',
+  picture_changed: 'the picture changed while it was being sent',
+  line_too_slow:
+    'Sending takes {ms:span} at {kilobytesPerSecond} KB/s, and {lifetimeMs:span} are allowed; albumd tries again. Get a faster line, or raise uploads.bandwidth',
+  gave_way: 'The line became too slow for all uploads at once; this picture is sent later',
+  credential_expired: 'the credential expired before the picture could be sent',
+  reserve_for_new:
+    "The rest of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
+  quota_refused: "Today's uploads are used up, the host says",
+  other_account: 'This key belongs to a different account. Restore the old key, or name a new state_dir',
+  account_shows_nothing: 'This key belongs to a different account',
+  old_key_back: 'Restore the old key, or name a new state_dir',
+  listing_changed: 'the listing kept changing while it was read',
+  listed_not_known: 'the host lists the album, but answers that it does not exist',
+
+  // Why a folder or a root is in doubt.
+  folder_unreadable: "Folder can't be read ({code}). {code:remedy}",
+  folder_unmounted: ({ folder, below }: { folder: string; below: string | null }) =>
+    `${below === null ? 'Folder' : `Folder ${below}`} was a mount point and is none now. Mount it again, or run ${trust(folder)}`,
+  folder_remounted:
+    'Another disk is mounted here than before. Bring the old one back, or run "albumd trust {folder:shell}"',
+  folder_mounted_over:
+    'A disk was mounted here, and not all of the pictures are on it. Unmount it, or run "albumd trust {folder:shell}"',
+  folder_older:
+    'An older copy is here, without the newest pictures. Bring the newer one back, or run "albumd trust {folder:shell}"',
+  folder_emptied:
+    'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
+  ignore_file_unreliable: "Ignore file can't be read ({why})",
+  ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
+  folder_in_doubt: 'Deletions wait because of {path:folder}: {why:reason}',
+  root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
+  root_moved: '{folder} was moved here; the next scan looks at all of it',
+  root_not_moved:
+    'Only {there} of {known} pictures are in {folder} with the size and time that albumd knows. Copy it with the times (cp -a), then try again',
+  root_missing: '{folder} is not there. Mount its disk, or bring it back',
+  root_unreadable: "{folder} can't be read ({code}). {code:remedy}",
+  root_empty:
+    '{folder} is empty and held pictures before. Mount its disk, or run "albumd trust {folder:shell}"',
+  root_other:
+    '{folder} is another folder than before. Bring the old one back, or run "albumd trust {folder:shell}"',
+  root_older:
+    '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back, or run "albumd trust {folder:shell}"',
+  mirrored_by_another: 'Another albumd{pid:process} mirrors {folder}. Stop one of the two',
+  state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
+  folder_in_use: 'Another albumd{pid:process} works in {folder}. Wait for that one, or stop it',
+  root_replaced: '{folder} was replaced',
+  root_replaced_in_scan: '{folder} was replaced while albumd looked at it',
+  root_lost_in_scan: '{folder}: {words}',
+  scan_ended: 'Deletions wait for the next scan, because the last one did not come to its end',
+  trusted: '{path} is trusted as it is; the next scan takes it as the truth',
+
+  at_path: '{path}: {why:reason}',
+
+  // Why an image stays.
+  kept_for_good: 'kept for good',
+  in_use: 'another file uses the same image',
+  perhaps_anothers: 'perhaps the image of another machine, because machines share the album',
+  claim_in_doubt: 'Deletions wait until the shared store confirms whose the albums are; uploads go on',
+  may_have_moved: 'perhaps the picture moved: one of the same size has no image yet',
+  mount_gone: '{path} was a mount point and is none now',
+  location_unseen: "{path} can't be looked at",
+  other_mirror_unseen: "a picture of another mirror used the image, and that mirror can't be looked at",
+  other_mirror_keeps: 'another mirror keeps it',
+  file_there_again: '{path} is there again',
+  not_in_its_album:
+    "perhaps somebody else's image of equal bytes, because the recorded album does not list it",
+  album_not_listed: "the album can't be looked at: {why:reason}",
+  bytes_differ: "somebody else's image: its bytes are those of another picture",
+  bytes_not_compared: "linked by name alone, and the bytes can't be compared: {why:reason}",
+  address_not_known: 'no upload has shown yet how delivery addresses look',
+  address_answered: 'the delivery address answered {status}',
+  delivery_alters: 'the host does not deliver pictures as they were sent',
+  paused: 'albumd is paused',
+  album_needed: 'something is in the album, or on its way there',
+
+  // Why a picture waits or failed.
+  folder_replaced: 'the folder was replaced since the scan',
+  same_address:
+    'The new image would have the address of the old one, so the old one stays. Rename the file to send the new version',
+  sent_later: 'sent once uploads go on',
+  not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
+  foreign_picture:
+    'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
+  incomplete: 'File is not complete yet, so it may still be written',
+  blank: 'Part of the file is only zeros, so it may still be written',
+  stays_incomplete: 'File is truncated. Replace it, or exclude it in .albumdignore',
+  too_large: 'File is too large for the host (plan {plan}). Make it smaller, or get a larger plan',
+  perhaps_sent_before_loss:
+    'Perhaps on the host already: the state was lost, and the plan lists no albums. "albumd retry --resend" sends it all the same',
+  album_refused: 'The host refuses the album where this picture belongs',
+  older_version_open: 'albumd finds out first whether an earlier version arrived',
+  older_version_alike:
+    'An image in its album is an earlier version, and nothing tells which. "albumd retry --resend" sends the picture again',
+  images_alike:
+    'Several images of its album ({images}) may be this picture. "albumd retry --resend" sends the picture again',
+  linked_image_alike:
+    'The linked image may be this version too, and nothing tells. "albumd retry --resend" sends the picture again',
+  not_on_host: 'not on the host',
+  host_not_asked: 'the host could not be asked: {why:reason}',
+  upload_failed: '{why:reason} ({code})',
+  cut_off: 'the upload was cut off when albumd ended',
+  uncertain: 'Not known whether it arrived: {why:reason}; albumd looks for it on the host',
+  album_deletion_open: 'albumd finds out first whether the album was deleted',
+  sent_before_loss:
+    'The state was lost while albumd worked; uploads go on once the earlier ones can arrive no more',
+  same_bytes_sent: 'the same bytes were sent before, and it is not known whether they arrived',
+  id_of_another: 'the host answered with the id of another picture',
+  album_asked_for:
+    'Album "{name}" was asked for and is not listed yet; albumd looks again before it makes another',
+  album_of_several:
+    'Album "{name}" is made once the shared store answers, because other machines may need it too',
+  album_twice:
+    'Two albums are called "{name}"; albumd takes one once it knows whether an earlier upload arrived',
+  album_not_known: 'Album "{name}" may be there or not, and the plan lists no albums; its pictures wait',
+  listing_changes: "An album's listing changed each time it was read; albumd tries again later",
+  listing_endless: 'The host lists more than {most} images or albums, without end; albumd tries again later',
+
+  // What became of a picture or an image.
+  moved_from: 'moved from {path}',
+  old_image_goes: 'the old image is to be deleted',
+  old_image_stays: 'the old image stays',
+  bytes_on_host: 'the bytes are on the host',
+  found_as_promised: 'the host has it under the address or the id that it had promised',
+  found_by_bytes: 'the bytes were fetched and are the same',
+  found_alike: 'an image of this name and these dimensions came; the bytes are not compared yet',
+  image_kept: 'the image stays on the host for good',
+  image_gone: 'the image is not on the host any more',
+  image_not_found: 'the audit did not find the image on the host',
+  image_refuted: "the linked image has other bytes: it is somebody else's",
+  picture_gone: 'the picture is gone from the disk',
+  older_version: 'the image was of an older version',
+  rule_hides: 'a rule hides the picture',
+  picture_moved: 'the picture moved to {path}',
+
+  // What a host says of an album's deletion.
+  deleted_more: ({ album, recorded, deleted }: { album: string; recorded: Counts; deleted: Counts }) =>
+    `With the album "${album}" the host deleted ${deleted.images} images and ${deleted.albums} albums; ` +
+    `${recorded.images} and ${recorded.albums} were recorded. "albumd audit" names recorded images that are gone`,
+
+  // What the audit found.
+  not_listed: 'the host does not list it any more',
+  twin_in_use: 'albumd uploaded it, and the file uses another image of the same bytes',
+  deletion_undone: 'albumd deleted it, and the host still has it',
+  looks_like: 'albumd has no record of it; it looks like {id} of the same name, which is recorded',
+  not_recorded: 'albumd has no record of it',
+  album_not_recorded: 'albumd has no record of it, and no folder for its album',
+  differs: '{differences:reasons}',
+  name_differs: 'the name is "{listed}" there, not "{name}"',
+  dimensions_differ: 'the dimensions are {listed} pixels there, not {recorded}',
+  size_differs: 'the size is {listed} there, not {size} bytes',
+  in_other_album: 'the image is in {album:folder}, not in {recorded:folder}',
+
+  // What `why` answers about a path (src/sync/outlook).
+  in_sync: 'the image has the bytes that the file had when it was last read',
+  in_sync_flat: ({ album }: { album: string }) =>
+    `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
+  linked_by_name:
+    'an image of this name, these dimensions and this size was on the host; the bytes are not compared yet',
+  cause_not_recorded: 'what went wrong is not recorded',
+  since_then: '{before:reason} (since then: {now:reason})',
+  not_scanned: 'there, and no scan has seen it yet',
+  not_visible: "File can't be looked at: {words}",
+  not_known: 'No such file, and albumd has never seen it',
+  folder_mirrored: 'part of the mirror',
+  folder_gone: (gone: { waiting: number; held: number; deleted: number } | null) =>
+    `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
+  image_deleted: 'the image was deleted: {why:reason}',
+  last_known: 'not there any more: {why:reason}',
+  last_event: 'not there any more: {event}',
+
+  // Why something on the disk is not mirrored. `at`: the folder above the path that is left out; null: the path itself is.
+  hidden_name: '{at:within}hidden: the name begins with a dot',
+  system_folder:
+    '{at:within}a folder for thumbnails, snapshots or deleted files of the system; "!{name}/" in mirrors[].ignore mirrors it',
+  symbolic_link:
+    '{at:within}a symbolic link, and albumd follows none; the picture is mirrored where it really lies if that is in a mirror',
+  special_file: '{at:within}no regular file',
+  rule_ignores: '{at:within}hidden by the rule {rule:rule}',
+  other_format: ({ extension, known }: { extension: string; known: string[] }) =>
+    `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes: ${known.join(', ')}`,
+  empty_file: '{at:within}empty',
+  ignore_file: '{at:within}the ignore rules of this folder',
+  not_utf8:
+    '{at:within}the name is not valid UTF-8 (written {name} here); until it has another, nothing in the folder counts as deleted',
+
+  // What happens next with a picture.
+  looked_at_again: 'albumd looks at it again',
+  will_be_uploaded: ({ ahead }: { ahead: number }) =>
+    ahead > 0 ? `albumd uploads it; other pictures that wait: ${inDigits(ahead)}` : 'albumd uploads it',
+  flat_goes: 'albumd sends it again, into its own album, once the host makes albums and quota is left',
+  flat_refused:
+    'stays where it is, because the host refuses its own album; "albumd retry" asks the host again',
+  flat_stays: 'stays where it is ({why})',
+  settles: 'waits until nobody has changed it for watch.settle',
+  outside_hours: 'uploads wait for their hours (uploads.hours)',
+  quota_used_up: ({ known }: { known: boolean }) =>
+    `waits for quota: today's uploads are used up; ${known ? 'goes on' : 'the host is asked again'}`,
+  reserve_kept: "waits: the rest of today's uploads is kept for new pictures (quota.reserve); goes on",
+  uploads_blocked: 'the host takes no uploads: {message:reason} ({code}); next try',
+  node_blocked: 'the upload node takes nothing: {message:reason} ({code}); next try',
+  listing_blocked:
+    'the host lists no albums, and the first upload needs that: {message:reason} ({code}); next try',
+  deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}); next try',
+  will_fail: 'will fail: {why:reason}',
+  sent_whole_or_not: '{why:reason}. albumd sends it when it is complete, or else as it is at this time',
+  sent_whole_alone: '{why:reason}. albumd sends it when it is complete, and stops waiting at this time',
+  tried_again: 'next try',
+  tried_once_changed: 'albumd tries again once the file changes',
+  looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',
+  rename_first: 'until {name} has another name, nothing in its folder counts as deleted',
+  not_mirrored: 'not mirrored',
+  hidden_image_stays: 'the image stays on the host',
+  root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',
+  all_paused: 'albumd is paused: nothing is sent or deleted',
+  paused_until: ({ until }: { until: number | null }) =>
+    `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
+
+  // What happens next with an image that is in escrow.
+  goes_next: '{of:image} is deleted, once everything was scanned again',
+  grace_runs:
+    '{of:image} is deleted once the grace has ended: when albumd has run for about {minutes} more min',
+  host_refused:
+    'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {minutes} more min',
+  image_stays: '{of:image} stays: {why:reason}',
+  but_stays: 'but {why:reason}',
+  doubt_elsewhere: 'but nothing is deleted while a folder is in doubt: {why:reason}',
+  an_older_version: 'an older version',
+  hidden_by_rule: 'hidden by an ignore rule',
+  moved_away: 'moved: the image is deleted once the picture is uploaded in its new place',
+  first_needs_album: 'the first picture in it needs it',
+
+  // What a person can do. The command follows these words.
+  run_sync: 'albumd does not run: it goes on with',
+  run_sync_then: 'albumd does not run: after that it goes on with',
+  run_daemon: 'albumd does not run, and the grace passes only while it runs: start it with',
+  compare_links: 'the bytes are compared with',
+  kept_stays:
+    'the image stays, and a file with the same bytes that comes back finds it again; delete it at the host to end its address',
+  prune_ignored: 'the image stays on the host; images of pictures that a rule hides are deleted with',
+  retry_now: 'or at once with',
+  accept_failure: 'or accept the failure, so that it counts as no trouble until the file changes, with',
+  failure_accepted:
+    'accepted: no trouble until the file changes or fails in another way; take that back with',
+  resend: 'or have it sent again, at the risk of having it twice, with',
+  approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
+    `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'only linked, and the bytes could not be compared'}): let it be deleted with`,
+  end_grace: 'or end the grace at once with',
+  keep_image: 'or keep {of:image} for good with',
+  approve_folder: 'let what is held be deleted with',
+  keep_folder: 'or keep what is held for good with',
+
+  // What status and doctor say of what waits.
+  deletions_wait: ({ deletions }: { deletions: number }) =>
+    `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
+  will_be_held: 'So many deletions will be held, and wait until you decide',
+  sent_again: ({ moved, left }: { moved: number; left: number }) =>
+    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved: sending ${moved === 1 ? 'it' : 'them'} again takes ` +
+    `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,
+  backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
+    const rest = pictures - today
+    const begins = nextDay === null ? "once the host's next day begins" : `after ${localTime(nextDay)}`
+    const daily = rest > perDay ? ` at ${inDigits(perDay)} a day${keptOf(kept)}` : ''
+    const now = `about ${spanInWords(ms)} of sending`
+    if (rest === 0) return `${count(pictures, 'picture')}: ${now}`
+    if (today === 0) return `${count(pictures, 'picture')}: ${begins}${daily}`
+    return `${count(pictures, 'picture')}: ${inDigits(today)} today in ${now}, the rest ${begins}${daily}`
+  },
+  rest_is_reserve: 'the rest is kept for new pictures',
+  looked_for_again: ({ until }: { until: number | null }) =>
+    `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
+  looked_for_by_sync: '"albumd sync" looks for it again',
+
+  // Why the store that the machines of an account share can't be used.
+  store_not_tried: '{where} has not answered yet',
+  store_lost: 'Cannot reach {where}. Check that the store runs, its address and the network',
+  store_slow: '{where} did not answer within {ms} ms. Check the store and the network',
+  store_full: '{where} has no memory left (OOM). Give it more, or see what else it holds',
+  store_read_only: '{where} takes no writes ({said}). Check its disk, and that it is no replica',
+  store_refuses: '{where} refuses the password or the user ({said}). Check account.shared_password_file',
+  store_tls: '{where} cannot be trusted ({code}). Check account.shared_ca_file and its certificate',
+  store_answers: '{where} answered {said}. Read its log',
+} as const
+
+/** The long reason, which `albumd why` alone tells. */
+export const MORE = {
+  other_account:
+    'The key was changed, and its account shows none of the recorded images: either it is another account, or the images were deleted there.',
+  incomplete: 'Found: {missing}.',
+  stays_incomplete:
+    'Found: {missing}. albumd leaves the file until it changes. To have such files sent as they are, set watch.incomplete to send, then run "albumd retry".',
+  too_large:
+    'The host refused a file of {refused} bytes. This one is tried again when it gets smaller, when host.plan changes, or after a day.',
+  perhaps_sent_before_loss:
+    'Sent again, it may be on the host twice, because without listings nobody can look.',
+  line_too_slow:
+    'A credential for an upload expires after that time (host.credential_lifetime), so an upload that takes longer would be refused at its end.',
+  same_address: 'When both have one address, nobody could tell whether the new image arrived.',
+  address_with_key:
+    'The address would be stored and shown, and the key with it. A key of a few letters can be in an address by chance.',
+  presign_without_album: 'The presign form of the interface (§4.3) names no album.',
+  images_alike: "Their bytes can't be compared: {why:reason}.",
+  older_version_alike: 'albumd tries again by itself, in case the images can be told apart later.',
+  linked_image_alike: "Its bytes can't be compared: {why:reason}.",
+  uncertain: 'albumd does not send it again before it knows, because it could then be on the host twice.',
+  folder_emptied:
+    'So many pictures at once are more often a disk that is not mounted than a wish to delete them.',
+  deleted_more:
+    'Somebody else may have put them there. Until the audit has ended, no whole album is deleted.',
+} as const satisfies Partial<Record<keyof typeof WORDS, string>>
+
+const sysctl = (key: string, value: number) =>
+  `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
+
+/**
+ * How many pictures wait, and how many of them can be sent `today`, which takes `ms` milliseconds. `nextDay`: ISO 8601; null:
+ * not known. `perDay`: how many can be sent on each day that follows, `kept`: how many further uploads a day `quota.reserve` keeps for new pictures.
+ */
+interface BacklogFacts {
+  pictures: number
+  today: number
+  ms: number
+  nextDay: string | null
+  perDay: number
+  kept: number
+}
+
+function keptOf(kept: number): string {
+  return kept > 0 ? ` (quota.reserve keeps ${inDigits(kept)} for new ones)` : ''
+}
+
+/**
+ * Which image is meant: the picture's image, the image of its older version, or the first waiting image of a folder that is
+ * gone.
+ */
+export interface OfImage {
+  of: 'image' | 'older' | 'first'
+}
+
+/** `path`: absolute. */
+interface AtPath {
+  path: string
+}
+
+export const IMAGES: Record<OfImage['of'], string> = {
+  image: 'the image',
+  older: 'the image of the older version',
+  first: 'the first of the waiting images',
+}
+
+function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 'deleted', number>): string {
+  const images = [
+    [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
+    [held, held === 1 ? 'is held' : 'are held'],
+    [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
+  ] as const
+  const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
+  return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
+}
+
+/** For a reason that a person can do something about: the command that does it. */
+export const COMMANDS = {
+  all_paused: 'albumd resume',
+  run_sync: 'albumd sync',
+  run_sync_then: 'albumd sync',
+  run_daemon: 'albumd run',
+  compare_links: 'albumd adopt --verify',
+  prune_ignored: 'albumd sync --prune-ignored',
+  retry_now: 'albumd retry {path:shell}',
+  accept_failure: 'albumd accept {path:shell}',
+  failure_accepted: 'albumd accept --undo {path:shell}',
+  resend: 'albumd retry --resend {path:shell}',
+  approve_image: 'albumd deletions approve {path:shell}',
+  end_grace: 'albumd deletions approve {path:shell}',
+  keep_image: 'albumd deletions discard {path:shell}',
+  approve_folder: 'albumd deletions approve {path:shell}',
+  keep_folder: 'albumd deletions discard {path:shell}',
+} as const
