@@ -219,7 +219,9 @@ describe('why, of a picture', () => {
       return found && { what: inWords(found.why), at: found.at }
     }
     const left = await step('half.png', 'leave')
-    expect(left!.what).toMatch(/^File is not complete yet.+when it is complete, and stops waiting at this time$/)
+    expect(left!.what).toMatch(
+      /^File is not complete yet.+when it is complete, and stops waiting at this time$/,
+    )
     expect(left!.at).toBe(Math.round(changed * 1000) / 1000 + 600_000)
     expect((await step('half.png', 'send'))!.what).toMatch(/or else as it is at this time$/)
     expect((await step('no.png', 'leave'))!.what).toContain('no picture')
