@@ -79,8 +79,10 @@ function keep(known: Known): void {
 export function readAccess(config: Config): Access {
   const { key, warning } = readApiKey(config, process.env)
   const ca = readAuthorities(config)
-  if (warning) process.stderr.write(`albumd: ${warning.message}. ${warning.remedy}\n`)
-  return { apiKey: key, ca, store: readStoreAccess(config, process.env) }
+  const store = readStoreAccess(config, process.env)
+  for (const told of [warning, store?.warning])
+    if (told) process.stderr.write(`albumd: ${told.message}. ${told.remedy}\n`)
+  return { apiKey: key, ca, store }
 }
 
 /**

@@ -4,10 +4,15 @@ import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded } from './paths.ts'
 import type { Config } from './schema.ts'
 
+/** What a person should know about the file of a secret, and what to do. */
+export interface SecretWarning {
+  message: string
+  remedy: string
+}
+
 export interface ApiKey {
   key: string
-  /** What a person should know about the key's file, and what to do. Null: nothing. */
-  warning: { message: string; remedy: string } | null
+  warning: SecretWarning | null
 }
 
 /** The part of a config that tells where the key is. */
@@ -53,16 +58,16 @@ export function keyFileOf(
 function readKeyFile(file: string, source: string): ApiKey {
   const missing = 'no such file, and it must hold the API key'
   const { bytes, mode } = readBounded(file, LONGEST, missing, message => refusal(source, message))
-  const warning = {
-    message: `${source}: Other users of this machine can read the key`,
-    remedy: 'Keep the file to its owner: chmod 600',
-  }
-  return { key: checked(bytes.toString(), source), warning: readableByOthers(mode) ? warning : null }
+  return { key: checked(bytes.toString(), source), warning: warningOf(mode, source, 'the key') }
 }
 
-/** Whether other users may read the key. Windows has no such bits, and Node shows them all as set there. */
-function readableByOthers(mode: number): boolean {
-  return process.platform !== 'win32' && (mode & 0o044) !== 0
+/** The warning when other users may read a secret. Windows has no such bits, and Node shows them all as set there. */
+function warningOf(mode: number, source: string, secret: string): SecretWarning | null {
+  if (process.platform === 'win32' || (mode & 0o044) === 0) return null
+  return {
+    message: `${source}: Other users of this machine can read ${secret}`,
+    remedy: 'Keep the file to its owner: chmod 600',
+  }
 }
 
 function checked(text: string, source: string): string {
@@ -92,6 +97,7 @@ export interface StoreAccess {
   password: string | null
   /** PEM. Null: the authorities that Node knows. */
   ca: string | null
+  warning: SecretWarning | null
 }
 
 /**
@@ -101,24 +107,27 @@ export interface StoreAccess {
  */
 export function readStoreAccess({ account }: StoreSource, env: NodeJS.ProcessEnv): StoreAccess | null {
   if (account.shared === undefined) return null
-  const password = readPassword(account.shared_password_file, env)
+  const found = readPassword(account.shared_password_file, env)
   const ca = readPem(account.shared_ca_file, 'account.shared_ca_file', "the store's authority")
-  return { url: account.shared, password, ca }
+  return { url: account.shared, ca, ...found }
 }
 
-function readPassword(named: string | undefined, env: NodeJS.ProcessEnv): string | null {
+function readPassword(
+  named: string | undefined,
+  env: NodeJS.ProcessEnv,
+): Pick<StoreAccess, 'password' | 'warning'> {
   const credential = env.CREDENTIALS_DIRECTORY && join(env.CREDENTIALS_DIRECTORY, 'shared-password')
   const file = named ?? (credential && existsSync(credential) ? credential : null)
-  if (file === null) return null
+  if (file === null) return { password: null, warning: null }
   const source = named === undefined ? 'systemd credential "shared-password"' : 'account.shared_password_file'
   const refuse = (message: string) => refusal(source, message)
   const missing = 'no such file; it must hold the password of account.shared'
-  const { bytes } = readBounded(file, LONGEST, missing, refuse)
+  const { bytes, mode } = readBounded(file, LONGEST, missing, refuse)
   const password = bytes.toString().replace(/\r?\n$/, '')
   if (password === '') throw refuse('is empty, and must hold the password of account.shared')
   if (bytes.length > LONGEST || /[\r\n]/.test(password))
     throw refuse('must hold the password of account.shared alone')
-  return password
+  return { password, warning: warningOf(mode, source, 'the password') }
 }
 
 function refusal(key: string, message: string): ConfigError {

@@ -2,7 +2,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config-error.ts'
-import { readApiKey } from '../../src/config/host-access.ts'
+import { readApiKey, readStoreAccess } from '../../src/config/host-access.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { parse, SHORTEST } from './config-text.ts'
 
@@ -107,4 +107,15 @@ describe('the API key', () => {
         : null,
     )
   })
+})
+
+it.skipIf(process.platform === 'win32').each([
+  [0o600, null],
+  [0o644, 'account.shared_password_file: Other users of this machine can read the password'],
+])("the store's password in a file of mode %o is warned of: %s", (mode, message) => {
+  write('open sesame', mode)
+  const account = { shared: 'redis://store', shared_password_file: file, shared_ca_file: undefined }
+  const access = readStoreAccess({ account }, {})
+  expect(access).toMatchObject({ password: 'open sesame' })
+  expect(access?.warning?.message ?? null).toBe(message)
 })

@@ -167,6 +167,7 @@ function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Acces
   findings.push(...(found?.findings ?? []))
   const ca = read('tls', () => readAuthorities(config))
   const store = read('store', () => readStoreAccess(config, env))
+  if (store?.warning) findings.push(warn('store', store.warning.message, store.warning.remedy))
   return { key: found?.key ?? null, ca, store, findings }
 }
 
