@@ -48,7 +48,7 @@ async function sharing(): Promise<{ go(): Promise<unknown>; end(): Promise<unkno
             ca: null,
             baseUrl: 'bench',
             apiKey: 'bench',
-            machine: name,
+            machine: { id: name, name },
             share: 1 / 8,
             usedToday: 0,
             clock,

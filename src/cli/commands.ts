@@ -71,7 +71,7 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
   ['audit', "Compare the host's listing with what is recorded", MIRRORING],
   [
     'trust [folder]',
-    'Accept a guarded folder as it is now: says what that will delete, and records it at once',
+    'Accept a guarded folder as it is now, after saying what that will delete; or take albums from a machine that is gone',
     ACTING,
   ],
   [

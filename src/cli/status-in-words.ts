@@ -5,7 +5,7 @@ import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
-import { because, inWords } from '../words/reasons.ts'
+import { because, inWords, ratesInWords } from '../words/reasons.ts'
 import {
   count,
   inDigits,
@@ -242,10 +242,11 @@ export function watchingInWords(watching: Watching | null): string[] {
 
 /** The lines of `status` about the machines that share the account, and about their store. */
 export function machinesInWords({ store, machines }: Pick<Status, 'store' | 'machines'>): string[] {
-  const lines = machines.map(({ name, is_this, seen, albums, used_today, rate }) => {
+  const lines = machines.map(({ name, is_this, state, seen, albums, used_today, rates }) => {
     const has = albums.map(album => (album === '' ? "the host's root" : `"${printable(album)}"`)).join(', ')
     const own = is_this ? ' (this one)' : ''
-    return `machine ${printable(name)}${own}: ${has || 'no album'}; ${inDigits(used_today)} today, ${rate} a second, seen ${localTime(seen)}`
+    const does = state === 'works' ? ratesInWords(rates) : state
+    return `machine ${printable(name)}${own}: ${has || 'no album'}; ${inDigits(used_today)} today, ${does}, seen ${localTime(seen)}`
   })
   const away = store?.away
   if (away)

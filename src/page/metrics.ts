@@ -72,6 +72,7 @@ export class Metrics {
   ])
   readonly #rate = this.#gauge('albumd_machine_rate', 'Requests of a machine in its last second.', [
     'machine',
+    'endpoint',
   ])
   readonly #usedBy = this.#gauge('albumd_machine_quota_used', 'Uploads that a machine requested today.', [
     'machine',
@@ -118,9 +119,9 @@ export class Metrics {
   #lookAtMachines({ store, machines }: AccountStatus, wall: number): void {
     if (store) this.#store.set(store.away === null ? 1 : 0)
     for (const gauge of [this.#seen, this.#rate, this.#usedBy]) gauge.reset()
-    for (const { name: machine, seen, rate, used_today } of machines) {
+    for (const { name: machine, seen, rates, used_today } of machines) {
       this.#seen.set({ machine }, Math.max(0, wall - Date.parse(seen)) / 1000)
-      this.#rate.set({ machine }, rate)
+      for (const [endpoint, rate] of Object.entries(rates)) this.#rate.set({ machine, endpoint }, rate!)
       this.#usedBy.set({ machine }, used_today)
     }
   }

@@ -10,8 +10,7 @@ import { StoreClock } from './store-clock.ts'
 
 /** What the machines of one account share. */
 export interface SharedAccount {
-  /** The name of this machine. */
-  readonly machine: string
+  readonly machine: Named
   readonly store: Store
   /** Why the store can't be used, or null. */
   away(): Away | null
@@ -35,8 +34,14 @@ export interface SharedAccount {
   close(): Promise<void>
 }
 
+/** A machine, as other machines know it. */
+export interface Named {
+  id: string
+  name: string
+}
+
 export interface AccountOptions {
-  machine: string
+  machine: Named
   /** The part of each rate that this machine uses while the store is away. */
   share: number
   /** How many credentials the host has issued to this machine today. Its first beat tells the others. */
@@ -58,7 +63,7 @@ export interface SharedOptions extends AccountOptions, Whereabouts {}
 
 /** Opens what the machines share, without waiting for the store. */
 export function openShared(options: SharedOptions): SharedAccount {
-  return openAccount(openStore(options, `machines:${options.machine}`), options)
+  return openAccount(openStore(options, `machines:${options.machine.id}`), options)
 }
 
 function openStore({ baseUrl, apiKey, clock, ...where }: Whereabouts, presence?: string): Store {
@@ -134,7 +139,8 @@ export function openAccount(
 ): SharedAccount {
   const ended = new AbortController()
   const storeClock = new StoreClock()
-  const facts: MachineFacts = { share, alone: false, rate: 0, usedToday, albums: [] }
+  const { id, name } = machine
+  const facts: MachineFacts = { name, share, alone: false, rates: {}, usedToday, albums: [] }
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
   let lastBeat = lastAnswer
@@ -161,7 +167,7 @@ export function openAccount(
   }
   const { windows, windowOf } = openWindows({
     store,
-    machine,
+    machine: id,
     clock,
     storeClock,
     share,
@@ -182,9 +188,10 @@ export function openAccount(
     lastBeat = sent
     // A machine that has ended uses no part of the rate.
     const using = facts.share === null ? [] : windows
-    facts.rate = using.reduce((sum, window) => sum + window.recent(sent).length, 0)
+    const rates = using.map(window => [window.endpoint, window.recent(sent).length] as const)
+    facts.rates = Object.fromEntries(rates.filter(([, rate]) => rate > 0))
     facts.alone = sent - lastAnswer > MISSED_MS || windows.some(window => window.wasAlone(sent))
-    const answer = await beat(store, machine, facts)
+    const answer = await beat(store, id, facts)
     if (answer === null) return
     lastAnswer = clock.monotonic()
     storeClock.learn(sent, lastAnswer, answer.now)
@@ -213,7 +220,7 @@ export function openAccount(
     others: {
       used: ms =>
         machinesNow()
-          .filter(({ name, seenMs }) => name !== machine && seenMs < ms)
+          .filter(each => each.id !== id && each.seenMs < ms)
           .reduce((sum, { facts }) => sum + facts.usedToday, 0),
       refused: resumesInMs => void refused(resumesInMs),
       grantedAgain: () => void forgetRefusal(store),

@@ -10,6 +10,45 @@ import { script } from './store.ts'
  */
 
 /**
+ * Part of a script: the albums of this machine, the claims of others in the order of their albums, and the machine that has an
+ * album, or one above or below it.
+ */
+const OWNERS = `
+local function claims_of(claims, me)
+  local all, mine, others = redis.call('HGETALL', claims), {}, {}
+  for i = 1, #all, 2 do
+    if all[i + 1] == me then mine[all[i]] = true else others[#others + 1] = { all[i], all[i + 1] } end
+  end
+  table.sort(others, function(one, other) return one[1] < other[1] end)
+  return mine, others
+end
+
+local function taken(machines, album, other, owner, now)
+  if string.sub(other, 1, #album) ~= album and string.sub(album, 1, #other) ~= other then return nil end
+  local until_ = tonumber(redis.call('HGET', machines, owner .. '/until') or '0')
+  return {'taken', other, redis.call('HGET', machines, owner .. '/name') or '',
+    redis.call('HGET', machines, owner .. '/seen') or '0', until_ > now and 1 or 0, now}
+end
+`
+
+/**
+ * Changes nothing. KEYS: the first two. ARGV: the machine's id, and the albums: "/A/B/". Answers as CLAIM where another machine
+ * has one of the albums, or else an empty list.
+ */
+export const LOOK = script(`${OWNERS}
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local mine, others = claims_of(KEYS[1], ARGV[1])
+for at = 2, #ARGV do
+  for _, claim in ipairs(others) do
+    local told = taken(KEYS[2], ARGV[at], claim[1], claim[2], now)
+    if told then return told end
+  end
+end
+return {}
+`)
+
+/**
  * Claims albums, or renews the claims. ARGV: the machine's id, its process, its name, the lease in ms, `take` (1: the albums
  * of machines that are gone are taken over), `begin` (1: the process begins), and the albums: "h/A/B/" when the machine's
  * state says that it held the album, else "n/A/B/". Answers one of
@@ -19,7 +58,7 @@ import { script } from './store.ts'
  * - replaced: another process with this machine's id has begun
  * - new, the milliseconds to wait: the store may have lost the claims of others, who bring them back meanwhile
  */
-export const CLAIM = script(`
+export const CLAIM = script(`${OWNERS}
 local claims, machines, began, lost = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local me, process, name, lease, take, begin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local time = redis.call('TIME')
@@ -30,24 +69,17 @@ local earlier = tonumber(redis.call('GET', began)) + lease
 local known = redis.call('HGET', machines, me .. '/process')
 if known and known ~= process and begin == '0' then return {'replaced'} end
 
-local all = redis.call('HGETALL', claims)
-local mine, others, gone = {}, {}, {}
-for i = 1, #all, 2 do
-  if all[i + 1] == me then mine[all[i]] = true else others[#others + 1] = { all[i], all[i + 1] } end
-end
-table.sort(others, function(one, other) return one[1] < other[1] end)
+local mine, others = claims_of(claims, me)
+local gone = {}
 local wanted, wait, knows = {}, 0, true
 for i = 7, #ARGV do
   local album = string.sub(ARGV[i], 2)
   wanted[album] = true
   for _, claim in ipairs(others) do
     local other, owner = claim[1], claim[2]
-    if string.sub(other, 1, #album) == album or string.sub(album, 1, #other) == other then
-      local until_ = tonumber(redis.call('HGET', machines, owner .. '/until') or '0')
-      if take == '0' or until_ > now then
-        return {'taken', other, redis.call('HGET', machines, owner .. '/name') or '',
-          redis.call('HGET', machines, owner .. '/seen') or '0', until_ > now and 1 or 0, now}
-      end
+    local told = taken(machines, album, other, owner, now)
+    if told then
+      if take == '0' or told[5] == 1 then return told end
       gone[other] = owner
     end
   end

@@ -1,5 +1,5 @@
 import { because, inWords, type Reason } from '../words/reasons.ts'
-import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from './claim-scripts.ts'
+import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE, LOOK } from './claim-scripts.ts'
 import type { Store, Value } from './store.ts'
 
 /** How long a machine that is not heard of keeps its leave to delete. Its albums stay its own for as long as it takes. */
@@ -18,21 +18,16 @@ const ASKED_MOST = 60
 const CONNECTING_MS = 100
 const CONNECTING_MOST = 30
 
-/** The machine that has an album. */
-export interface Owner {
-  /** The album, with slashes; '' is the host's root. */
-  album: string
-  machine: string
-  /** When it was last seen: milliseconds since 1970, by this machine's clock. */
-  seen: number
-  /** Whether its lease is alive: it worked within the last half minute, and may work now. */
-  works: boolean
-}
-
 /** Another machine has one of the albums. `code`: LOCKED. */
 export class AlbumTaken extends Error {
   override name = 'AlbumTaken'
   readonly code = 'LOCKED'
+  readonly reason: Reason
+
+  constructor(reason: Reason) {
+    super(inWords(reason))
+    this.reason = reason
+  }
 }
 
 /** Whether this machine has its albums can't be found out now. `code`: STORE_AWAY. */
@@ -229,7 +224,9 @@ export class AlbumClaims {
     }
     machine.keepHeld([])
     this.#lease = null
-    this.#lost = answer[0] === 'replaced' ? COPY : takenBy(this.#ownerOf(answer))
+    this.#lost = new AlbumTaken(
+      answer[0] === 'replaced' ? because('state_copied') : takenBy(answer, clock.wall()),
+    )
     return { kind: 'lost', error: this.#lost }
   }
 
@@ -246,30 +243,34 @@ export class AlbumClaims {
       ...albums.map(album => `${held.has(album) ? 'h' : 'n'}${albumKey(album)}`),
     ])
   }
-
-  #ownerOf([, key, machine, seen, works, now]: Value[]): Owner {
-    return {
-      album: String(key).slice(1, -1),
-      machine: String(machine),
-      // The store's clock may differ from this machine's.
-      seen: this.#options.clock.wall() - (Number(now) - Number(seen)),
-      works: Number(works) === 1,
-    }
-  }
 }
 
 const KEYS = ['claims', 'claims:machines', 'claims:began', 'claims:lost']
 const IN_DOUBT = because('claim_in_doubt')
 const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
 
-const COPY = new AlbumTaken(
-  'another albumd with a copy of this state folder has begun; give each its own state_dir',
-)
+/**
+ * Why a process of this machine would not get its albums, without claiming them. Null: no other machine has one, or the store
+ * is away. `id`: the machine's; '' where it has none yet. `now`: milliseconds since 1970.
+ */
+export async function lookForOwner(
+  store: Store,
+  id: string,
+  albums: readonly string[],
+  now: number,
+): Promise<Reason | null> {
+  const told = await store.run(LOOK, KEYS.slice(0, 2), [id, ...albums.map(albumKey)])
+  const answer = told.ok ? (told.value as Value[]) : []
+  return answer.length > 0 ? takenBy(answer, now) : null
+}
 
-function takenBy({ album, machine, seen, works }: Owner): AlbumTaken {
-  return new AlbumTaken(
-    `the album "${album}" belongs to the machine ${machine}, last seen ${new Date(seen).toISOString()}` +
-      `${works ? ', which worked within the last half minute' : ''}; only one machine may mirror into an album. ` +
-      `Name another album, or when ${machine} is gone for good: albumd trust --take-album`,
-  )
+/** `wall`: this machine's clock, which may differ from the store's. */
+function takenBy([, key, machine, seen, works, now]: Value[], wall: number): Reason {
+  const album = String(key).slice(1, -1) || '/'
+  if (Number(works) === 1) return because('album_in_use', { album, machine: String(machine) })
+  return because('album_taken', {
+    album,
+    machine: String(machine),
+    seen: wall - (Number(now) - Number(seen)),
+  })
 }

@@ -1,8 +1,10 @@
+import type { Endpoint } from '../protocol/endpoints.ts'
 import { type Script, type Store, script } from './store.ts'
 
 /** A machine of the account. */
 export interface Machine {
-  name: string
+  /** As its state folder has it. A machine that gets another name stays the same. */
+  id: string
   /** How many milliseconds ago the store last heard of it. */
   seenMs: number
   /** What the machine last told of itself. */
@@ -10,12 +12,13 @@ export interface Machine {
 }
 
 export interface MachineFacts {
+  name: string
   /** The part of the rate that the machine uses while the store is away. Null: it has ended, and uses none. */
   share: number | null
   /** The machine uses this part, because the store did not answer lately. */
   alone: boolean
-  /** Requests in the last second. */
-  rate: number
+  /** Requests in the last second, by endpoint. An endpoint without one is left out. */
+  rates: Partial<Record<Endpoint, number>>
   /** How many credentials the host has issued to it today. */
   usedToday: number
   /** The albums that the machine has, as paths on the host. */
@@ -26,8 +29,8 @@ export interface MachineFacts {
 const LISTED_MS = 7 * 86_400_000
 
 /**
- * KEYS: machines, rate. ARGV: the machine's name, its facts, how long it is listed. Answers now and, for each machine: name,
- * when it was seen, facts.
+ * KEYS: machines, rate. ARGV: the machine's id, its facts, how long it is listed. Answers now and, for each machine: id, when
+ * it was seen, facts.
  */
 const BEAT: Script = script(`
 local time = redis.call('TIME')
@@ -57,16 +60,16 @@ return answer
  */
 export async function beat(
   store: Store,
-  name: string,
+  id: string,
   facts: MachineFacts,
 ): Promise<{ now: number; machines: Machine[] } | null> {
-  const answer = await store.run(BEAT, ['machines', 'rate'], [name, JSON.stringify(facts), LISTED_MS])
+  const answer = await store.run(BEAT, ['machines', 'rate'], [id, JSON.stringify(facts), LISTED_MS])
   if (!answer.ok) return null
   const [now, ...rest] = answer.value as [number, ...(string | number)[]]
   const machines: Machine[] = []
   for (let at = 0; at < rest.length; at += 3) {
-    const [name, seen, facts] = rest.slice(at, at + 3) as [string, number, string]
-    machines.push({ name, seenMs: Math.max(0, now - seen), facts: JSON.parse(facts) })
+    const [id, seen, facts] = rest.slice(at, at + 3) as [string, number, string]
+    machines.push({ id, seenMs: Math.max(0, now - seen), facts: JSON.parse(facts) })
   }
-  return { now, machines: machines.sort((one, other) => one.name.localeCompare(other.name)) }
+  return { now, machines: machines.sort((one, other) => one.facts.name.localeCompare(other.facts.name)) }
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { Redis } from 'ioredis'
 import { because, type Reason } from '../words/reasons.ts'
 import type { Answer, Away, Script, Store, Value } from './store.ts'
@@ -31,13 +32,15 @@ export function openRedis(options: RedisOptions): Store {
   const { hostname, port, username, pathname, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const where = `${hostname}:${port || 6379}`
+  const isTls = protocol === 'rediss:'
   const redis = new Redis({
     host,
     port: Number(port || 6379),
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password }),
     db: Number(pathname.slice(1) || 0),
-    ...(protocol === 'rediss:' && { tls: { servername: host, ...(ca !== null && { ca }) } }),
+    // TLS sends the server's name (SNI) for names only; Node warns of an IP address.
+    ...(isTls && { tls: { ...(isIP(host) === 0 && { servername: host }), ...(ca !== null && { ca }) } }),
     connectionName: name,
     // A command that waited, or that was sent twice, would be about a time that is over.
     enableOfflineQueue: false,
@@ -62,7 +65,11 @@ export function openRedis(options: RedisOptions): Store {
   }
 
   // Failures of a connection. The client tries again by itself.
-  redis.on('error', error => set(whyAway(error, where)))
+  redis.on('error', error => {
+    // A store without TLS waits for the end of what it takes for a command.
+    const isSilent = isTls && (error as NodeJS.ErrnoException).code === 'ETIMEDOUT'
+    set(isSilent ? because('store_no_tls', { where, ms: CONNECT_MS }) : whyAway(error, where))
+  })
   redis.on('close', () => away ?? set(because('store_lost', { where })))
   redis.connect().catch(() => {})
   // A connection that hears a channel can't do anything else.

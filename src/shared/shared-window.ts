@@ -24,6 +24,7 @@ export interface OwnWindow {
 /** What the windows of all endpoints share. */
 export interface WindowOptions {
   store: Store
+  /** The machine's id. */
   machine: string
   clock: SteadyClock
   storeClock: StoreClock
@@ -95,7 +96,10 @@ export class SharedWindow {
   /** Without the store: when the next request may leave, where the part is less than one a second. */
   #nextAt = 0
 
+  readonly endpoint: Endpoint
+
   constructor(endpoint: Endpoint, limit: number, own: OwnWindow, options: WindowOptions) {
+    this.endpoint = endpoint
     this.#own = own
     this.#most = limit
     this.#limit = limit

@@ -361,6 +361,13 @@ export const WORDS = {
     `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
   looked_for_by_sync: '"albumd sync" looks for it again',
 
+  // Which machine has an album.
+  album_taken:
+    'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or take it over when {machine} is gone for good: "albumd trust --take-album"',
+  album_in_use:
+    'Album "{album}" belongs to the machine {machine}, which worked within the last half minute. Name another, or stop albumd there and say "albumd trust --take-album" half a minute later',
+  state_copied: 'Another albumd with a copy of this state folder has begun. Give each a state_dir of its own',
+
   // Why the store that the machines of an account share can't be used.
   store_not_tried: '{where} has not answered yet',
   store_lost: 'Cannot reach {where}. Check that the store runs, its address and the network',
@@ -369,6 +376,8 @@ export const WORDS = {
   store_read_only: '{where} takes no writes ({said}). Check its disk, and that it is no replica',
   store_refuses: '{where} refuses the password or the user ({said}). Check account.shared_password_file',
   store_tls: '{where} cannot be trusted ({code}). Check account.shared_ca_file and its certificate',
+  store_no_tls:
+    '{where} began no TLS within {ms} ms. Check the port, the network, and whether the store speaks TLS (rediss:)',
   store_answers: '{where} answered {said}. Read its log',
 } as const
 

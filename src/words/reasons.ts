@@ -15,6 +15,12 @@ export function usesOf(endpoint: string): string {
   return OF_ENDPOINT[endpoint] ?? endpoint
 }
 
+/** A machine's requests in its last second, by endpoint. */
+export function ratesInWords(rates: Partial<Record<string, number>>): string {
+  const all = Object.entries(rates).map(([endpoint, rate]) => `${endpoint} ${rate}`)
+  return all.length === 0 ? 'no request in its last second' : `${all.join(', ')} a second`
+}
+
 /** Reasons that end by themselves within moments, so nobody has to do anything. */
 const PASSING = ['ignore_file_vanished', 'scan_ended', 'root_moved'] as const satisfies readonly ReasonCode[]
 

@@ -34,6 +34,7 @@ const STATUS: Status = {
     per_day: 9,
     done_by: null,
   },
+  waits_for: null,
   store: null,
   machines: [],
   watching: null,

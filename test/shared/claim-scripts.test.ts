@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE } from '../../src/shared/claim-scripts.ts'
+import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE, LOOK } from '../../src/shared/claim-scripts.ts'
 import type { Script, Value } from '../../src/shared/store.ts'
 import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
 import { Random } from '../sim/histories/random.ts'
@@ -21,6 +21,7 @@ function drawCall(random: Random): [Script, string[], (string | number)[]] {
     [CLAIM, KEYS, [me, process, `name of ${me}`, lease, random.below(2), random.below(2), ...albums]],
     [CLAIM, KEYS, [me, process, `name of ${me}`, lease, random.below(2), random.below(2), ...albums]],
     [LEAVE, KEYS, [me, process]],
+    [LOOK, KEYS.slice(0, 2), [random.pick([me, '']), ...albums.map(album => album.slice(1))]],
     [BEGIN_ALBUM, [key, KEYS[1]!, KEYS[3]!], [me, HOUR_MS]],
     [END_ALBUM, [key], [me, HOUR_MS, random.pick(['', 'id'])]],
   ] as [Script, string[], (string | number)[]][])

@@ -3,12 +3,13 @@ import {
   AlbumClaims,
   AlbumTaken,
   LEASE_MS,
+  lookForOwner,
   type Machine,
   RENEW_MS,
   StoreAway,
 } from '../../src/shared/claims.ts'
 import type { Store } from '../../src/shared/store.ts'
-import { because } from '../../src/words/reasons.ts'
+import { because, inWords } from '../../src/words/reasons.ts'
 import { quiet, Timeline } from '../sim/engine/virtual-clock.ts'
 import { FakeRedis } from '../sim/machines/fake-redis.ts'
 
@@ -118,7 +119,7 @@ describe('an album', () => {
     await one.claims.close()
     await pass(10 * 3_600_000)
     await expect(machine('two', ['Photos']).open()).rejects.toThrow(
-      /belongs to the machine one, last seen 2026-11-2\dT/,
+      /belongs to the machine one, last seen 2026-11-2\d .*gone for good/,
     )
   })
 
@@ -128,7 +129,9 @@ describe('an album', () => {
     const one = machine('one', ['Photos'])
     await one.open()
     const two = machine('two', ['Photos/2024'])
-    await expect(two.claims.open(never, true)).rejects.toThrow(/worked within the last half minute/)
+    await expect(two.claims.open(never, true)).rejects.toThrow(
+      /worked within the last half minute.*--take-album" half a minute later/,
+    )
     one.away = true
     await pass(RENEW_MS + LEASE_MS)
     await machine('two', ['Photos/2024']).claims.open(never, true)
@@ -161,6 +164,24 @@ describe('an album', () => {
     await one.claims.close()
     await machine('one', ['Scans']).open()
     await expect(machine('two', ['Photos']).open()).resolves.toBeUndefined()
+  })
+})
+
+describe('a look at the albums', () => {
+  it('names the machine that has one, above or below it, and changes nothing', async () => {
+    const { machine, settle, pass, redis } = setUp()
+    await settle()
+    const one = machine('one', ['Photos'])
+    await one.open()
+    const store = { run: async (...what) => ({ ok: true, value: redis.run(...what) }) } as Store
+    const look = (id: string, ...albums: string[]) => lookForOwner(store, id, albums, Date.now())
+    expect(inWords((await look('id of two', 'Scans', 'Photos/2024'))!)).toContain('last half minute')
+    expect(await look('id of one', 'Photos')).toBe(null)
+    expect(await look('', 'Photos 2')).toBe(null)
+    await one.claims.close()
+    await pass(1)
+    expect(inWords((await look('', 'Photos'))!)).toContain('when one is gone for good')
+    await expect(machine('two', ['Photos 2']).open()).resolves.toBeUndefined()
   })
 })
 

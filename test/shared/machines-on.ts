@@ -36,7 +36,7 @@ export function openMachine(
     ca: null,
     baseUrl: 'https://images.example.com/api/v1',
     apiKey: 'key-of-the-account',
-    machine,
+    machine: { id: `id of ${machine}`, name: machine },
     share,
     usedToday: 0,
     clock,

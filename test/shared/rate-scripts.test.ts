@@ -25,7 +25,8 @@ function drawAct(random: Random, now: number, given: string[]): (store: Store) =
   const facts = {
     share: random.pick([1 / 8, 0.5, null]),
     alone: random.chance(0.2),
-    rate: 3,
+    name: me,
+    rates: { list: 3 },
     usedToday: 7,
     albums: ['A'],
   }
@@ -80,7 +81,7 @@ it('is whole again within ten seconds after a machine was killed that had taken 
   const store = {
     run: async (script, names, args) => ({ ok: true, value: redis.run(script, names, args) }),
   } as Store
-  const facts = { share: 1 / 8, alone: false, rate: 0, usedToday: 0, albums: [] }
+  const facts = { name: 'one', share: 1 / 8, alone: false, rates: {}, usedToday: 0, albums: [] }
   const places = (machine: string, count: number) =>
     Array.from({ length: count }, (_, at) => {
       const [, isPlace] = redis.run(RATE, NAMES, [machine, `${now}${at}`, 4, '', 0, '']) as number[]

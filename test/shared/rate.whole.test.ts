@@ -16,7 +16,7 @@ describe.skipIf(noStore)('the rate of an account', () => {
     await Promise.all(machines.map(machine => machine.send(80)))
     expect(departures).toHaveLength(240)
     expect(mostInASecond(departures)).toBeLessThanOrEqual(LIMIT)
-    expect(machines[0]!.shared.machines().map(({ name }) => name)).toEqual(['m0', 'm1', 'm2'])
+    expect(machines[0]!.shared.machines().map(({ facts }) => facts.name)).toEqual(['m0', 'm1', 'm2'])
   })
 
   it('gives each machine a fair part while all have work', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRedis } from '../../src/shared/redis-store.ts'
 import { keyPrefix, script } from '../../src/shared/store.ts'
 import { codeOf, inWords } from '../../src/words/reasons.ts'
@@ -49,6 +49,17 @@ describe.skipIf(noStore)('the store', () => {
     expect(await state(store)).toBe('store_slow')
     real.signal('SIGCONT')
     await expect.poll(() => state(store)).toBe(null)
+    await store.close()
+  })
+
+  it('is away when it speaks no TLS, and says so', async () => {
+    const real = await startStore()
+    const warned = vi.fn()
+    process.on('warning', warned)
+    onTestFinished(() => void process.off('warning', warned))
+    const store = open({ url: real.url.replace('redis:', 'rediss:') })
+    await expect.poll(() => state(store), { timeout: 10_000 }).toBe('store_no_tls')
+    expect(warned).not.toHaveBeenCalled()
     await store.close()
   })
 

@@ -70,6 +70,7 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   will_be_uploaded: [{ ahead: 0 }, { ahead: 3 }],
   quota_used_up: [{ known: true }, { known: false }],
   paused_until: [{ until: null }, { until: 0 }],
+  album_taken: [{ seen: 0 }],
   approve_image: [{ held: 'held' }, { held: 'unproved' }],
   deletions_wait: [{ deletions: 1 }, { deletions: 2 }],
   looked_for_again: [{ until: null }, { until: 0 }],

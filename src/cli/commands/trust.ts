@@ -18,7 +18,7 @@ export const trustCommand = configCommand(
       })
       .options({
         'take-album': flag(
-          'Take the albums of the mirrors from a machine that is gone for good (account.shared)',
+          'Instead of a folder: take the albums of the mirrors from a machine that is gone for good (account.shared)',
         ),
         ...jsonOption,
       })
@@ -26,7 +26,9 @@ export const trustCommand = configCommand(
       .example('$0 trust --take-album', 'The machine that had the album is gone for good')
       .epilogue(
         'It does not ask: it says which images will be deleted, and accepts the folder at once. The next ' +
-          'sync or run deletes them. The hold applies, and so does the grace where the daemon runs.',
+          'sync or run deletes them. The hold applies, and so does the grace where the daemon runs. ' +
+          'With --take-album it deletes nothing: the albums of the mirrors belong to this machine from then on. It is ' +
+          'refused while the other machine works, and for half a minute after it was killed.',
       ),
   async (config, { folder: given, 'take-album': takeAlbum, json }, onInterrupts) => {
     if (takeAlbum) return takeAlbums(config, json, onInterrupts)

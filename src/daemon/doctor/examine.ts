@@ -55,7 +55,7 @@ export async function* examine(
   yield* checkQuota(status)
   yield* checkUploadCommand(config, status)
   const access = readAccess(config, file, env)
-  yield* checkStore(access.store ?? null, status, signal)
+  yield* checkStore(config, access, status, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
   const told = isRunning ? await answered() : undefined
@@ -76,6 +76,12 @@ function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Find
     const paused = because('paused_until', { until: until === null ? null : Date.parse(until) })
     yield warn('daemon', inWords(paused), 'albumd resume')
   }
+  if (status?.waits_for?.code === 'STORE_NEW')
+    return yield warn(
+      'daemon',
+      status.waits_for.message,
+      'Nothing to do: it goes on by itself within half a minute',
+    )
   for (const { folder, state, reason } of status?.mirrors ?? [])
     if (state === 'guarded' || state === 'blocked')
       yield fail('daemon', `${folder}: ${state}: ${reason}`, '"albumd status" tells more')

@@ -11,6 +11,7 @@ export type Check =
   | 'quota'
   | 'on_upload'
   | 'store'
+  | 'album'
   | 'readings'
   | 'host'
   | 'tls'

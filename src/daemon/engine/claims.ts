@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { SharedAccount } from '../../shared/account.ts'
-import { AlbumClaims, type AlbumTaken, StoreAway } from '../../shared/claims.ts'
+import { AlbumClaims, AlbumTaken, StoreAway } from '../../shared/claims.ts'
 import { mayArriveFor } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
@@ -33,6 +33,7 @@ export async function openClaims(
   const ended = new AbortController()
   let lost: AlbumTaken | null = null
   const { albums } = ownAlbums(config.mirrors)
+  const noteTaken = ({ reason }: AlbumTaken) => commit(tx => tx.meta.set('album_taken', reason))
   const claims = new AlbumClaims({
     store: shared.store,
     clock: systemClock,
@@ -48,6 +49,8 @@ export async function openClaims(
     },
     onLost(error) {
       lost = error
+      // When the state has failed, the pass fails too.
+      noteTaken(error).catch(() => {})
       shared.tellAlbums([])
       ended.abort()
     },
@@ -56,7 +59,9 @@ export async function openClaims(
   try {
     await claims.open(interruption.stop, take)
     if (!interruption.stop.aborted) shared.tellAlbums(albums)
+    if (meta.get('album_taken') !== null) await commit(tx => tx.meta.clear('album_taken'))
   } catch (error) {
+    if (error instanceof AlbumTaken) await noteTaken(error)
     throw error instanceof StoreAway ? new StateError(error.code, error.message) : error
   }
   const both = (signal: AbortSignal) => AbortSignal.any([signal, ended.signal])

@@ -8,6 +8,7 @@ import type { SharedAccount } from '../../shared/account.ts'
 import { readQuota } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { allowanceOf } from '../report/quota-status.ts'
+import { openMachine } from '../state/machine.ts'
 
 /** What albumd needs to use the account and the store. `ca`: PEM, or null for the authorities that Node knows. */
 export interface Access {
@@ -30,7 +31,8 @@ export async function openSharedAccount(
 ): Promise<SharedAccount | null> {
   if (!store) return null
   const { openShared } = await import('../../shared/account.ts')
-  const { machine, when_away: share } = config.account
+  const { when_away: share } = config.account
+  const machine = openMachine(config)
   const clock = systemClock
   const { began } = readQuota(synced, allowanceOf(config), clock.wall())
   const usedToday = synced.account.quota(new Date(began).toISOString()).used

@@ -10,14 +10,16 @@ export interface MachineStatus {
   name: string
   /** Whether this is the machine that tells. */
   is_this: boolean
+  /** works: it is heard of now. ended: it said so. silent: it is cut off, suspended or gone. */
+  state: 'works' | 'ended' | 'silent'
   /** When the store last heard of it: ISO 8601. */
   seen: string
   /** The albums that the machine has, as paths on the host. */
   albums: string[]
   /** How many credentials the host has issued to it today. */
   used_today: number
-  /** Its requests in the last second, at all endpoints. */
-  rate: number
+  /** Its requests in its last second, by endpoint, because each endpoint has a limit of its own. */
+  rates: Partial<Record<string, number>>
 }
 
 /** The store that the machines share, in `status --json`. `away`: why it can't be used. Null: it answers. */
@@ -35,10 +37,14 @@ export interface AccountStatus {
 const RECORD_MS = 10_000
 /** A store that is away for a shorter time is not worth a line of the log. */
 const AWAY_MS = 5000
+/** A machine of which the store has not heard for so long is silent. */
+const SILENT_MS = 10_000
+/** A machine with this machine's name may be this machine before its state was lost. By then, it is silent. */
+const NAMED_ALIKE_MS = 15_000
 
 /**
- * Records what the machines tell, for `status`, doctor, page and metrics, and notes when the store is away for some
- * seconds, and when it is back. `wall`: milliseconds since 1970.
+ * Records what the machines tell, for `status`, doctor, page and metrics. Notes when the store is away for some seconds, and
+ * when it is back, and when another machine has the name of this one. `wall`: milliseconds since 1970.
  */
 export function recordMachines(
   shared: SharedAccount,
@@ -49,6 +55,8 @@ export function recordMachines(
   let recorded = { what: '', at: Number.NEGATIVE_INFINITY }
   let awaySince: number | null = null
   let isNoted = false
+  let alikeSince: number | null = null
+  let isAlikeNoted = false
   shared.onBeat(async () => {
     const now = wall()
     const away = shared.away()
@@ -61,21 +69,43 @@ export function recordMachines(
       isNoted = now - awaySince >= AWAY_MS
       if (isNoted) note({ event: 'store_away', message: inWords(away.reason) })
     }
-    const machines = shared.machines()
-    const ofEach = machines.map(({ name, facts: { albums, share } }) => [name, albums, share])
+    const machines = shared.machines().map(
+      ({ id, seenMs, facts }) =>
+        ({
+          name: facts.name,
+          is_this: id === shared.machine.id,
+          state: facts.share === null ? 'ended' : seenMs > SILENT_MS ? 'silent' : 'works',
+          seen: Math.round(now - seenMs),
+          albums: facts.albums,
+          used_today: facts.usedToday,
+          rates: facts.rates,
+        }) as const,
+    )
+    alikeSince = nameOfAnother(machines) === null ? null : (alikeSince ?? now)
+    if (alikeSince !== null && now - alikeSince > NAMED_ALIKE_MS && !isAlikeNoted) {
+      isAlikeNoted = true
+      note({ event: 'machine_named_alike', name: shared.machine.name })
+    }
+    const ofEach = machines.map(({ name, albums, state }) => [name, albums, state])
     const what = JSON.stringify([away?.reason ?? null, ofEach])
     if (what === recorded.what && Math.abs(now - recorded.at) < RECORD_MS) return
     recorded = { what, at: now }
-    const rows = machines.map(({ name, seenMs, facts: { albums, usedToday, rate } }) => {
-      return { name, seen: Math.round(now - seenMs), albums, used_today: usedToday, rate }
-    })
     // When the state has failed, the pass fails too.
     await commit(tx => {
-      const since = tx.meta.get('machines')?.away?.since ?? now
+      const since = tx.meta.get('account_machines')?.away?.since ?? now
       const told = away && { reason: away.reason, since }
-      tx.meta.set('machines', { away: told, machines: rows })
+      tx.meta.set('account_machines', { away: told, machines })
     }).catch(() => {})
   })
+}
+
+/** This machine's name, when another machine that works has the name too. Else null. */
+export function nameOfAnother(
+  machines: readonly Pick<MachineStatus, 'name' | 'is_this' | 'state'>[],
+): string | null {
+  const own = machines.find(({ is_this }) => is_this)?.name
+  const alike = machines.find(({ is_this, name, state }) => !is_this && name === own && state === 'works')
+  return alike?.name ?? null
 }
 
 /** What was recorded of the machines. `running`: whether a daemon has the state open. */
@@ -84,7 +114,7 @@ export function accountStatus(
   { meta }: Pick<Synced, 'meta'>,
   running: boolean,
 ): AccountStatus {
-  const told = account.shared === undefined ? null : meta.get('machines')
+  const told = account.shared === undefined ? null : meta.get('account_machines')
   const away = told?.away ?? null
   return {
     store:
@@ -93,7 +123,6 @@ export function accountStatus(
         : null,
     machines: (told?.machines ?? []).map(({ seen, ...machine }) => ({
       ...machine,
-      is_this: machine.name === account.machine,
       seen: isoTime(seen),
     })),
   }

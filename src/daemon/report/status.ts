@@ -39,6 +39,8 @@ export interface Status {
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
+  /** Why albumd does nothing: its state can't be opened, or another machine has its albums. Null: nothing keeps it. */
+  waits_for: { code: string; message: string } | null
   /** Null: the config names no store in account.shared, or no daemon runs that could tell. */
   store: StoreStatus | null
   /** The machines that share the account. Empty without account.shared. */
@@ -122,12 +124,16 @@ export function readStatus(config: Config, now: number): Status {
   const { lock, problemNote } = stateFiles(config.state_dir)
   const running = stateIsLocked(lock)
   const note = running ? readProblemNote(problemNote) : null
-  const status = readState(config, synced => statusOf(config, synced, running, now))
-  if (!running) return { ...status, mirrors: withMissingFolders(config, status.mirrors) }
-  if (note === null) return status
-  // The daemon can't open its state, so what the records say of the mirrors is old.
-  const mirrors = status.mirrors.map(mirror => ({ ...mirror, state: 'blocked' as const, reason: note }))
-  return { ...status, mirrors }
+  const { status, taken } = readState(config, synced => ({
+    status: statusOf(config, synced, running, now),
+    taken: config.account.shared === undefined ? null : synced.meta.get('album_taken'),
+  }))
+  const waits = note ?? (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
+  // A daemon that can't open its state, or that does not get its albums, does nothing. What the records say is old.
+  const mirrors = waits
+    ? status.mirrors.map(mirror => ({ ...mirror, state: 'blocked' as const, reason: waits.message }))
+    : status.mirrors
+  return { ...status, waits_for: waits, mirrors: running ? mirrors : withMissingFolders(config, mirrors) }
 }
 
 /**
@@ -154,6 +160,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     running,
     pid: running ? pid : null,
     other_config: running && taken !== null && taken !== fingerprintOf(config),
+    waits_for: null,
     config_refused: running ? synced.meta.get('config_refused') : null,
     paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>

@@ -22,8 +22,8 @@ interface Kept {
  * another machine is another machine. Throws StateError.
  */
 export function openMachine({ account: { machine: name }, state_dir }: Config): Machine {
-  const file = join(state_dir, 'albumd.machine')
-  const known = orNull(() => JSON.parse(readFileSync(file, 'utf8')) as Kept)
+  const file = fileIn(state_dir)
+  const known = readKept(file)
   let kept: Kept = known ?? { id: randomBytes(16).toString('hex'), heldBy: '', held: [] }
   const write = () => replaceFile(file, JSON.stringify(kept))
   if (known === null)
@@ -32,10 +32,7 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
     } catch (error) {
       throw explained(error, state_dir)
     }
-  const id = createHash('sha256')
-    .update(`${kept.id}\0${idOfSystem() ?? name}`)
-    .digest('hex')
-    .slice(0, 32)
+  const id = idOf(kept, name)
   return {
     id,
     name,
@@ -46,6 +43,22 @@ export function openMachine({ account: { machine: name }, state_dir }: Config): 
       orNull(write)
     },
   }
+}
+
+/** This machine's id. Null: the state folder has none yet. */
+export function machineIdOf({ account: { machine: name }, state_dir }: Config): string | null {
+  const known = readKept(fileIn(state_dir))
+  return known && idOf(known, name)
+}
+
+const fileIn = (stateDir: string) => join(stateDir, 'albumd.machine')
+const readKept = (file: string) => orNull(() => JSON.parse(readFileSync(file, 'utf8')) as Kept)
+
+function idOf({ id }: Kept, name: string): string {
+  return createHash('sha256')
+    .update(`${id}\0${idOfSystem() ?? name}`)
+    .digest('hex')
+    .slice(0, 32)
 }
 
 /** What tells this system from others; null where the system has no such id, as in a container. */

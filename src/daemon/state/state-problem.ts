@@ -49,6 +49,12 @@ function nearestSeen(path: string): { at: string; uid: number | null } {
   return uid !== null || above === path ? { at: path, uid } : nearestSeen(above)
 }
 
+/** What keeps a daemon from its work. */
+interface Problem {
+  code: string
+  message: string
+}
+
 const NOTE_BYTES = 1024
 
 /**
@@ -57,9 +63,12 @@ const NOTE_BYTES = 1024
  * else. `write` with null: the state is open again.
  */
 export function beginProblemNote(file: string) {
-  const write = (problem: { message: string } | null, flag = 'r+') => {
+  const write = (problem: Problem | null, flag = 'r+') => {
     // 'r+' writes over a file that exists, because a full disk has no room for another one.
-    const text = Buffer.alloc(NOTE_BYTES, (problem?.message ?? '').padEnd(NOTE_BYTES))
+    const text = Buffer.alloc(
+      NOTE_BYTES,
+      (problem ? `${problem.code} ${problem.message}` : '').padEnd(NOTE_BYTES),
+    )
     return orNull(() => writeFileSync(file, text, { flag, mode: 0o600 }) ?? true)
   }
   write(null) ?? write(null, 'w')
@@ -67,6 +76,7 @@ export function beginProblemNote(file: string) {
 }
 
 /** Reads the note of a running daemon. Null: there is no note. */
-export function readProblemNote(file: string): string | null {
-  return orNull(() => readFileSync(file, 'utf8').trim()) || null
+export function readProblemNote(file: string): Problem | null {
+  const [, code, message] = /^(\S+) (.*)$/s.exec(orNull(() => readFileSync(file, 'utf8').trim()) ?? '') ?? []
+  return code && message ? { code, message } : null
 }

@@ -56,7 +56,17 @@ export interface LearnedDimensions {
 /** What the store of the account's machines told. `seen`: milliseconds since 1970. */
 export interface MachinesTold {
   away: { reason: Reason; since: number } | null
-  machines: { name: string; seen: number; albums: string[]; used_today: number; rate: number }[]
+  machines: {
+    name: string
+    is_this: boolean
+    /** works: the store has just heard of it. ended: it said so. silent: it is cut off, suspended or gone. */
+    state: 'works' | 'ended' | 'silent'
+    seen: number
+    albums: string[]
+    used_today: number
+    /** Requests in its last second, by endpoint. */
+    rates: Partial<Record<string, number>>
+  }[]
 }
 
 /** The host asked for a long wait (Retry-After, §7) when it refused a request to `endpoint`. */
@@ -180,10 +190,12 @@ const FACTS = {
   paused_until: number,
   /** The setting `uploads.bandwidth`; '' when the config has none. */
   bandwidth: text,
+  /** Why this machine does nothing: another one has its albums. Null: it has them, or has not asked for them. */
+  album_taken: text as unknown as Codec<Reason>,
   /** Why deletions wait for the store that the account's machines share (shared/claims.ts). Null: they do not wait. */
   claim_doubt: text as unknown as Codec<Reason>,
   /** The machines that share the account, and why their store can't be used (report/machines.ts). */
-  machines: json<MachinesTold>(),
+  account_machines: json<MachinesTold>(),
   /** How the folders are watched at the moment (watch/watching.ts). */
   watching: text,
   /** Why `notify.on_upload` failed the last time it ran. */

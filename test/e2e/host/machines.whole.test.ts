@@ -60,27 +60,29 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     expect(await one.albumd('sync')).toMatchObject({ code: 0 })
     // What the first machine had used when its sync ended.
     expect(JSON.parse((await one.albumd('status', '--json')).out).machines).toMatchObject([
-      { name: 'studio', albums: ['Photos'], used_today: 1, rate: 0, is_this: true },
+      { name: 'studio', albums: ['Photos'], used_today: 1, rates: {}, is_this: true, state: 'ended' },
     ])
     // A command that sends nothing tells the others the same number.
     expect(await one.albumd('trust', '--take-album')).toMatchObject({ code: 0 })
     const store = storeOf(redis.url, stage)
-    const told = await runAtLast(
-      store,
-      script(`return redis.call('HGET', KEYS[1], 'studio')`),
-      ['machines'],
-      [],
-    )
+    const told = await runAtLast(store, script(`return redis.call('HVALS', KEYS[1])[1]`), ['machines'], [])
     await store.close()
     expect(told).toContain('"usedToday":1')
+    // What the doctor foresees, without making a machine of the second one.
+    const foreseen = await two.albumd('doctor')
+    expect(foreseen.out).toMatch(/fail +album +Album "Photos" belongs to the machine studio, last seen /)
     const refused = await two.albumd('sync')
     expect(refused.code).toBe(4)
     expect(refused.err.trim()).toMatch(
-      /^albumd: the album "Photos" belongs to the machine studio, last seen \S+; .*albumd trust --take-album$/,
+      /^albumd: Album "Photos" belongs to the machine studio, last seen .*: "albumd trust --take-album"$/,
     )
     const daemon = startAlbumd(two, ['run'])
     expect(await daemon.ended).toMatchObject({ code: 4 })
     expect(daemon.err()).toContain('belongs to the machine studio')
+    expect(JSON.parse((await two.albumd('status', '--json')).out)).toMatchObject({
+      waits_for: { code: 'LOCKED' },
+      mirrors: [{ state: 'blocked', reason: expect.stringContaining('belongs to the machine studio') }],
+    })
     expect(await stage.paths()).toEqual(['Photos/a.png'])
   })
 
@@ -93,7 +95,9 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     await expect.poll(() => stage.paths()).toEqual(['Photos/a.png'])
     const early = await two.albumd('trust', '--take-album')
     expect(early).toMatchObject({ code: 4 })
-    expect(early.err).toContain('which worked within the last half minute')
+    expect(early.err).toMatch(
+      /worked within the last half minute.*"albumd trust --take-album" half a minute later/,
+    )
     daemon.kill('SIGTERM')
     expect(await daemon.ended).toMatchObject({ code: 0 })
     expect(await two.albumd('trust', '--take-album')).toMatchObject({
@@ -105,6 +109,37 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     const late = await one.albumd('sync')
     expect(late).toMatchObject({ code: 4 })
     expect(late.err).toContain('belongs to the machine laptop')
+    const status = JSON.parse((await two.albumd('status', '--json')).out)
+    expect(status).toMatchObject({ waits_for: null, mirrors: [{ state: 'idle' }] })
+  })
+
+  it('have a name each: the doctor tells of a second machine with the same name', async () => {
+    const { stage, machines } = await setUp('Photos', 'Scans')
+    const [one, two] = machines as [Machine, Machine]
+    const config = parse(readFileSync(two.config, 'utf8'))
+    writeFileSync(two.config, stringify({ ...config, account: { ...config.account, machine: 'studio' } }))
+    for (const machine of machines) machine.write('a.png', png(3, 2).bytes)
+    const daemons = [startAlbumd(one, ['run']), startAlbumd(two, ['run'])]
+    await expect.poll(() => stage.paths()).toEqual(['Photos/a.png', 'Scans/a.png'])
+    await expect
+      .poll(async () => (await one.albumd('doctor')).out)
+      .toMatch(/warn +store +another .*named studio too/)
+    for (const daemon of daemons) daemon.kill('SIGTERM')
+    for (const daemon of daemons) expect(await daemon.ended).toMatchObject({ code: 0 })
+  })
+
+  it('wait for claims at a new store, which is no failure', async () => {
+    const { redis, machines } = await setUp('Photos')
+    const [one] = machines as [Machine]
+    await redis.stop()
+    await redis.start()
+    const daemon = startAlbumd(one, ['run'])
+    await expect
+      .poll(async () => (await one.albumd('doctor')).out)
+      .toMatch(/warn +daemon +the shared store is new/)
+    expect((await one.albumd('doctor')).out).not.toMatch(/^fail/m)
+    daemon.kill('SIGTERM')
+    expect(await daemon.ended).toMatchObject({ code: 0 })
   })
 
   it('make one album where both need the same album', async () => {

@@ -121,7 +121,7 @@ class RushMachine {
     const { share, limits, workers } = this.#rush
     const clock = this.#clock.of(life)
     const account = openAccount(store.of(this.name, life), {
-      machine: this.name,
+      machine: { id: this.name, name: this.name },
       share,
       usedToday: 0,
       clock,

@@ -27,8 +27,8 @@ export const CLAIMS: readonly Mutant[] = [
   {
     name: 'an album is taken from a machine that works',
     file: 'shared/claim-scripts.ts',
-    find: "if take == '0' or until_ > now then",
-    replace: "if take == '0' then",
+    find: "if take == '0' or told[5] == 1 then return told end",
+    replace: "if take == '0' then return told end",
     why: 'both machines delete there, until the first one hears of the other',
     seed: 500_000_019,
   },

@@ -120,7 +120,7 @@ export const RATES: readonly Mutant[] = [
     find: 'if (now - lastBeat > STOPPED_MS) stoppedUntil = now',
     replace: 'if (now < lastBeat) stoppedUntil = now',
     why: 'the store was started again meanwhile, so the others have its part',
-    seed: 505_000_065,
+    seed: 505_000_334,
   },
   {
     name: 'a machine that comes back tells nothing',
