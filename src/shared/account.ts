@@ -5,7 +5,7 @@ import { beat, type Machine, type MachineFacts } from './machines.ts'
 import { forgetRefusal, lastRefusal, type Refusal, tellRefusal } from './quota.ts'
 import { openRedis } from './redis-store.ts'
 import { type OwnWindow, SharedWindow, type WindowOptions } from './shared-window.ts'
-import { type Away, keyPrefix, type Store } from './store.ts'
+import { type Away, keyPrefix, type Store, script } from './store.ts'
 import { StoreClock } from './store-clock.ts'
 
 /** What the machines of one account share. */
@@ -90,14 +90,18 @@ export function openGuest(
   const { share, clock } = options
   const store = openStore(options)
   const ended = new AbortController()
-  const opened = clock.monotonic()
+  let lastAnswer = clock.monotonic()
+  const beats = beatOn(store, clock, ended.signal, async () => {
+    const answer = await store.run(HERE, [], [])
+    if (answer.ok) lastAnswer = clock.monotonic()
+  })
   const { windows, windowOf } = openWindows({
     store,
     machine: `guest-${randomBytes(6).toString('base64url')}`,
     clock,
     storeClock: new StoreClock(),
     share,
-    lastAnswer: () => opened,
+    lastAnswer: () => lastAnswer,
     refusals() {},
     ended: ended.signal,
   })
@@ -105,9 +109,25 @@ export function openGuest(
     windowOf,
     async close() {
       ended.abort()
-      await Promise.all(windows.map(window => window.flush()))
+      if (!store.away()) await Promise.all(windows.map(window => window.flush()))
       await store.close()
+      await beats
     },
+  }
+}
+
+/** Asks for nothing but an answer. */
+const HERE = script('return 1')
+
+/** Asks the store again and again, and at once when it can be reached again. Resolves after the end. */
+async function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () => Promise<void>) {
+  /** Ends the pause between two beats. */
+  let pause = new AbortController()
+  store.onReady(() => pause.abort())
+  while (!ended.aborted) {
+    await beat()
+    pause = new AbortController()
+    await clock.sleep(BEAT_MS, AbortSignal.any([ended, pause.signal]))
   }
 }
 
@@ -179,8 +199,6 @@ export function openAccount(
     ended: ended.signal,
   })
   let told: (() => Promise<void>) | null = null
-  /** Ends the pause between two beats, when the store can be reached again. */
-  let pause = new AbortController()
 
   const tell = async () => {
     const sent = clock.monotonic()
@@ -197,16 +215,10 @@ export function openAccount(
     storeClock.learn(sent, lastAnswer, answer.now)
     machines = answer.machines
   }
-  const beating = async () => {
-    while (!ended.signal.aborted) {
-      await tell()
-      void told?.()
-      pause = new AbortController()
-      await clock.sleep(BEAT_MS, AbortSignal.any([ended.signal, pause.signal]))
-    }
-  }
-  store.onReady(() => pause.abort())
-  const beats = beating()
+  const beats = beatOn(store, clock, ended.signal, async () => {
+    await tell()
+    void told?.()
+  })
   const machinesNow = () => {
     const sinceMs = clock.monotonic() - lastAnswer
     return machines.map(each => ({ ...each, seenMs: each.seenMs + sinceMs }))

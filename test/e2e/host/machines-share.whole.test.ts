@@ -98,9 +98,9 @@ describe.skipIf(!hasRedis && !process.env.CI)('a command that asks the host by i
       const keys = ['places', 'pending', 'line', 'polls', 'facts'].map(name => `${name}:list`)
       const listed: number[] = []
       proxy.onSeen = ({ kind }) => void (kind === 'list' && listed.push(Date.now()))
-      // The host has told another machine that all must wait.
-      const until = Date.now() + 5000
-      await runAtLast(store, RATE, [...keys, 'rate', 'machines'], ['other', '', 10, '', 0, '5000'])
+      // The host has told another machine that all must wait, for longer than a machine waits for a store that is away.
+      const until = Date.now() + 9000
+      await runAtLast(store, RATE, [...keys, 'rate', 'machines'], ['other', '', 10, '', 0, '9000'])
       await say(machines[0]!, ...command)
       expect(listed.length).toBeGreaterThan(0)
       expect(Math.min(...listed)).toBeGreaterThanOrEqual(until)
