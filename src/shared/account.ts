@@ -102,6 +102,7 @@ export function openGuest(
     storeClock: new StoreClock(),
     share,
     lastAnswer: () => lastAnswer,
+    lastStop: () => beats.lastStop(),
     refusals() {},
     ended: ended.signal,
   })
@@ -111,7 +112,7 @@ export function openGuest(
       ended.abort()
       if (!store.away()) await Promise.all(windows.map(window => window.flush()))
       await store.close()
-      await beats
+      await beats.over
     },
   }
 }
@@ -119,16 +120,31 @@ export function openGuest(
 /** Asks for nothing but an answer. */
 const HERE = script('return 1')
 
-/** Asks the store again and again, and at once when it can be reached again. Resolves after the end. */
-async function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () => Promise<void>) {
+/**
+ * Asks the store again and again, and at once when it can be reached again. `over` resolves after the end. `lastStop`: when the
+ * process went on after it was last stopped, or else when it began.
+ */
+function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () => Promise<void>) {
   /** Ends the pause between two beats. */
   let pause = new AbortController()
   store.onReady(() => pause.abort())
-  while (!ended.aborted) {
-    await beat()
-    pause = new AbortController()
-    await clock.sleep(BEAT_MS, AbortSignal.any([ended, pause.signal]))
+  let lastBeat = clock.monotonic()
+  let stoppedUntil = lastBeat
+  const lastStop = () => {
+    const now = clock.monotonic()
+    if (now - lastBeat > STOPPED_MS) stoppedUntil = now
+    return stoppedUntil
   }
+  const beating = async () => {
+    while (!ended.aborted) {
+      lastStop()
+      lastBeat = clock.monotonic()
+      await beat()
+      pause = new AbortController()
+      await clock.sleep(BEAT_MS, AbortSignal.any([ended, pause.signal]))
+    }
+  }
+  return { over: beating(), lastStop }
 }
 
 /** Makes the windows of one process. */
@@ -163,13 +179,6 @@ export function openAccount(
   const facts: MachineFacts = { name, share, alone: false, rates: {}, usedToday, albums: [] }
   let machines: readonly Machine[] = []
   let lastAnswer = clock.monotonic()
-  let lastBeat = lastAnswer
-  let stoppedUntil = lastAnswer
-  /** A process that was stopped may have lost its part of the rate meanwhile, and asks the store before it uses the part. */
-  const lookForStop = () => {
-    const now = clock.monotonic()
-    if (now - lastBeat > STOPPED_MS) stoppedUntil = now
-  }
   /** How many refusals this machine knows of. Null: it is about to learn that from its own. */
   let refusals: number | null = 0
   let heard: ((refusal: Refusal) => void) | null = null
@@ -191,10 +200,8 @@ export function openAccount(
     clock,
     storeClock,
     share,
-    lastAnswer() {
-      lookForStop()
-      return Math.max(lastAnswer, stoppedUntil)
-    },
+    lastAnswer: () => lastAnswer,
+    lastStop: () => beats.lastStop(),
     refusals: count => void hearRefusals(count),
     ended: ended.signal,
   })
@@ -202,8 +209,6 @@ export function openAccount(
 
   const tell = async () => {
     const sent = clock.monotonic()
-    lookForStop()
-    lastBeat = sent
     // A machine that has ended uses no part of the rate.
     const using = facts.share === null ? [] : windows
     const rates = using.map(window => [window.endpoint, window.recent(sent).length] as const)
@@ -253,7 +258,7 @@ export function openAccount(
       ended.abort()
       // Nobody waits for a store that is away: closing it ends what is asked of it.
       if (store.away()) await store.close()
-      await beats
+      await beats.over
       // What was sent a moment ago without the store still counts: then the store finds out that the machine is gone.
       if (!store.away() && !windows.some(window => window.wasAlone(clock.monotonic()))) {
         facts.share = null

@@ -32,6 +32,8 @@ export interface WindowOptions {
   share: number
   /** When the store last answered. */
   lastAnswer(): number
+  /** When the process went on after it was last stopped (SIGSTOP). It may have lost its part of the rate meanwhile. */
+  lastStop(): number
   /** How often the host has refused a machine of the account for the quota, as the store counts. */
   refusals(count: number): void
   /** Makes ids of places that no other process makes. */
@@ -139,7 +141,8 @@ export class SharedWindow {
   /** Call it only when `waitMs` is 0. */
   take(): Slot {
     const own = this.#own.take()
-    const { clock, storeClock, store } = this.#options
+    const { clock, storeClock, store, lastStop } = this.#options
+    const taken = clock.monotonic()
     const place = store.away() ? undefined : this.#places.shift()
     let connects = !place
     if (connects) this.#connecting++
@@ -156,8 +159,9 @@ export class SharedWindow {
       return latest
     }
     return {
-      // Without the store, the others leave this machine its part for as long as a request connects.
-      isOver: now => place !== undefined && now - place.at > LEAVES_MS,
+      // Without the store, the others leave this machine its part for as long as a request connects, but not while the machine
+      // is stopped.
+      isOver: now => (place ? now - place.at > LEAVES_MS : lastStop() > taken),
       start: now => {
         connected()
         return arrived(own.start(now))
@@ -197,7 +201,8 @@ export class SharedWindow {
     const part = this.#limit * this.#options.share
     this.#goAway()
     this.#own.adopt(Math.max(1, Math.floor(part)))
-    const silent = this.#options.lastAnswer() + SILENT_MS - now
+    const { lastAnswer, lastStop } = this.#options
+    const silent = Math.max(lastAnswer(), lastStop()) + SILENT_MS - now
     const wait = Math.max(silent, this.#nextAt - now, this.#own.waitMs(now))
     if (wait > 0) return Math.min(wait, LOOK_AWAY_MS)
     if (part < 1) this.#nextAt = now + 1000 / part

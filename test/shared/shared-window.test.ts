@@ -13,6 +13,7 @@ function openWindow() {
     now: 0,
     away: null as ReturnType<Store['away']>,
     lastAnswer: 0,
+    lastStop: 0,
     /** The arguments of each question. */
     asked: [] as (string | number)[][],
     async answer(what: Answer) {
@@ -39,6 +40,7 @@ function openWindow() {
     storeClock: new StoreClock(),
     share: 1 / 8,
     lastAnswer: () => stage.lastAnswer,
+    lastStop: () => stage.lastStop,
     refusals() {},
     newId: () => `id-${ids++}`,
     ended: new AbortController().signal,
@@ -110,8 +112,11 @@ it('says that it is alone for as long as a request connects that left without th
   window.enter()
   expect(window.waitMs(stage.now)).toBe(0)
   const slot = window.take()
+  expect(slot.isOver?.(stage.now + 9000)).toBe(false)
   // The process is stopped.
   stage.now += 40_000
+  stage.lastStop = stage.now
+  expect(slot.isOver?.(stage.now)).toBe(true)
   expect(window.wasAlone(stage.now)).toBe(true)
   slot.start(stage.now)
   expect(window.wasAlone(stage.now + 1000)).toBe(true)

@@ -109,7 +109,7 @@ export const RATES: readonly Mutant[] = [
   {
     name: 'a place is used however old it is',
     file: 'shared/shared-window.ts',
-    find: 'isOver: now => place !== undefined && now - place.at > LEAVES_MS',
+    find: 'isOver: now => (place ? now - place.at > LEAVES_MS : lastStop() > taken)',
     replace: 'isOver: () => false',
     why: 'a machine that was stopped uses places that are those of other machines by now',
     seed: 505_000_101,
