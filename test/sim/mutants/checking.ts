@@ -157,4 +157,12 @@ export const CHECKING: readonly Mutant[] = [
     why: 'a picture stays ambiguous for ever',
     seed: 1_000_000_112,
   },
+  {
+    name: 'what nobody can compare may go',
+    file: 'sync/audit/audit-repair.ts',
+    find: 'image.cdn_url === null && isYoung(context, image)',
+    replace: 'image.cdn_url === undefined',
+    why: 'an image that is listed late is sent again',
+    seed: 1_000_000_313,
+  },
 ]

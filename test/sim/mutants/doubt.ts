@@ -156,4 +156,12 @@ export const DOUBT: readonly Mutant[] = [
     why: 'a picture whose upload arrives late is sent twice',
     seed: 77,
   },
+  {
+    name: 'where images are not counted rightly, one walk is enough',
+    file: 'sync/listing/walk.ts',
+    find: 'return ids.size === others.size && [...ids].every(id => others.has(id))',
+    replace: 'return ids.size !== others.size',
+    why: 'what is in doubt stays so',
+    seed: 1_000_000_286,
+  },
 ]

@@ -131,4 +131,12 @@ export const ROOTS: readonly Mutant[] = [
     why: 'a folder that is emptied meanwhile seems to hold what was met first',
     seed: 1_000_000_009,
   },
+  {
+    name: 'a disk that is mounted over a folder is its disk',
+    file: 'sync/scan/doubts.ts',
+    find: 'return !isIt && !allKnownAreThere(disk, synced, this.#mirror, path)',
+    replace: 'return isIt && !isIt',
+    why: 'what the disk hides is deleted',
+    seed: 1_000_000_320,
+  },
 ]

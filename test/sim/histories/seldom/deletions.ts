@@ -107,12 +107,12 @@ export const DELETIONS: readonly History[] = [
     [at(1, 'otherMoves', 0, 3), at(1, 'audit'), at(2, 'change', 0, 5)],
     [at(1, 'otherFolder', 0, 3), at(1, 'audit'), at(2, 'removeFolder')],
   ].map((actions, number) => ({ ...HOURLY, seed: 1_000_000_310 + number, actions })),
-  // What a repair does not find was sent a moment ago, and has no address.
+  // What a repair does not find was sent a moment ago, is listed late, and has no address.
   {
     ...THREE,
     seed: 1_000_000_313,
-    variations: { ...SILENT, readings: { cdnUrl: 'neither' } },
-    actions: [at(1, 'otherDeletes'), at(1, 'auditRepair')],
+    variations: { ...SILENT, listLagMs: 300_000, readings: { cdnUrl: 'neither' } },
+    actions: [at(0, 'auditRepair'), at(1, 'auditRepair')],
   },
   // Two albums of one name are there before ours.
   { ...HOURLY, seed: 1_000_000_314, actions: [at(0, 'otherAlbum'), at(0, 'otherAlbum')] },
