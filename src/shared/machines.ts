@@ -25,6 +25,9 @@ export interface MachineFacts {
   albums: string[]
 }
 
+/** What a machine has not told that runs another version of albumd. Its name is its id then. */
+const UNTOLD = { share: null, alone: false, rates: {}, usedToday: 0, albums: [] }
+
 /** How long a machine that says nothing is listed. */
 const LISTED_MS = 7 * 86_400_000
 
@@ -69,7 +72,8 @@ export async function beat(
   const machines: Machine[] = []
   for (let at = 0; at < rest.length; at += 3) {
     const [id, seen, facts] = rest.slice(at, at + 3) as [string, number, string]
-    machines.push({ id, seenMs: Math.max(0, now - seen), facts: JSON.parse(facts) })
+    const told = { name: id, ...UNTOLD, ...JSON.parse(facts) }
+    machines.push({ id, seenMs: Math.max(0, now - seen), facts: told })
   }
   return { now, machines: machines.sort((one, other) => one.facts.name.localeCompare(other.facts.name)) }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { beat } from '../../src/shared/machines.ts'
+import { beat, type MachineFacts } from '../../src/shared/machines.ts'
 import { forgetRefusal, lastRefusal, tellRefusal } from '../../src/shared/quota.ts'
 import { RATE } from '../../src/shared/rate-script.ts'
 import { type Script, type Store, script, type Value } from '../../src/shared/store.ts'
@@ -71,33 +71,77 @@ describe('the Lua of the simulation', () => {
   })
 })
 
-it('is whole again within ten seconds after a machine was killed that had taken places', async () => {
-  let now = 1_795_262_400_000
-  let isKilled = false
+/** A store of its own time, and a machine `mortal` whose connection can end. */
+function storeOfMortal() {
+  const at = { now: 1_795_262_400_000, isKilled: false }
   const redis = new FakeRedis(
-    () => now,
-    channel => (isKilled && channel === 'machines:killed' ? 0 : 1),
+    () => at.now,
+    channel => (at.isKilled && channel === 'machines:mortal' ? 0 : 1),
   )
   const store = {
     run: async (script, names, args) => ({ ok: true, value: redis.run(script, names, args) }),
   } as Store
   const facts = { name: 'one', share: 1 / 8, alone: false, rates: {}, usedToday: 0, albums: [] }
-  const places = (machine: string, count: number) =>
-    Array.from({ length: count }, (_, at) => {
-      const [, isPlace] = redis.run(RATE, NAMES, [machine, `${now}${at}`, 4, '', 0, '']) as number[]
-      return isPlace
-    })
-  await beat(store, 'killed', facts)
-  redis.run(RATE, NAMES, ['other', '', 4, '', 0, ''])
+  return {
+    at,
+    store,
+    beats: () => beat(store, 'mortal', facts),
+    /** Asks for so many places of four a second. Answers which were given. */
+    places: (machine: string, count: number) =>
+      Array.from({ length: count }, (_, each) => {
+        const [, isPlace] = redis.run(RATE, NAMES, [machine, `${at.now}${each}`, 4, '', 0, '']) as number[]
+        return isPlace
+      }),
+    looks: () => redis.run(RATE, NAMES, ['other', '', 4, '', 0, '']),
+  }
+}
+
+it('is whole again within ten seconds after a machine was killed that had taken places', async () => {
+  const { at, beats, places, looks } = storeOfMortal()
+  await beats()
+  looks()
   // An empty store gives no places for two seconds.
-  now += 2200
-  await beat(store, 'killed', facts)
-  expect(places('killed', 2)).toEqual([1, 1])
-  isKilled = true
-  now += 5000
+  at.now += 2200
+  await beats()
+  expect(places('mortal', 2)).toEqual([1, 1])
+  at.isKilled = true
+  at.now += 5000
   // Two places may still be used, and the killed machine's part is left to it.
   expect(places('other', 2)).toEqual([1, 0])
-  now += 4000
+  at.now += 4000
   // With the place that it has, these are all four.
   expect(places('other', 4)).toEqual([1, 1, 1, 0])
+})
+
+it('leaves a machine its part for two seconds after each of its deaths', async () => {
+  const { at, beats, places, looks } = storeOfMortal()
+  await beats()
+  at.now += 9000
+  at.isKilled = true
+  looks()
+  at.isKilled = false
+  at.now += 1000
+  await beats()
+  // Nobody asks while the machine lives. What it sends last, without the store, still counts.
+  at.isKilled = true
+  at.now += 9000
+  expect(places('other', 4)).toEqual([1, 1, 1, 0])
+  at.now += 2200
+  // Three places wait for their requests to leave. The fourth was the part.
+  expect(places('other', 2)).toEqual([1, 0])
+})
+
+it('lists a machine of another version, which tells less of itself', async () => {
+  const { beats, store } = storeOfMortal()
+  const older = { share: 1 / 8, alone: false, rate: 3, usedToday: 7, albums: ['A'] }
+  await beat(store, 'older', older as unknown as MachineFacts)
+  await beat(store, 'oldest', {} as MachineFacts)
+  const listed = await beats()
+  expect(
+    listed?.machines.map(({ facts }) => [facts.name, facts.rates, facts.usedToday, facts.albums]),
+  ).toEqual([
+    ['older', {}, 7, ['A']],
+    ['oldest', {}, 0, []],
+    ['one', {}, 0, []],
+  ])
 })

@@ -67,14 +67,6 @@ export const RATES: readonly Mutant[] = [
     seed: 520_000_143,
   },
   {
-    name: 'a machine that dies again counts as dead since the first time',
-    file: 'shared/rate-script.ts',
-    find: 'if fact(facts, gone) < tonumber(seen) then',
-    replace: 'if fact(facts, gone) == 0 then',
-    why: 'what it sent last still counts',
-    seed: 500_900_524,
-  },
-  {
     name: 'nobody is left a part without the store',
     file: 'shared/rate-script.ts',
     find: 'if works then held = held + math.max(1, math.floor(limit * share)) end',
