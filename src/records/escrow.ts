@@ -42,8 +42,20 @@ export function enterEscrow(
 ): void {
   if (isKept(tx, image)) return
   const { now, running, graceMs } = moment
-  tx.escrow.put({ image, mirror, path, reason, state: 'grace', since: now, due_at: running + graceMs })
+  const due_at = graceMs === 0 ? WITHOUT_GRACE : running + graceMs
+  tx.escrow.put({ image, mirror, path, reason, state: 'grace', since: now, due_at })
   recordRunning(tx, moment)
+}
+
+/** When an image is due that entered escrow without a grace. */
+const WITHOUT_GRACE = 0
+
+/**
+ * A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted or the host
+ * refused, gets the daemon's grace. A grace that is over stays over, because a crash must not make a grace longer.
+ */
+export function givenGrace(tx: Tx, { running, graceMs }: Pick<Moment, 'running' | 'graceMs'>): void {
+  tx.escrow.giveGrace({ without: WITHOUT_GRACE, due_at: running + graceMs })
 }
 
 /** Whether the image stays on the host for good. */

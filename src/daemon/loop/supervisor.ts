@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { type Clock, systemClock } from '../../protocol/clock.ts'
+import { givenGrace } from '../../records/escrow.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
@@ -185,12 +186,13 @@ async function runSession(
   try {
     manager?.ready()
     shared = await openSharedAccount(config, access, synced)
+    const { grace: graceMs } = config.deletions
     await synced.commit(tx => {
+      givenGrace(tx, { running: running(), graceMs })
       tx.meta.set('config', fingerprintOf(config))
       if (refused === null) tx.meta.clear('config_refused')
       else tx.meta.set('config_refused', refused)
     })
-    const { grace: graceMs } = config.deletions
     const say = (line: string) => {
       bus.say(line)
       noteProblem(waitsAlert('STORE_NEW', line))

@@ -103,6 +103,9 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
              SELECT image FROM escrow WHERE mirror = +@mirror AND path = +@path AND reason = 'superseded'
              ORDER BY since DESC, image DESC LIMIT @versions)`,
       ),
+      giveGrace: run<[{ without: number; due_at: number }]>(
+        `UPDATE escrow SET due_at = +@due_at WHERE state = 'grace' AND postponed = 0 AND due_at = +@without`,
+      ),
       /** Removes an entry, because its image is needed again, or because the image is gone from the host. */
       takeBack: run<[image: number]>('DELETE FROM escrow WHERE image = ?'),
       postpone: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(

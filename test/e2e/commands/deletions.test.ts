@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -242,6 +242,23 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   await daemon.stop()
   expect(await stage.sync()).toMatchObject({ code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
+})
+
+it('what a sync found gone and could not delete gets the grace of the daemon', async () => {
+  const pictures = { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes }
+  const stage = await setStage({ pictures, config: { deletions: { grace: '10m' } } })
+  await stage.sync()
+  rmSync(join(stage.pictures, 'a/0.png'))
+  const key = join(stage.home, 'api-key')
+  writeFileSync(key, 'wrong-key-abcdef')
+  expect(await stage.sync()).toMatchObject({ code: 5 })
+  writeFileSync(key, stage.key)
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  const { deletions } = await stage.json('deletions', 'list')
+  const [{ goes_at }] = deletions as [{ goes_at: string }]
+  expect(Date.parse(goes_at) - Date.now()).toBeGreaterThan(9 * 60_000)
+  expect(await stage.listing()).toHaveLength(2)
 })
 
 it('deletions in their grace are listed with when they go, and each can be discarded, or approved to go at once', async () => {

@@ -128,8 +128,8 @@ export const DELETIONS: readonly Mutant[] = [
   {
     name: 'no grace',
     file: 'records/escrow.ts',
-    find: 'due_at: running + graceMs',
-    replace: 'due_at: running + graceMs * 0',
+    find: 'WITHOUT_GRACE : running + graceMs',
+    replace: 'WITHOUT_GRACE : running',
     why: 'a picture that is gone for a moment loses its image',
     seed: 7,
   },
