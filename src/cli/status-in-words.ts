@@ -127,7 +127,7 @@ function doesInWords(
   if (uploads_wait_until) return `waiting until ${clockTime(uploads_wait_until)} (uploads.hours)`
   if (quota.exhausted) return 'waiting for quota'
   if (quota.only_reserve_left) return `waiting for quota: ${inWords(because('rest_is_reserve'))}`
-  return 'waiting until nobody has changed the pictures for a while (watch.settle)'
+  return 'waiting for pictures that may still be written ("albumd why FILE" says how long)'
 }
 
 function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {

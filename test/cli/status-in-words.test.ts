@@ -65,7 +65,7 @@ describe('status', () => {
     expect(does({ quota: { ...STATUS.quota, only_reserve_left: true } })).toMatch(
       /: waiting for quota: the rest is kept for new pictures$/,
     )
-    expect(does({})).toMatch(/: waiting until nobody has changed .* \(watch\.settle\)$/)
+    expect(does({})).toContain(': waiting for pictures that may still be written')
     expect(does({ mirrors: [{ ...waiting, state: 'paused' }] })).toMatch(/: paused$/)
     expect(does({ mirrors: [mirrorInSync(2)] })).toMatch(/: idle$/)
   })
