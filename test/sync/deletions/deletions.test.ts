@@ -55,6 +55,7 @@ describe('a deletion whose answer was lost', () => {
 describe('a grace', () => {
   it('goes on where it was when albumd ends in the middle of a pass', async () => {
     const workshop = await openWithoutRed()
+    workshop.write('a/blue.png', blue)
     const before = workshop.synced.meta.get('running_ms')!
     const later = before + 1_000_000
     let looks = 0
@@ -62,9 +63,11 @@ describe('a grace', () => {
       if (++looks > 1) throw new Error('the process ended')
       return lookingAt(realDisk)(root, ended)(batch)
     }
-    await expect(workshop.pass({ lookAt, running: () => later })).rejects.toThrow('the process ended')
+    await expect(workshop.pass({ lookAt, running: () => later, graceMs: 1000 })).rejects.toThrow(
+      'the process ended',
+    )
     const [{ due_at } = { due_at: 0 }] = workshop.synced.escrow.ofMirror(1)
-    expect(due_at).toBe(later)
+    expect(due_at).toBe(later + 1000)
     expect(workshop.synced.meta.get('running_ms')).toBe(later)
   })
 })
