@@ -60,10 +60,12 @@ describe('a quota that the host says is used up', inOneDay, () => {
     expect(out).toMatch(/^backlog 20 pictures: after \d{4}-/m)
     const doctor = await stage.albumd('doctor', '--config', stage.config)
     expect(doctor.out).toMatch(/warn +quota .*20 of 5,000.*\n.*host\.daily_quota/)
+    // The doctor asks for a credential that no host gives.
+    expect(asked(stage)).toBe(first + 1)
 
     clock.offset = 86_400_000
     expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })
-    expect(asked(stage)).toBe(first + 20)
+    expect(asked(stage)).toBe(first + 21)
     expect(await stage.json('status')).toMatchObject({ quota: { used: 40, exhausted: false } })
   })
 })
