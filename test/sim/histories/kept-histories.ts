@@ -44,10 +44,11 @@ const KEPT: readonly History[] = [
     pauses: [3_700_000, 60_000],
     actions: [at(1, 'planGrows'), atStep(1, 56, 'otherDeletesAlbum')],
   },
-  // After days without a pass a picture is deleted, and albumd is killed in the pass that finds it gone.
+  // After days without a pass a picture is deleted, and albumd is killed in the pass that finds it gone and gives it a grace.
   {
     ...THREE,
     seed: 1_000_000_021,
+    graceMs: 60_000,
     pauses: [5000, 3_700_000],
     actions: [
       ...Array.from({ length: 4 }, () => at(1, 'wait', 99_999)),

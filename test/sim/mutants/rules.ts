@@ -47,8 +47,8 @@ export const RULES: readonly Mutant[] = [
   {
     name: 'what is hidden has no grace',
     file: 'records/escrow.ts',
-    find: 'due_at: running + graceMs',
-    replace: "due_at: running + (reason === 'ignored' ? 0 : graceMs)",
+    find: 'WITHOUT_GRACE : running + graceMs',
+    replace: "WITHOUT_GRACE : running + (reason === 'ignored' ? 0 : graceMs)",
     why: 'a rule that was a mistake has cost its pictures at once',
     seed: 1_000_000_015,
   },
