@@ -44,8 +44,9 @@ type Code = keyof typeof WORDS
 const WORDS = {
   STATE_DAMAGED: (why: string) =>
     `State is damaged (${why}). The next sync or run makes a new one from what the host lists`,
-  STATE_FULL: (why: string) => `No room on the disk of the state (${why}). Make room there`,
-  STATE_BUSY: (why: string) => `Another program keeps the state locked (${why}). Close that program`,
+  // SQLite has several texts for one full disk. With them the daemon would tell of the same trouble again and again.
+  STATE_FULL: () => 'No room on the disk of the state. Make room there',
+  STATE_BUSY: () => 'Another program keeps the state locked. Close that program',
   STATE_UNWRITABLE: (why: string) =>
     `State can't be read or written (${why}). Check its disk and its permissions`,
   STATE_UNREADABLE: (why: string) => `State can't be opened (${why}). Check the folder and its permissions`,
