@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { shrunk } from './shrink.ts'
@@ -36,7 +36,7 @@ export interface Fault {
 
 /** The targets take turns of so many milliseconds. */
 const TURN_MS = 20_000
-/** A child that has not ended its input for so long hangs, however busy the machine is. */
+/** A child that has run or waited for so long at one input hangs. */
 const HANGS_MS = 60_000
 const TICK_MS = 500
 /** The most memory for a child's objects, in MB: what was only not collected yet must not look like growth. */
@@ -65,12 +65,15 @@ async function turnOf(work: Omit<Work, 'diary'>): Promise<Turn> {
   const ended = (fault: string) => resolve({ fault, inputs: [] })
   let begun = 0
   let quiet = 0
+  let before = 0
   // Ticks are counted, and not time: when both processes were stopped for a while, nothing hangs.
   const watch = setInterval(() => {
     const now = readFileSync(diary).readUInt32LE()
+    const { waits, ranMs } = threadsOf(child.pid!)
     // Before its first input it only starts.
-    quiet = now === begun && now > 0 ? quiet + TICK_MS : 0
+    quiet = now === begun && now > 0 ? quiet + (waits ? TICK_MS : ranMs - before) : 0
     begun = now
+    before = ranMs
     if (quiet > HANGS_MS) ended(`hangs: no end after ${HANGS_MS / 1000} s`)
   }, TICK_MS)
   child.on('message', done => resolve(done as Done))
@@ -83,6 +86,26 @@ async function turnOf(work: Omit<Work, 'diary'>): Promise<Turn> {
   rmSync(folder, { recursive: true })
   const input = told.subarray(DIARY_HEAD, DIARY_HEAD + told.readUInt32LE(4))
   return { ...done, runs: told.readUInt32LE(), input }
+}
+
+/** The unit of the processor's time in /proc, the same on every Linux. */
+const PROC_TICK_MS = 10
+
+/**
+ * `waits`: none of the process's threads runs, or would run if a processor were free. `ranMs`: how long they have run. A child
+ * has the least priority, so on a busy machine a minute may pass in which it does not run: such a minute is no sign of a fault.
+ */
+function threadsOf(pid: number): { waits: boolean; ranMs: number } {
+  // What stands behind the name, which may hold spaces and brackets.
+  const stat = (of: string) => readFileSync(`/proc/${of}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  try {
+    const states = readdirSync(`/proc/${pid}/task`).map(id => stat(`${pid}/task/${id}`)[0])
+    const [user, system] = stat(`${pid}`).slice(11, 13).map(Number) as [number, number]
+    return { waits: states.every(state => state === 'S'), ranMs: (user + system) * PROC_TICK_MS }
+  } catch {
+    // A thread has ended meanwhile: the next look counts what it ran.
+    return { waits: false, ranMs: 0 }
+  }
 }
 
 /** What is wrong with how the target reads one of these inputs; null when nothing is. */
