@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, readSync, renameSync, writevSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writevSync,
+} from 'node:fs'
 import { createRequire, getCompileCacheDir } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { Script } from 'node:vm'
@@ -42,7 +51,7 @@ export function useKeptCode(command: string): () => void {
     modules.set(name, module)
     const filename = join(here, name)
     const source = `${HEAD}${readFileSync(filename, 'latin1')}${TAIL}`
-    const cachedData = orNull(() => kept?.(name)) ?? undefined
+    const cachedData = orNull(() => kept?.read(name)) ?? undefined
     const script = new Script(source, { filename, columnOffset: -HEAD.length, cachedData })
     if (!cachedData || script.cachedDataRejected) isComplete = false
     scripts.set(name, script)
@@ -59,43 +68,52 @@ export function useKeptCode(command: string): () => void {
     else byNode(module, filename)
   }
   return () => {
-    if (!isComplete) orNull(() => keep(place, scripts))
+    if (isComplete) return
+    const codes = new Map<string, Buffer>(
+      Array.from(scripts, ([name, script]) => [name, script.createCachedData()]),
+    )
+    // Another use of the command, such as one with --json, needs other files: its code stays, as long as its file is there.
+    for (const name of kept?.names ?? []) {
+      const code = codes.has(name) || !existsSync(join(here, name)) ? null : orNull(() => kept!.read(name))
+      if (code) codes.set(name, code)
+    }
+    orNull(() => keep(place, codes))
   }
 }
 
-/** Answers a function that reads the code of a file; undefined when none is kept, or when the code is damaged. */
-function openKept(place: string): (name: string) => Buffer | undefined {
+/** `read`: the code of a file; undefined when none is kept, or when the code is damaged. */
+function openKept(place: string): { names: string[]; read(name: string): Buffer | undefined } {
   const file = openSync(place, 'r')
-  const read = (from: number, length: number) => {
+  const bytesAt = (from: number, length: number) => {
     const bytes = Buffer.allocUnsafe(length)
     return bytes.subarray(0, readSync(file, bytes, 0, length, from))
   }
-  const start = read(0, INDEX_MAX)
+  const start = bytesAt(0, INDEX_MAX)
   const end = start.indexOf('\n')
   const index: Index = JSON.parse(start.toString('latin1', 0, end))
-  return name => {
-    if (!index[name]) return undefined
-    const [from, to, digest] = index[name]
-    const code = read(end + 1 + from, to - from)
-    // V8 runs damaged code without a check, and hangs or crashes.
-    return hash('sha256', code) === digest ? code : undefined
+  return {
+    names: Object.keys(index),
+    read(name) {
+      if (!index[name]) return undefined
+      const [from, to, digest] = index[name]
+      const code = bytesAt(end + 1 + from, to - from)
+      // V8 runs damaged code without a check, and hangs or crashes.
+      return hash('sha256', code) === digest ? code : undefined
+    },
   }
 }
 
 /** After a power cut, the file is the old one or the whole new one. */
-function keep(place: string, scripts: ReadonlyMap<string, Script>): void {
+function keep(place: string, codes: ReadonlyMap<string, Buffer>): void {
   const index: Index = {}
-  const codes: Buffer[] = []
   let at = 0
-  for (const [name, script] of scripts) {
-    const code = script.createCachedData()
+  for (const [name, code] of codes) {
     index[name] = [at, at + code.length, hash('sha256', code)]
     at += code.length
-    codes.push(code)
   }
   const file = openSync(`${place}.${process.pid}`, 'w', 0o600)
   try {
-    writevSync(file, [Buffer.from(`${JSON.stringify(index)}\n`), ...codes])
+    writevSync(file, [Buffer.from(`${JSON.stringify(index)}\n`), ...codes.values()])
     fsyncSync(file)
   } finally {
     closeSync(file)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { PROGRAM as BUILT, runFile } from '../e2e/stage/stage.ts'
+import { PROGRAM as BUILT, runFile, setStage } from '../e2e/stage/stage.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 /** The sources: what is shipped has its packages within it. */
@@ -144,4 +144,15 @@ it('help and version may be typed as words', async () => {
   expect(await said('version')).toBe(await said('--version'))
   expect(await said('help')).toBe(await said('--help'))
   expect(await said('help', 'sync')).toBe(await said('sync', '--help'))
+})
+
+it('the code of a command is kept for each of its uses, whichever ran last', async () => {
+  const { home, config } = await setStage({ pictures: {} })
+  const sync = ['sync', '--config', config]
+  const dryRun = [...sync, '--dry-run']
+  await codeAfterRun(home, ...sync)
+  const [file] = await codeAfterRun(home, ...dryRun)
+  const { ino } = statSync(file!)
+  for (const use of [sync, dryRun]) await codeAfterRun(home, ...use)
+  expect(statSync(file!).ino).toBe(ino)
 })
