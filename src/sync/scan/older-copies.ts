@@ -7,7 +7,7 @@ import { because, codeOf } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { folderAbove, fullPath } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
-import { anySentIsThere } from './trust.ts'
+import { anySentIsThere, isHeld } from './trust.ts'
 
 /**
  * Finds folders that are an older copy of what they were: a snapshot that was mounted over the folder, or a backup that was
@@ -32,17 +32,15 @@ export class OlderCopies {
 
   /** The doubt about a folder that was looked at, or null. */
   seen(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): Doubt | null {
-    const isLost = ({ kind, file }: FileChange) =>
-      file.image !== null && (kind === 'gone' || kind === 'pending')
-    const lost = changes.filter(isLost).flatMap(change => this.#lost(change) ?? [])
+    const lost = changes.flatMap(change => this.#lost(change) ?? [])
     return lost.length > 0 ? this.#doubt(folder, lost, look, folder.path) : null
   }
 
   /** The doubt about a folder that its parent does not list, or null. `from`: the folder and the known folders below it. */
   missing(from: readonly FolderRow[], folder: FolderRow, parent: FolderLook): Doubt | null {
     if (!isDoubted(folder) && !this.#mayTell(parent)) return null
-    const { files } = this.#context.synced
-    const lost = from.flatMap(({ id }) => files.ofFolder(id)).filter(isHeld)
+    const { synced } = this.#context
+    const lost = from.flatMap(({ id }) => synced.files.ofFolder(id)).filter(file => isHeld(synced, file))
     return lost.length > 0 ? this.#doubt(folder, lost, parent, folderAbove(folder.path)) : null
   }
 
@@ -51,10 +49,13 @@ export class OlderCopies {
    * changes.
    */
   #lost({ kind, file }: FileChange): FileRow | null {
-    if (kind === 'gone') return file
+    if (kind === 'gone' && file.image !== null) return file
+    const { synced } = this.#context
     const { folder, name, ctime, mtime } = file
-    const before = this.#context.synced.files.at({ folder, name })
-    return before && isHeld(before) && mtime < before.mtime && ctime < this.#cameAt(before) ? before : null
+    const before = kind === 'gone' || kind === 'pending' ? synced.files.at({ folder, name }) : undefined
+    if (!before || !isHeld(synced, before)) return null
+    const isOlder = mtime < before.mtime && ctime < this.#cameAt(before)
+    return kind === 'gone' || isOlder ? before : null
   }
 
   /**
@@ -84,20 +85,19 @@ export class OlderCopies {
 
   /**
    * When the picture came into its folder. This is its ctime, or its mtime while the ctime is not known. But a chmod sets
-   * the ctime anew, and the picture was there before its image was recorded. So the time of the record is answered when it
-   * is earlier.
+   * the ctime anew, and the picture was there before its image or the intent of its upload was recorded. So the time of the
+   * record is answered when it is earlier.
    */
-  #cameAt({ mtime, ctime, image }: FileRow): number {
-    const recorded = this.#context.synced.images.byId(image!)!.recorded_at * 1000
-    return Math.min(ctime === 0 ? mtime : ctime, recorded)
+  #cameAt({ folder, name, mtime, ctime, image }: FileRow): number {
+    const { images, journal } = this.#context.synced
+    const recorded =
+      image === null
+        ? journal.openOnFile({ folder, name }).map(({ since }) => since)
+        : [images.byId(image)!.recorded_at]
+    return Math.min(ctime === 0 ? mtime : ctime, ...recorded.map(time => time * 1000))
   }
 }
 
 function isDoubted({ unknown }: FolderRow): boolean {
   return unknown !== null && codeOf(unknown) === 'folder_older'
-}
-
-/** Whether the file was on the disk at the last scan, and has an image. */
-function isHeld({ image, state }: FileRow): boolean {
-  return image !== null && state !== 'gone' && state !== 'kept' && state !== 'hidden'
 }

@@ -1,6 +1,6 @@
 import type { Disk } from '../../local/disk.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { FileState } from '../../synced/tables/files.ts'
+import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
@@ -156,18 +156,28 @@ export function anySentIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, pa
   })
 }
 
-/** Whether a picture with an image, at or below a folder, is missing, or is there in an older version. */
+/** Whether a picture that may be on the host, at or below a folder, is missing, or is there in an older version. */
 function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, top: string): boolean {
   // The newest folders first, because an older copy lacks them.
   for (const folder of synced.folders.withFiles(id).reverse()) {
     if (!isAtOrBelow(folder.path, top)) continue
-    for (const { name, image, state, mtime } of synced.files.ofFolder(folder.id)) {
-      if (image === null || state === 'gone' || state === 'kept' || state === 'hidden') continue
-      const at = fullPath(root, pathOf(folder.path, name))
-      if (whetherThere(disk, at) === 'no' || isOlder(disk, at, mtime)) return true
+    for (const file of synced.files.ofFolder(folder.id)) {
+      if (!isHeld(synced, file)) continue
+      const at = fullPath(root, pathOf(folder.path, file.name))
+      if (whetherThere(disk, at) === 'no' || isOlder(disk, at, file.mtime)) return true
     }
   }
   return false
+}
+
+/**
+ * Whether the file was on the disk at the last scan, and may be on the host: it has an image, or its upload is in doubt. An
+ * example: the answer to the upload of `a.jpg` was lost, and then a backup without `a.jpg` is put in the place of its folder.
+ * When recovery finds the image of `a.jpg` later, the image must not be deleted.
+ */
+export function isHeld({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
+  if (state === 'gone' || state === 'kept' || state === 'hidden') return false
+  return image !== null || journal.openOnFile({ folder, name }).length > 0
 }
 
 function isOlder(disk: Disk, path: string, than: number): boolean {

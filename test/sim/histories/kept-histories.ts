@@ -1,5 +1,5 @@
 import type { History } from './history.ts'
-import { at, atStep, HOURLY, THREE } from './parts.ts'
+import { at, atStep, FAULT, HOURLY, THREE } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -33,6 +33,29 @@ const KEPT: readonly History[] = [
       [33, 3],
     ],
     actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
+  },
+  // The same of a root and of a folder, and the upload of the newest picture is in doubt.
+  {
+    ...THREE,
+    seed: 1_000_000_034,
+    pauses: [60_000, 60_000, 3_700_000, 60_000, 60_000],
+    actions: [at(0, 'saveCopy'), at(1, 'add', 48, 5), at(1, 'fault', FAULT.sendLate), at(2, 'olderCopy')],
+  },
+  {
+    ...THREE,
+    seed: 1_000_000_035,
+    files: [
+      [1, 1],
+      [17, 2],
+      [33, 3],
+    ],
+    pauses: [60_000, 60_000, 3_700_000, 60_000, 60_000],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'add', 49, 5),
+      at(1, 'fault', FAULT.sendLate),
+      at(2, 'olderCopy', 0, 1),
+    ],
   },
   // A flat picture goes into its album, which another person then deletes: its older image waits no longer for that.
   {

@@ -36,6 +36,10 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   14006333: 'stamps of whole seconds made a picture look settled while it was written',
   16511174: 'a quota that was used up while something else ended the uploads was asked about again at once',
   1000000021: 'a deletion that was found before albumd was killed waited for as long again as it had run',
+  1000000034:
+    'a backup of the root was believed to lack nothing, though an upload of what it lacked was in doubt',
+  1000000035:
+    'a backup of a folder was believed to lack nothing, though an upload of what it lacked was in doubt',
   1000000106: 'a repair deleted images though a person had paused albumd meanwhile',
   1000000108: 'a repair sent again what lay in a default album that nobody had learned of',
   22025948: 'a repair sent again what two whole walks lacked that had another between them',

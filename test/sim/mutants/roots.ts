@@ -27,6 +27,14 @@ export const ROOTS: readonly Mutant[] = [
     seed: 1_000_000_031,
   },
   {
+    name: 'an older copy may lack what is in doubt',
+    file: 'sync/scan/trust.ts',
+    find: 'return image !== null || journal.openOnFile({ folder, name }).length > 0',
+    replace: 'return image !== null && journal !== null',
+    why: 'a picture whose upload is found later is deleted',
+    seed: 1_000_000_034,
+  },
+  {
     name: 'an empty root is trusted',
     file: 'sync/scan/trust.ts',
     find: 'if (isIt && !empty && identity.birthtime !== 0) return trusted',

@@ -3,10 +3,11 @@ import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../../src/local/disk.ts'
+import { hostWith } from '../../../src/remote/host.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { count, deleted, lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { count, deleted, failure, lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
 /** As a backup does, the times of folders too. */
 const copyTo = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
@@ -127,6 +128,27 @@ describe('an older copy', () => {
     expect(summary(workshop)).toMatchObject({ files: 13, synced: 13, pending_deletions: 0 })
   })
 
+  it.each(['', 'trip'])(
+    'in the place of "%s" is in doubt when all it lacks has an upload in doubt',
+    async path => {
+      const workshop = await openWorkshop()
+      for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+      const folder = join(workshop.pictures, path)
+      const copy = `${workshop.pictures}-copy`
+      copyTo(folder, copy)
+      await workshop.pass()
+      workshop.write('trip/new.png', png(7, 7).bytes)
+      const send = async () => failure('find_out', 'HOST_ANSWER', 'send')
+      await workshop.pass({ host: hostWith(workshop.host, { send }) })
+      expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 1 })
+      swap(folder, copy)
+      expect(await guarded(workshop)).toMatch(
+        /older copy is here|is another folder than before, and not all of/i,
+      )
+      expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 1 })
+    },
+  )
+
   it('with an older version of a picture does not replace the newer one', async () => {
     const workshop = await openWorkshop()
     workshop.write('trip/a.png', png(3, 2).bytes)
@@ -142,6 +164,22 @@ describe('an older copy', () => {
 })
 
 describe('no older copy', () => {
+  it.each(['', 'trip'])('is a backup in the place of "%s" that lacks what was never sent', async path => {
+    const workshop = await openWorkshop()
+    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    const folder = join(workshop.pictures, path)
+    const copy = `${workshop.pictures}-copy`
+    copyTo(folder, copy)
+    await workshop.pass()
+    workshop.write('trip/new.png', 'no picture')
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ synced: 2, failed: 1 })
+    swap(folder, copy)
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 2, synced: 2 })
+  })
+
   it('is a folder that was restored whole, or got its name by a rename', async () => {
     const workshop = await copied()
     const { pictures } = workshop
