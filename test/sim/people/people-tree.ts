@@ -2,7 +2,10 @@ import type { FileNode, FolderNode, Mount, Node } from '../disk/tree.ts'
 import { folderAt, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
-type Surroundings = Pick<World, 'disk' | 'looks' | 'doubts' | 'machine' | 'mirrors' | 'random' | 'state'>
+type Surroundings = Pick<
+  World,
+  'disk' | 'looks' | 'doubts' | 'machine' | 'mirrors' | 'passes' | 'random' | 'state'
+>
 
 /** The mirrors' trees as people have them before them, with the roots and disks that come and go. */
 export class Tree {
@@ -98,12 +101,13 @@ export class Tree {
     if (isRoot) this.takeOff(path)
     else disk.takeAway(path)
     disk.putBack(path, saved.copy)
-    const lacksAny = before.some(([at]) => !disk.find(at))
+    const lacksAny = before.some(([at]) => !disk.find(at) && this.#mayHaveImage(at))
     const asBefore = files.filter(({ at, size, mtime }) => {
       const node = disk.find(at)?.node
       return node?.kind === 'file' && node.bytes.length === size && node.mtime === mtime
     })
-    // A copy that lacks nothing is taken as it is, with older pictures in the place of newer ones.
+    // A copy that lacks nothing that may be on the host is taken as it is, with older pictures in the place of newer ones.
+    // A picture that was never sent has no image that could be deleted because the copy lacks it.
     if (isRoot && !lacksAny && asBefore.length * 2 > files.length) doubts.otherRoot.delete(path)
     // Without a picture that is as it was, nothing tells the copy from a new folder of the same name. Neither does anything
     // after a clock was set back, which makes what came later look older than the copy.
@@ -137,13 +141,28 @@ export class Tree {
 
   /** Hides what lies in a folder. Whether that is in doubt hangs on what was known to lie there. */
   mountOver(path: string): void {
-    const { disk, doubts, mirrors, state } = this.#world
-    const isKnown = [...disk.below(path)].some(
-      ([at]) => (rowAt(state.synced, mirrors, at)?.image ?? null) !== null,
-    )
+    const { disk, doubts } = this.#world
+    const isKnown = [...disk.below(path)].some(([at]) => this.#hasImage(at))
     disk.mount(path, disk.newMount())
     this.#hidden.add(path)
     if (isKnown) doubts.lostMount.set(path, disk.happens())
+  }
+
+  #hasImage(path: string): boolean {
+    return (this.#rowAt(path)?.image ?? null) !== null
+  }
+
+  /** Whether an image of the picture is recorded, or may come: its upload is in doubt, or may be under way at this moment. */
+  #mayHaveImage(path: string): boolean {
+    const { passes, state } = this.#world
+    const row = this.#rowAt(path)
+    if (row === undefined) return false
+    const isInDoubt = state.synced.journal.openOnFile(row).length > 0
+    return row.image !== null || isInDoubt || (passes.isUnderWay && row.state === 'pending')
+  }
+
+  #rowAt(path: string) {
+    return rowAt(this.#world.state.synced, this.#world.mirrors, path)
   }
 
   #unhide(path: string): void {
