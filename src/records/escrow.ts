@@ -51,6 +51,18 @@ export function enterEscrow(
 const WITHOUT_GRACE = 0
 
 /**
+ * How far the grace of an image is that waits for no person. `none`: the image has no grace: a `sync` deletes it at its end,
+ * and a daemon that begins gives it the daemon's grace.
+ */
+export type Grace = 'none' | 'runs' | 'over'
+
+/** `running`: running time in milliseconds. */
+export function graceOf({ state, postponed, due_at }: EscrowRow, running: number): Grace {
+  if (due_at > running) return 'runs'
+  return state === 'grace' && postponed === 0 && due_at === WITHOUT_GRACE ? 'none' : 'over'
+}
+
+/**
  * A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted or the host
  * refused, gets the daemon's grace. A grace that is over stays over, because a crash must not make a grace longer.
  */

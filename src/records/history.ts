@@ -63,12 +63,16 @@ export function noteImage(
 
 const WHY = { deleted: 'picture_gone', superseded: 'older_version', ignored: 'rule_hides' } as const
 
-/** The path, below its mirror, where the picture of an image in escrow lies now. Null: it has not moved. */
+/**
+ * The path, below its mirror, where the picture of an image in escrow lies now, also when it is not sent from there yet. Null:
+ * it has not moved.
+ */
 export function movedTo(
   { escrow, files, folders }: Pick<Synced, 'escrow' | 'files' | 'folders'>,
-  image: ImageRow,
+  { id, hash, size }: ImageRow,
 ): string | null {
-  const other = escrow.of(image.id)?.reason === 'deleted' ? files.withBytes(image.hash) : undefined
+  if (escrow.of(id)?.reason !== 'deleted') return null
+  const other = files.withBytes(hash) ?? files.openOfSize(size).find(open => open.hash?.equals(hash) === true)
   const folder = other && folders.byId(other.folder)
   if (!folder) return null
   return folder.path === '' ? other.name : `${folder.path}/${other.name}`

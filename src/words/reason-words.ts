@@ -323,6 +323,8 @@ export const WORDS = {
   // What a person can do. The command follows these words.
   run_sync: 'albumd does not run: it goes on with',
   run_sync_then: 'albumd does not run: after that it goes on with',
+  goes_by_sync:
+    'albumd does not run: "albumd run" gives the image the grace first, and without a grace it goes with',
   run_daemon: 'albumd does not run, and the grace passes only while it runs: start it with',
   compare_links: 'the bytes are compared with',
   kept_stays:
@@ -462,6 +464,7 @@ export const COMMANDS = {
   all_paused: 'albumd resume',
   run_sync: 'albumd sync',
   run_sync_then: 'albumd sync',
+  goes_by_sync: 'albumd sync',
   run_daemon: 'albumd run',
   compare_links: 'albumd adopt --verify',
   prune_ignored: 'albumd sync --prune-ignored',

@@ -1,5 +1,5 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
-import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { because, inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, pathToActOn } from '../options.ts'
@@ -59,38 +59,47 @@ const AFTERWARDS = {
   discard: 'stays on the host for good: albumd never deletes it. Delete it at the host to end its address.',
 }
 
-const IN_GRACE =
-  'is deleted then, if albumd runs until then and not too many go at once. "albumd deletions approve PATH" deletes it now, "discard PATH" keeps it for good.'
+/** What happens to an image that is not held. */
+const IN_GRACE = {
+  at_a_time:
+    'is deleted then, if albumd runs until then and not too many go at once. "albumd deletions approve PATH" deletes it now, "discard PATH" keeps it for good.',
+  next: 'is deleted by the next "albumd sync" or "albumd run". "albumd deletions discard PATH" keeps it for good.',
+  by_sync:
+    'is deleted at the end of the next "albumd sync"; "albumd run" gives it the grace first. "albumd deletions discard PATH" keeps it for good.',
+  moved:
+    'is deleted once the picture is on the host in its new place, by "albumd sync" or "albumd run". "albumd deletions discard PATH" keeps it for good.',
+  will_be_held:
+    'will be held before it goes, because these are more than hold_above and hold_min allow. "albumd restore FOLDER --at TIME" brings the picture back, at the latest until you approve.',
+}
 
-const WILL_BE_HELD =
-  'will be held before it goes, because these are more than hold_above and hold_min allow. "albumd restore FOLDER --at TIME" brings the picture back, at the latest until you approve.'
+/** What happens to an image next, in words. */
+function whatNext({ state, will_be_held, goes_at, grace, moved_to }: PendingDeletion, told: Told): string {
+  if (told !== 'list' || state === 'held') return AFTERWARDS[told]
+  if (will_be_held) return IN_GRACE.will_be_held
+  if (goes_at !== null) return IN_GRACE.at_a_time
+  if (moved_to !== null) return IN_GRACE.moved
+  return grace === 'none' ? IN_GRACE.by_sync : IN_GRACE.next
+}
 
 /** Prints the deletions, and what happens to them now. */
 function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
-  const inGrace = ({ state }: PendingDeletion) => told === 'list' && state === 'grace'
-  const decided = deletions.filter(deletion => !inGrace(deletion))
-  const graced = deletions.filter(deletion => inGrace(deletion) && !deletion.will_be_held)
-  const many = deletions.filter(deletion => inGrace(deletion) && deletion.will_be_held)
   if (deletions.length === 0)
     printLine(told === 'list' ? `nothing waits to be deleted${where}` : 'nothing is held')
-  if (decided.length > 0 && BEFORE[told]) printLine(BEFORE[told])
-  for (const deletion of [...decided, ...graced, ...many]) printLine(inWordsOf(deletion, told))
-  for (const [those, what] of [
-    [decided, AFTERWARDS[told]],
-    [graced, IN_GRACE],
-    [many, WILL_BE_HELD],
-  ] as const)
-    if (those.length > 0)
-      printLine(`${count(those.length, 'image')}: ${those.length === 1 ? 'it' : 'each'} ${what}`)
+  else if (BEFORE[told]) printLine(BEFORE[told])
+  const groups = Map.groupBy(deletions, deletion => whatNext(deletion, told))
+  for (const deletion of [...groups.values()].flat()) printLine(inWordsOf(deletion, told))
+  for (const [what, those] of groups)
+    printLine(`${count(those.length, 'image')}: ${those.length === 1 ? 'it' : 'each'} ${what}`)
 }
 
 function inWordsOf(
-  { path, reason, size, since, goes_at, will_be_held, cdn_url }: PendingDeletion,
+  { path, reason, moved_to, size, since, goes_at, will_be_held, cdn_url }: PendingDeletion,
   told: Told,
 ): string {
   // Once a person has decided, this time holds no more.
   const goes = goes_at === null || will_be_held || told !== 'list' ? '' : `, goes ${localTime(goes_at)}`
-  const why = `${inWords(WHY_IN_ESCROW[reason])}, ${sizeInWords(size)}, since ${localTime(since)}${goes}`
-  return `${printable(path)} (${why})  ${printable(cdn_url ?? 'delivery address not known')}`
+  const why = moved_to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: moved_to })
+  const facts = `${inWords(why)}, ${sizeInWords(size)}, since ${localTime(since)}${goes}`
+  return `${printable(path)} (${printable(facts)})  ${printable(cdn_url ?? 'delivery address not known')}`
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
-import { approved, kept } from '../../records/escrow.ts'
+import { approved, type Grace, graceOf, kept } from '../../records/escrow.ts'
+import { movedTo } from '../../records/history.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { willBeHeld } from '../../sync/deletions/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -52,14 +53,24 @@ function imagesOf({ images }: Synced, deletions: readonly PendingDeletion[]): nu
 export interface PendingDeletion {
   /** held: the image is deleted only after a person has approved it. grace: it is deleted by itself at `goes_at`. */
   state: 'held' | 'grace'
-  /** ISO 8601; null for a held image. The grace passes only while albumd runs, so the deletion may come later. */
+  /**
+   * ISO 8601. The grace passes only while albumd runs, so the deletion may come later. Null: nobody can tell, because the
+   * image is held, or because no grace runs and no daemon either.
+   */
   goes_at: string | null
+  /**
+   * runs: until `goes_at`. over: the image is deleted next. none: the image has no grace: `sync` deletes it at its end, and
+   * `run` gives it a grace. Null for a held image.
+   */
+  grace: Grace | null
   /** Whether the image will be held before it goes, because too many of its mirror are in grace. */
   will_be_held: boolean
   /** The mirror's folder, and the path below it. */
   mirror: string
   path: string
   reason: EscrowRow['reason']
+  /** Where the same picture lies now, below its mirror. Null: it has not moved. */
+  moved_to: string | null
   /** ISO 8601. */
   since: string
   size: number
@@ -98,7 +109,8 @@ function listed(
   entriesOf: (mirror: MirrorRow) => EscrowRow[],
   now: number,
 ): PendingDeletion[] {
-  const running = runningTime(synced, { now, running: stateIsLocked(stateFiles(state_dir).lock) })
+  const isRunning = stateIsLocked(stateFiles(state_dir).lock)
+  const running = runningTime(synced, { now, running: isRunning })
   return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
     const entries = (row ? entriesOf(row) : []).filter(({ path }) => isMeant(mirror, path, wanted))
@@ -106,20 +118,25 @@ function listed(
       row !== undefined &&
       entries.some(({ state }) => state === 'grace') &&
       willBeHeld(synced, row.id, synced.summaries.mirror(row.id), policy, running)
-    return entries.map(({ image, path, reason, since, state, due_at }): PendingDeletion => {
-      const { size, cdn_url, remote_id } = synced.images.byId(image)!
+    return entries.map((entry): PendingDeletion => {
+      const { path, reason, since, state, due_at } = entry
+      const image = synced.images.byId(entry.image)!
       const isHeld = state === 'held' || state === 'unproved'
+      const grace = isHeld ? null : graceOf(entry, running)
+      const isTold = grace === 'runs' || (grace !== null && isRunning)
       return {
         mirror,
         path,
         state: isHeld ? 'held' : 'grace',
         reason,
+        moved_to: movedTo(synced, image),
         since: isoTime(since),
         will_be_held: areMany && state === 'grace',
-        goes_at: isHeld ? null : isoTime(now + Math.max(0, due_at - running)),
-        size,
-        cdn_url,
-        image_id: remote_id,
+        goes_at: isTold ? isoTime(now + Math.max(0, due_at - running)) : null,
+        grace,
+        size: image.size,
+        cdn_url: image.cdn_url,
+        image_id: image.remote_id,
       }
     })
   })

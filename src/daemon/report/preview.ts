@@ -6,6 +6,7 @@ import { realDisk } from '../../local/disk.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { held, takenBack } from '../../records/escrow.ts'
+import { movedTo } from '../../records/history.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
 import {
@@ -277,9 +278,11 @@ function operationOn(
   entry: EscrowRow,
   running: number,
 ): ['delete' | 'hold' | 'wait', Reason] | null {
-  const why = WHY_IN_ESCROW[entry.reason]
+  const image = context.synced.images.byId(entry.image)!
+  const path = movedTo(context.synced, image)
+  const why = path === null ? WHY_IN_ESCROW[entry.reason] : because('picture_moved', { path })
   if (entry.state === 'held' || entry.state === 'unproved') return ['hold', why]
-  const stays = whyImageStays(context, context.synced.images.byId(entry.image)!, null)
+  const stays = whyImageStays(context, image, null)
   if (stays && endsDeletion(stays)) return null
   if (isGraceOver(entry, running)) return ['delete', why]
   const minutes = Math.ceil((entry.due_at - running) / 60_000)

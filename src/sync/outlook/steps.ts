@@ -1,6 +1,6 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
-import type { Deletions } from '../../records/escrow.ts'
+import { type Deletions, graceOf } from '../../records/escrow.ts'
 import { remedyOfCode } from '../../remote/failures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
@@ -177,7 +177,7 @@ export function deletionSteps(
     ]
   const stays = whyImageStays(context, synced.images.byId(entry.image)!, null)
   if (stays && endsDeletion(stays)) return [step(because('image_stays', { of, why: stays }))]
-  const waits = everythingWaits(context)
+  const waits = deletionWaits(context, entry)
   const steps = graceSteps(context, entry, path, of, waits === null)
   const doubt = context.rootInDoubt ? null : doubtAbout(synced, mirrors)
   if (doubt) steps.push(step(because('doubt_elsewhere', { why: doubt })))
@@ -186,12 +186,24 @@ export function deletionSteps(
   const inDoubt = claims.doubt()
   if (inDoubt) steps.push(step(because('but_stays', { why: inDoubt })))
   if (stays) steps.push(step(because('but_stays', { why: stays })))
-  const isInGrace = !isGraceOver(entry, runningTime(synced, context)) && entry.postponed === 0
-  const isStopped = !context.rootInDoubt && !context.paused
-  // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
-  if (waits) steps.push(isInGrace && isStopped ? step(because('run_daemon')) : waits)
-  if (isInGrace) steps.push(step(because('end_grace', { path })), step(because('keep_image', { of, path })))
+  if (waits) steps.push(waits)
+  if (isInGrace(context, entry))
+    steps.push(step(because('end_grace', { path })), step(because('keep_image', { of, path })))
   return steps
+}
+
+function isInGrace(context: OutlookContext, entry: EscrowRow): boolean {
+  return entry.postponed === 0 && graceOf(entry, runningTime(context.synced, context)) === 'runs'
+}
+
+/** Why an image whose deletion waits for no person is not deleted now, or null. */
+function deletionWaits(context: MirrorContext, entry: EscrowRow): Step | null {
+  const { synced, running } = context
+  const halted = everythingHalted(context)
+  if (halted || running) return halted
+  // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
+  if (isInGrace(context, entry)) return step(because('run_daemon'))
+  return step(because(graceOf(entry, runningTime(synced, context)) === 'none' ? 'goes_by_sync' : 'run_sync'))
 }
 
 /** The step of an image that waits for the end of its grace, or for another try after the host refused its deletion. */

@@ -1,6 +1,7 @@
-import { rmSync, statSync } from 'node:fs'
+import { renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import type { ExplainContext, Explanation } from '../../../src/daemon/report/explain.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith } from '../../../src/remote/host.ts'
@@ -65,7 +66,41 @@ describe('why, of a picture', () => {
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd run' }, ...decide])
     at.synced.commitNow(tx => tx.meta.set('running_ms', 600_000))
     const ended = at.why('p.png', { now, running: false })
-    expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
+    expect(ended.next).toMatchObject([{ at: null }, { code: 'run_sync', command: 'albumd sync' }])
+  })
+
+  it('tells what becomes of an image that has no grace', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    at.write('other.png', png(9, 3).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'p.png'))
+    await at.pass({}, 'look')
+    const now = Date.now()
+    expect(at.why('p.png', { now, running: false }).next).toMatchObject([
+      { code: 'goes_next' },
+      { code: 'goes_by_sync', command: 'albumd sync' },
+    ])
+  })
+
+  it('knows a picture that moved, also before it is sent from its new place', async () => {
+    const at = await asked()
+    at.write('a/p.png', png(3, 3).bytes)
+    await at.pass()
+    renameSync(join(at.pictures, 'a'), join(at.pictures, 'b'))
+    const host = hostWith(at.host, {
+      requestUpload: async () => failure('quota', 'DAILY_LIMIT_REACHED', 'upload'),
+    })
+    // Read so late that the file can't change any more without a new timestamp.
+    const read = async (root: string, path: string) =>
+      Object.assign(await openPicture(root, path, { changed: () => new Error() }), {
+        readAt: Number.MAX_VALUE,
+      })
+    await at.pass({ host, openPicture: read })
+    expect(at.why('a/p.png').reason).toBe('the picture moved to b/p.png')
+    expect(listPending(at.config, at.synced, undefined, Date.now())).toMatchObject([
+      { path: 'a/p.png', moved_to: 'b/p.png', goes_at: null },
+    ])
   })
 
   it('does not speak of a grace when the host refused the deletion', async () => {

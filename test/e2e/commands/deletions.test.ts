@@ -55,6 +55,9 @@ it('held deletions are named by a path below the working folder too, as ls and w
     { path: 'a/1.png', state: 'grace' },
     { path: 'a/2.png', state: 'held', goes_at: null },
   ])
+  const { out } = await run('list', 'a/1.png')
+  expect(out).not.toContain(', goes ')
+  expect(out).toContain('1 image: it is deleted by the next "albumd sync" or "albumd run"')
 })
 
 it('a path at or below which nothing waits is refused, such as a mistyped one', async () => {
@@ -103,6 +106,9 @@ it('a picture that goes missing and one that moved are told in the log, and when
     state: 'gone',
     reason: 'the picture moved to b/2.png',
   })
+  expect((await stage.albumd('deletions', 'list', 'b/0.png')).out).toMatch(
+    /^b\/0\.png \(the picture moved to b\/2\.png, .*, goes /,
+  )
   expect(await stage.albumd('url', 'a/1.png')).toMatchObject({
     code: 3,
     err: expect.stringContaining('a/1.png is gone from the disk, and its address ends'),
@@ -252,6 +258,11 @@ it('what a sync found gone and could not delete gets the grace of the daemon', a
   const key = join(stage.home, 'api-key')
   writeFileSync(key, 'wrong-key-abcdef')
   expect(await stage.sync()).toMatchObject({ code: 5 })
+  // The next sync gives no grace either, and nothing is deleted before a person types it.
+  const { out } = await stage.albumd('deletions', 'list')
+  expect(out).not.toContain(', goes ')
+  expect(out).toContain('1 image: it is deleted at the end of the next "albumd sync"; "albumd run" gives it')
+  expect((await stage.json('deletions', 'list')).deletions).toMatchObject([{ goes_at: null, grace: 'none' }])
   writeFileSync(key, stage.key)
   const daemon = startDaemon(stage)
   await daemon.told('scan_finished')
