@@ -1,6 +1,7 @@
 import { KEY_REMEDY } from '../config/host-access.ts'
 import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
+import { whatUploadsWaitFor } from '../daemon/report/upload-hours.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
@@ -118,16 +119,21 @@ function clockTime(time: string): string {
 }
 
 /** What the mirror does, or what its pictures wait for. */
-function doesInWords(
-  { state, pending_uploads }: MirrorStatus,
-  { running, uploads_wait_until, quota }: Status,
-): string {
+function doesInWords({ state, pending_uploads }: MirrorStatus, status: Status): string {
   if (state !== 'idle' || pending_uploads === 0) return state
-  if (!running) return 'waiting for "albumd sync" or "albumd run"'
-  if (uploads_wait_until) return `waiting until ${clockTime(uploads_wait_until)} (uploads.hours)`
-  if (quota.exhausted) return 'waiting for quota'
-  if (quota.only_reserve_left) return `waiting for quota: ${inWords(because('rest_is_reserve'))}`
-  return 'waiting for pictures that may still be written ("albumd why FILE" says how long)'
+  const wait = whatUploadsWaitFor(status)
+  switch (wait.for) {
+    case 'command':
+      return 'waiting for "albumd sync" or "albumd run"'
+    case 'hours':
+      return `waiting until ${clockTime(wait.until!)} (uploads.hours)`
+    case 'quota':
+      return 'waiting for quota'
+    case 'reserve':
+      return `waiting for quota: ${inWords(because('rest_is_reserve'))}`
+    case 'writers':
+      return `waiting: ${inWords(because('may_be_written', { pictures: pending_uploads }))}; "albumd why FILE" says until when, and what happens then`
+  }
 }
 
 function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {

@@ -293,8 +293,10 @@ export const WORDS = {
     'the host lists no albums, and the first upload needs that: {message:reason} ({code}); next try',
   deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}); next try',
   will_fail: 'will fail: {why:reason}',
-  sent_whole_or_not: '{why:reason}. albumd sends it when it is complete, or else as it is at this time',
-  sent_whole_alone: '{why:reason}. albumd sends it when it is complete, and stops waiting at this time',
+  sent_whole_or_not:
+    '{why:reason}. albumd sends it once it is complete, or as it is if it has not changed by this time',
+  sent_whole_alone:
+    '{why:reason}. albumd sends it once it is complete, and calls it failed if it has not changed by this time',
   tried_again: 'next try',
   tried_once_changed: 'albumd tries again once the file changes',
   looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',
@@ -359,6 +361,8 @@ export const WORDS = {
     return `${count(pictures, 'picture')}: ${inDigits(today)} today in ${now}, the rest ${begins}${daily}`
   },
   rest_is_reserve: 'the rest is kept for new pictures',
+  may_be_written: ({ pictures }: { pictures: number }) =>
+    `${count(pictures, 'picture')} may still be written, and ${pictures === 1 ? 'is sent once it is' : 'each is sent once it is'} complete`,
   looked_for_again: ({ until }: { until: number | null }) =>
     `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
   looked_for_by_sync: '"albumd sync" looks for it again',

@@ -65,7 +65,9 @@ describe('status', () => {
     expect(does({ quota: { ...STATUS.quota, only_reserve_left: true } })).toMatch(
       /: waiting for quota: the rest is kept for new pictures$/,
     )
-    expect(does({})).toContain(': waiting for pictures that may still be written')
+    expect(does({})).toMatch(
+      /: waiting: 1 picture may still be written, and is sent once it is complete; "albumd why FILE" says/,
+    )
     expect(does({ mirrors: [{ ...waiting, state: 'paused' }] })).toMatch(/: paused$/)
     expect(does({ mirrors: [mirrorInSync(2)] })).toMatch(/: idle$/)
   })

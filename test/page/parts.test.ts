@@ -7,7 +7,8 @@ import { isOwnHost, isOwnOrigin, readOrMakeKey, userIn } from '../../src/page/gu
 import { LogTail, UnderWayPictures } from '../../src/page/heard.ts'
 import { attention, failures, late } from '../../src/page/view/decisions.ts'
 import { html } from '../../src/page/view/elements.ts'
-import { mirrors } from '../../src/page/view/sections.ts'
+import { mirrors, underWay } from '../../src/page/view/sections.ts'
+import { stateInWords } from '../../src/page/view/state.ts'
 import { Viewers } from '../../src/page/viewers.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -42,6 +43,33 @@ it('tells how many pictures lie outside their albums', () => {
   expect(shown({ pending_uploads: 5, state: 'paused' })).toContain('>paused<')
   expect(shown({})).not.toContain('held')
   expect(shown({ will_be_held: true })).toContain('So many deletions will be held')
+})
+
+it('says of pictures that may still be written what they wait for, and not how long they take to send', () => {
+  const quota = { exhausted: false, only_reserve_left: false, resumes_at: null, next_probe_at: null }
+  const backlog = { pictures: 1, bytes: 600, moved: 0, days: 0, per_day: 9, next_day_at: null }
+  const now = Date.parse('2026-11-25T22:00:00.000Z')
+  const shown = (state: string, changes: object = {}) => {
+    const status = {
+      running: true,
+      paused: null,
+      uploads_wait_until: null,
+      mirrors: [{ state, pending_uploads: 1, will_be_held: false }],
+      quota: { ...quota, ...changes },
+      backlog: { ...backlog, done_by: new Date(now + 1000).toISOString() },
+    }
+    const recorded = { status, alerts: [] } as unknown as Recorded
+    const facts = { recorded, problem: null, underWay: [], rate: 0 } as unknown as Facts
+    return [stateInWords(facts, now).words, underWay(recorded, facts, now).text] as const
+  }
+  const [title, text] = shown('idle')
+  expect(title).toBe('Waits: 1 picture may still be written')
+  expect(text).toContain('1 picture may still be written, and is sent once it is complete.')
+  expect(text).toContain('<code>albumd why FILE</code>')
+  expect(text).not.toContain('1 s')
+  expect(shown('syncing')[0]).toBe('Syncing, 1 left, 1 s')
+  expect(shown('blocked')[0]).toBe('Waits, 1 left')
+  expect(shown('idle', { only_reserve_left: true })[0]).toBe('Waits for quota, 1 left')
 })
 
 it('does not say that a picture needs a person which only waits for long', () => {

@@ -69,6 +69,7 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   other_format: [{ extension: '.heic', known: ['png', 'jpg'] }],
   will_be_uploaded: [{ ahead: 0 }, { ahead: 3 }],
   quota_used_up: [{ known: true }, { known: false }],
+  may_be_written: [{ pictures: 1 }, { pictures: 2 }],
   paused_until: [{ until: null }, { until: 0 }],
   album_taken: [{ seen: 0 }],
   approve_image: [{ held: 'held' }, { held: 'unproved' }],

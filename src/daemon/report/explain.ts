@@ -141,7 +141,9 @@ async function withContent(
     openPicture(root, path, { changed: () => new Error('it changed while it was read') }),
   )
   const others = told.next.filter(({ code }) => code !== 'will_be_uploaded')
-  return found ? { ...told, next: [showStep(found), ...others] } : told
+  return found
+    ? { ...told, details: told.details ?? moreOf(found.why), next: [showStep(found), ...others] }
+    : told
 }
 
 function contentPolicy({ watch }: Pick<Config, 'watch'>): Pick<OutlookContext, 'settleMs' | 'incomplete'> {

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import type { BacklogStatus, QuotaStatus } from './quota-status.ts'
 
 /** When pictures may be uploaded, in minutes after midnight by this machine's clock. */
 export type Hours = NonNullable<Config['uploads']['hours']>
@@ -34,4 +35,33 @@ export function nextBorder(hours: Hours, wall: number): number {
 /** When pictures may be uploaded again; null when they may be uploaded now. */
 export function uploadsWaitUntil(hours: Hours | undefined, wall: number): number | null {
   return hours === undefined || isOpen(hours, wall) ? null : nextBorder(hours, wall)
+}
+
+/**
+ * What pictures wait for in a mirror that does nothing, and until when. `until`: ISO 8601; null: nobody can tell.
+ * command: no daemon runs. reserve: the rest of the quota is kept for new pictures. writers: the pictures may still be
+ * written.
+ */
+export interface UploadsWait {
+  for: 'command' | 'hours' | 'quota' | 'reserve' | 'writers'
+  until: string | null
+}
+
+/** `uploads_wait_until`, `quota` and `backlog`: as `Status` has them. */
+export function whatUploadsWaitFor({
+  running,
+  uploads_wait_until,
+  quota,
+  backlog,
+}: {
+  running: boolean
+  uploads_wait_until: string | null
+  quota: Pick<QuotaStatus, 'exhausted' | 'resumes_at' | 'next_probe_at' | 'only_reserve_left'>
+  backlog: Pick<BacklogStatus, 'next_day_at'>
+}): UploadsWait {
+  if (!running) return { for: 'command', until: null }
+  if (uploads_wait_until !== null) return { for: 'hours', until: uploads_wait_until }
+  if (quota.exhausted) return { for: 'quota', until: quota.resumes_at ?? quota.next_probe_at }
+  if (quota.only_reserve_left) return { for: 'reserve', until: backlog.next_day_at }
+  return { for: 'writers', until: null }
 }

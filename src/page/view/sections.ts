@@ -8,7 +8,7 @@ import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
 import { albumInWords, cutName, type Html, html, thumbnail, time } from './elements.ts'
-import { bytesLeft, timeLeft } from './state.ts'
+import { areUnfinished, bytesLeft, isAtWork, timeLeft } from './state.ts'
 
 const STATES = {
   waits: ['waits until the current work is done', null],
@@ -153,12 +153,8 @@ ${
 }`
 }
 
-function pace(
-  { backlog, paused, uploads_wait_until, quota }: Recorded['status'],
-  sending: readonly UnderWay[],
-  rate: number,
-  now: number,
-): Html {
+function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: number, now: number): Html {
+  const { backlog, paused, uploads_wait_until, quota } = status
   if (paused !== null)
     return html`Paused${paused.until !== null && html` until ${time(paused.until)}`}: nothing is sent or deleted.`
   if (backlog.pictures === 0 && sending.length === 0) return html`Nothing waits.`
@@ -167,6 +163,8 @@ function pace(
   const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(bytes)}) to go${speed}`
   if (uploads_wait_until !== null) return html`${waiting}; uploads begin at ${time(uploads_wait_until)}`
   if (quota.exhausted) return html`${waiting}; today's quota is used up`
+  if (!isAtWork(status, sending) && areUnfinished(status))
+    return html`${inWords(because('may_be_written', { pictures: backlog.pictures }))}. <code>albumd why FILE</code> says until when albumd waits, and what happens then.`
   const left = timeLeft(backlog, bytes, rate, now)
   const daily = backlog.days > 0 && html` at ${inDigits(backlog.per_day)} a day`
   return html`${waiting}${left !== null && html`, about <b>${left}</b>`}${daily || (left !== null && ' left')}`

@@ -1,4 +1,5 @@
 import { isForPerson } from '../../daemon/notify/health.ts'
+import { whatUploadsWaitFor } from '../../daemon/report/upload-hours.ts'
 import { count, inDigits, spanInWords } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
@@ -37,24 +38,36 @@ export function stateInWords(facts: Facts, now: number): StateInWords {
 
 const LEFT = ['pending_deletions', 'failed', 'uncertain', 'linked'] as const
 
-function waiting(
-  { backlog, quota, uploads_wait_until, mirrors }: Recorded['status'],
-  { underWay, rate }: Facts,
-  now: number,
-): StateInWords {
+function waiting(status: Recorded['status'], { underWay, rate }: Facts, now: number): StateInWords {
+  const { backlog } = status
   const pictures = `${inDigits(backlog.pictures)} left`
-  if (uploads_wait_until !== null)
-    return { kind: 'busy', words: `Waits with ${pictures}`, until: uploads_wait_until }
-  if (quota.exhausted)
-    return {
-      kind: 'busy',
-      words: `Waits for quota, ${pictures}`,
-      until: quota.resumes_at ?? quota.next_probe_at,
-    }
-  const isAtWork = underWay.length > 0 || mirrors.some(({ state }) => state === 'syncing')
-  const time = timeLeft(backlog, bytesLeft(backlog, underWay), rate, now)
-  const words = [isAtWork ? 'Syncing' : 'Waits', pictures, ...(time === null ? [] : [time])]
-  return { kind: 'busy', words: words.join(', '), until: null }
+  const wait = whatUploadsWaitFor(status)
+  const waits = (words: string) => ({ kind: 'busy', words, until: wait.until }) as const
+  if (wait.for === 'hours') return waits(`Waits with ${pictures}`)
+  if (wait.for === 'quota') return waits(`Waits for quota, ${pictures}`)
+  if (isAtWork(status, underWay)) {
+    const time = timeLeft(backlog, bytesLeft(backlog, underWay), rate, now)
+    return { ...waits(['Syncing', pictures, ...(time === null ? [] : [time])].join(', ')), until: null }
+  }
+  if (wait.for === 'reserve') return waits(`Waits for quota, ${pictures}`)
+  return waits(
+    areUnfinished(status)
+      ? `Waits: ${count(backlog.pictures, 'picture')} may still be written`
+      : `Waits, ${pictures}`,
+  )
+}
+
+/** Whether pictures are being sent. */
+export function isAtWork({ mirrors }: Recorded['status'], underWay: readonly UnderWay[]): boolean {
+  return underWay.length > 0 || mirrors.some(({ state }) => state === 'syncing')
+}
+
+/** Whether nothing but their writers keeps pictures from being sent. */
+export function areUnfinished(status: Recorded['status']): boolean {
+  return (
+    whatUploadsWaitFor(status).for === 'writers' &&
+    status.mirrors.every(({ state, pending_uploads }) => state === 'idle' || pending_uploads === 0)
+  )
 }
 
 type Backlog = Recorded['status']['backlog']

@@ -255,10 +255,10 @@ describe('why, of a picture', () => {
     }
     const left = await step('half.png', 'leave')
     expect(left!.what).toMatch(
-      /^File is not complete yet.+when it is complete, and stops waiting at this time$/,
+      /^File is not complete yet.+once it is complete, and calls it failed if it has not changed by this time$/,
     )
     expect(left!.at).toBe(Math.round(changed * 1000) / 1000 + 600_000)
-    expect((await step('half.png', 'send'))!.what).toMatch(/or else as it is at this time$/)
+    expect((await step('half.png', 'send'))!.what).toMatch(/or as it is if it has not changed by this time$/)
     expect((await step('no.png', 'leave'))!.what).toContain('no picture')
     expect(await step('whole.png', 'leave')).toBeNull()
     expect((await step('gone.png', 'leave'))!.what).not.toBe('')

@@ -62,12 +62,13 @@ it('why says of what a running albumd waits to be whole nothing else than that',
   const daemon = startDaemon(stage, ['--log-level', 'debug'])
   stage.write('half.png', png(40, 30).bytes.subarray(0, 600))
   await daemon.told('picture_waits')
-  const { state, next } = await stage.json('why', 'half.png')
+  const { state, details, next } = await stage.json('why', 'half.png')
   expect(state).toBe('pending')
+  expect(details).toMatch(/^Found: /)
   expect(next).toMatchObject([
     {
       what: expect.stringMatching(
-        /^File is not complete.* albumd sends it when it is complete, and stops waiting at this time$/,
+        /^File is not complete.* albumd sends it once it is complete, and calls it failed if it has not changed by this time$/,
       ),
     },
   ])
