@@ -63,6 +63,8 @@ export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, 
     const reason = kind === 'gone' ? 'deleted' : 'ignored'
     enterEscrow(tx, { image: file.image, mirror, path, reason }, moment)
   }
+  // The same bytes may have failed at another path before.
+  if (was === 'failed' && kind !== 'pending') tx.failures.followAccepted()
 }
 
 /** A picture whose image stays for good becomes kept when the picture is gone, so that the image can still be found. */
@@ -168,6 +170,7 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
     message,
     next_attempt_at: retryAt,
   })
+  tx.failures.followAccepted()
   tx.history.ofFile(file, {
     at: now,
     event: 'failed',
@@ -177,7 +180,7 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
 
 /**
  * A person accepted the failures of files, or takes that back. An acceptance ends when the file fails with another code, has
- * other bytes, or is on the host.
+ * other bytes, or is on the host. It goes with the file when the file or a folder above it is renamed.
  */
 export function accepted(
   tx: Tx,
@@ -189,6 +192,11 @@ export function accepted(
       const hash = tx.files.at({ folder, name })?.hash ?? null
       tx.failures.accept({ folder, name, code, hash, at: now })
     } else tx.failures.unaccept({ folder, name })
+}
+
+/** Ends the acceptances of files that are gone. */
+export function forgetGoneAccepted({ failures, folders }: Tx): void {
+  if (failures.unacceptGone() > 0) folders.removeEmpty()
 }
 
 /** Makes failed files pending, so that they are tried again. Each failure stays recorded until the new try has ended. */

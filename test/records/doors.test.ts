@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { enterEscrow } from '../../src/records/escrow.ts'
 import { lost, proved } from '../../src/records/images.ts'
-import { accepted, failed, found } from '../../src/records/pictures.ts'
+import { accepted, changed, failed, forgetGoneAccepted, found } from '../../src/records/pictures.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Tx } from '../../src/synced/synced.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import type { ImageRow } from '../../src/synced/tables/images.ts'
-import { said } from '../../src/words/reasons.ts'
+import { because, said } from '../../src/words/reasons.ts'
 
 const MOMENT = { now: 1_000_000, running: 5000, graceMs: 600_000, versions: Number.POSITIVE_INFINITY }
 const hashOf = (text: string) => createHash('sha256').update(text).digest()
@@ -114,5 +114,43 @@ describe('what is recorded together', () => {
     accept('NOT_A_PICTURE')
     synced.commitNow(tx => tx.failures.clear(file.folder, file.name))
     expect(told()).toMatchObject({ oldest_unsynced: 5 })
+  })
+
+  it('an acceptance ends when its file is gone, once no file is left that may be the same', () => {
+    const { synced, mirror, file } = records('pending')
+    const fails = (name: string) =>
+      synced.commitNow(tx => {
+        const before = { ...file, name, state: 'pending' } as const
+        tx.files.put(before)
+        const why = { code: 'NOT_A_PICTURE', message: said('x'), retryAt: null, hash: hashOf('one') }
+        failed(tx, before, why, MOMENT.now)
+      })
+    const vanishes = (name: string) =>
+      synced.commitNow(tx => {
+        const gone = { ...synced.files.at({ ...file, name })!, image: null }
+        tx.files.put(gone)
+        const why = { file: { ...gone, state: 'gone' }, was: 'failed', reason: because('gone') } as const
+        changed(tx, { kind: 'gone', ...why }, { mirror, path: name }, MOMENT)
+      })
+    const isAccepted = () => synced.summaries.mirror(mirror).accepted === 1
+    fails('a.png')
+    synced.commitNow(tx =>
+      accepted(tx, [{ ...file, code: 'NOT_A_PICTURE' }], { accept: true, now: MOMENT.now }),
+    )
+    // The file under its new name may fail before the old name is found gone.
+    fails('b.png')
+    vanishes('a.png')
+    expect(synced.summaries.acceptedOf(mirror, 9)).toMatchObject([{ name: 'b.png' }])
+    vanishes('b.png')
+    synced.commitNow(tx => {
+      tx.files.put({ ...file, name: 'c.png', state: 'pending' })
+      forgetGoneAccepted(tx)
+    })
+    fails('c.png')
+    expect(isAccepted()).toBe(true)
+    vanishes('c.png')
+    synced.commitNow(tx => forgetGoneAccepted(tx))
+    fails('d.png')
+    expect(isAccepted()).toBe(false)
   })
 })

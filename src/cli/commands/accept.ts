@@ -22,7 +22,7 @@ export const acceptCommand = configCommand(
       .example('$0 accept --undo Holiday/a.jpg', 'It is to count again')
       .epilogue(
         'An accepted failure counts neither as trouble (heartbeat, /healthz, notify.on_trouble) nor for the exit code of ' +
-          'sync. This ends when the file has other bytes, or fails in another way.',
+          'sync. This ends when the file has other bytes, or fails in another way. A renamed file or folder keeps it.',
       ),
   async (config, { path: given, list, undo, json }, onInterrupts) => {
     if (list === (given !== undefined) || (list && undo))

@@ -63,7 +63,6 @@ export class FolderRecords {
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
       failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })
-    failures.unacceptGone(folder.id)
     folders.looked(folder.id, digest, ignoreText, look)
     Object.assign(folder, folders.byId(folder.id))
   }

@@ -25,9 +25,10 @@ export interface AcceptedRow extends FileKey {
  * Failures of looks and uploads, by path, and those of them that a person accepted. A failure is removed when the path
  * succeeds or changes.
  */
-export function openFailures({ all, get, run, value }: Statements) {
-  const clearFolder = run<[folder: number]>('DELETE FROM failures WHERE folder = ?')
-  const unacceptFolder = run<[folder: number]>('DELETE FROM accepted WHERE folder = ?')
+export function openFailures({ all, changes, get, run, value }: Statements) {
+  // The accepted file is not at its path any more.
+  const hasLeft = `NOT EXISTS (SELECT 1 FROM files WHERE folder = accepted.folder AND name = accepted.name
+     AND state NOT IN ('gone','kept'))`
 
   return {
     reads: {
@@ -97,10 +98,7 @@ export function openFailures({ all, get, run, value }: Statements) {
       /** Forgets the failed looks of a folder, before a new look at the folder is recorded. */
       clearLook: run<[folder: number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`),
       /** Forgets all failures of a folder that is gone. */
-      clearAll(folder: number): void {
-        clearFolder(folder)
-        unacceptFolder(folder)
-      },
+      clearAll: run<[folder: number]>('DELETE FROM failures WHERE folder = ?'),
       accept: run<[AcceptedRow]>(
         'INSERT OR REPLACE INTO accepted (folder, name, code, hash, at) VALUES (@folder, @name, @code, @hash, @at)',
       ),
@@ -109,11 +107,25 @@ export function openFailures({ all, get, run, value }: Statements) {
       unacceptOthers: run<[Omit<AcceptedRow, 'at'>]>(
         'DELETE FROM accepted WHERE folder = @folder AND name = @name AND (code <> @code OR hash IS NOT @hash)',
       ),
-      /** Ends the acceptances of files of a folder that are neither recorded nor fail. */
-      unacceptGone: run<[folder: number]>(
-        `DELETE FROM accepted WHERE folder = +?
-           AND NOT EXISTS (SELECT 1 FROM files WHERE folder = accepted.folder AND name = accepted.name)
-           AND NOT EXISTS (SELECT 1 FROM failures WHERE folder = accepted.folder AND name = accepted.name)`,
+      /**
+       * Lets each acceptance go with its file: the accepted file is not at its path any more, and at another path the same
+       * bytes fail with the same code. Where no such path is, IGNORE leaves the acceptance as it is.
+       */
+      followAccepted: run<[]>(
+        `UPDATE OR IGNORE accepted SET (folder, name) = (
+           SELECT folder, name FROM failures JOIN files USING (folder, name)
+           WHERE failures.code = accepted.code AND files.hash = accepted.hash AND state = 'failed'
+             AND (folder, name) NOT IN (SELECT folder, name FROM accepted) LIMIT 1)
+         WHERE ${hasLeft}`,
+      ),
+      /**
+       * Ends the acceptances of files that are gone. While any file is still to be read, it may be the accepted file at
+       * another path.
+       */
+      unacceptGone: changes<[]>(
+        `DELETE FROM accepted WHERE ${hasLeft}
+           AND NOT EXISTS (SELECT 1 FROM failures WHERE folder = accepted.folder AND name = accepted.name)
+           AND NOT EXISTS (SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced')`,
       ),
     },
   }

@@ -32,6 +32,9 @@ export function openFolders({ all, column, get, run, value }: Statements) {
   const insert = run<[mirror: number, path: string]>(
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
   )
+  const isEmpty = `present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
+     AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)
+     AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.folder = folders.id)`
   type Looked = Pick<FolderRow, 'id' | 'digest' | 'ignore_text'>
   type Mounted = Pick<FolderRow, 'mount' | 'mounted_ino' | 'mounted_birthtime'>
   const setLooked = run<[Looked & Mounted & LeftOut & { files: number }]>(
@@ -127,11 +130,9 @@ export function openFolders({ all, column, get, run, value }: Statements) {
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
-      /** Removes the record of a folder that is gone, when no recorded file and no open upload names it. */
-      removeIfEmpty: run<
-        [id: number]
-      >(`DELETE FROM folders WHERE id = ? AND present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
-       AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)`),
+      /** Removes the record of a folder that is gone, when no recorded file, open upload or accepted failure names it. */
+      removeIfEmpty: run<[id: number]>(`DELETE FROM folders WHERE id = ? AND ${isEmpty}`),
+      removeEmpty: run<[]>(`DELETE FROM folders WHERE ${isEmpty}`),
     },
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -70,6 +70,26 @@ it('an acceptance lasts while the file keeps its bytes, and ends with other byte
   stage.write('a/broken.png', png(3, 3).bytes)
   expect(await stage.sync()).toMatchObject({ code: 0 })
   expect(await mirrorOf(stage)).toMatchObject({ synced: 2, failed: 0, accepted: 0 })
+})
+
+it('an acceptance goes with its file to another folder or name, and not to a copy', async () => {
+  const stage = await withBroken()
+  const list = async () =>
+    (await stage.json('accept', '--list')).failures.map(({ path }: { path: string }) => path)
+  await stage.albumd('accept', 'a/broken.png')
+  renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
+  expect(await stage.sync()).toMatchObject({ code: 0, out: expect.stringContaining('1 failure accepted') })
+  expect(await list()).toEqual(['b/broken.png'])
+  renameSync(join(stage.pictures, 'b/broken.png'), join(stage.pictures, 'b/known.png'))
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await list()).toEqual(['b/known.png'])
+  stage.write('copy.png', 'no picture')
+  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await mirrorOf(stage)).toMatchObject({ failed: 1, accepted: 1 })
+  // The copy is accepted, once it is all that is left.
+  rmSync(join(stage.pictures, 'b/known.png'))
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await list()).toEqual(['copy.png'])
 })
 
 it('a name that is not UTF-8 can be accepted, and a folder in doubt can not', async () => {
