@@ -1,7 +1,10 @@
 import type { Config } from '../../config/schema.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
-import { printable } from '../../words/text.ts'
+import type { FailureRow } from '../../synced/tables/failures.ts'
+import { inWords } from '../../words/reasons.ts'
+import { isoTime, localTime, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -34,15 +37,13 @@ export const putCommand = configCommand(
     const before = await results(config, places, null)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
     const outcome = isThere ? null : await send(config, places.map(pathOfPlace), interrupts)
-    const sent = outcome === null ? before : await results(config, places, outcome.waits)
+    const sent = outcome === null ? before : await results(config, places, outcome)
     if (json) printJson({ pictures: sent })
     else
       for (const { path, cdn_url, reason } of sent)
         if (cdn_url !== null) printLine(cdn_url)
         else sayAside(`${path}: ${reason}`)
-    const left = sent.filter(({ cdn_url }) => cdn_url === null)
-    if (left.length === 0) return EXIT.inSync
-    if (!json && outcome?.later) sayAside(outcome.later)
+    if (sent.every(({ cdn_url }) => cdn_url !== null)) return EXIT.inSync
     return outcome?.refused ? EXIT.refused : EXIT.left
   },
 )
@@ -55,7 +56,6 @@ function pathOfPlace({ mirror, path }: MirrorLocation): string {
 async function refuseUnsendable(places: readonly MirrorLocation[]): Promise<void> {
   const { realDisk } = await import('../../local/disk.ts')
   const { lookAt } = await import('../../sync/outlook/index.ts')
-  const { inWords } = await import('../../words/reasons.ts')
   for (const place of places) {
     const found = lookAt(realDisk, place)
     const at = printable(pathOfPlace(place))
@@ -76,17 +76,21 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
-/** Why a picture is not on the host. */
+/**
+ * Why a picture is not on the host. `again`: when it can be sent, at the earliest, because what keeps it away ends by itself:
+ * ISO 8601, or null where nobody can tell. Without this field, the reason says what must be done first.
+ */
 interface Why {
   code: string
   reason: string
+  again?: string | null
 }
 
 interface Outcome {
   /** Why pictures wait, by their paths. */
   waits: ReadonlyMap<string, Why>
-  /** Whether what waits is sent later. Null: nothing waits. */
-  later: string | null
+  /** A daemon has sent the pictures, and sends by itself what can be sent later. */
+  byDaemon: boolean
   /** The host refused the key or the plan. */
   refused: boolean
 }
@@ -107,7 +111,8 @@ async function send(
   const tell = (told: SpokenEvent) => {
     if (!('path' in told)) return
     const path = `${told.mirror}/${told.path}`
-    if (told.event === 'picture_waits') waits.set(path, { code: 'NOT_READY', reason: told.message })
+    if (told.event === 'picture_waits')
+      waits.set(path, { code: 'NOT_READY', reason: told.message, again: null })
     if (!ENDS.has(told.event)) return
     left.delete(path)
     if (left.size === 0) done.abort()
@@ -119,21 +124,29 @@ async function send(
     const { paused } = result
     const [stopped] = result.stopped
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
-    const all = paused
-      ? { code: 'PAUSED', reason: pauseInWords(paused) }
-      : stopped && { code: stopped.code, reason: stoppedInWords(stopped, PLAN_REMEDY, result.uploads_go_on) }
+    const { needsPerson } = await import('../../remote/failures.ts')
+    const ofStop = (failure: HostFailure): Why => ({
+      code: failure.code,
+      reason: stoppedInWords(failure, PLAN_REMEDY),
+      ...(!needsPerson(failure.code) && { again: failure.remedy === 'quota' ? result.uploads_go_on : null }),
+    })
+    const all = paused ? { code: 'PAUSED', reason: pauseInWords(paused) } : stopped && ofStop(stopped)
     if (all) for (const path of left) waits.set(path, all)
-    const later = left.size === 0 ? null : byDaemon ? SENT_LATER : NOT_SENT_LATER
-    return { waits, later, refused: result.verdict === 'refused' }
+    return { waits, byDaemon, refused: result.verdict === 'refused' }
   } catch (error) {
     if (!done.signal.aborted || (error as { code?: string }).code !== 'LEFT') throw error
-    return { waits, later: null, refused: false }
+    return { waits, byDaemon: true, refused: false }
   }
 }
 
-const SENT_LATER = 'The running albumd sends by itself what waits. "albumd why PATH" tells when'
-const NOT_SENT_LATER =
-  'Nothing sends later what waits, because albumd does not run. Put it again, or start "albumd run"'
+/** The reason, and who sends the picture when. */
+function reasonOf({ reason, again }: Why, byDaemon: boolean): string {
+  if (again === undefined) return reason
+  const after = again === null ? '' : ` after ${localTime(again)}`
+  return byDaemon
+    ? `${reason}; the running albumd tries again${after || ' by itself'}`
+    : `${reason}; put it again${after}, or start "albumd run"`
+}
 
 interface Sent {
   path: string
@@ -150,20 +163,19 @@ interface Sent {
 
 /**
  * What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
- * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `waits`:
- * why pictures wait, by their paths; null before the pass.
+ * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `outcome`:
+ * of the pass; null before the pass.
  */
 async function results(
   config: Config,
   places: readonly MirrorLocation[],
-  waits: Outcome['waits'] | null,
+  outcome: Outcome | null,
 ): Promise<Sent[]> {
   const { reading } = await import('../../daemon/state/state.ts')
   const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
   const { orNull } = await import('../../daemon/or-null.ts')
   const { realDisk } = await import('../../local/disk.ts')
   const { isSameLook } = await import('../../local/look.ts')
-  const { inWords } = await import('../../words/reasons.ts')
   const { fileAt } = await import('../../sync/tree-path.ts')
   return reading(config, async synced =>
     places.map(place => {
@@ -173,14 +185,24 @@ async function results(
       const recorded = recordedAt(synced, place)
       const picture = recorded.kind === 'picture' ? recorded.picture : null
       const now = orNull(() => realDisk.lstat(path))
-      const ctime = waits && file?.ctime === 0 ? now?.ctime : file?.ctime
+      const ctime = outcome && file?.ctime === 0 ? now?.ctime : file?.ctime
       const isThere = file?.state === 'synced' && now !== null && isSameLook({ ...file, ctime: ctime! }, now)
       if (isThere && picture?.url) return { path, cdn_url: picture.url, code: null, reason: null }
-      const failure = file && synced.failures.of(file.folder, file.name)
-      const why = failure && { code: failure.code, reason: inWords(failure.message) }
-      return { path, cdn_url: null, ...(why ?? waits?.get(path) ?? NOT_YET) }
+      // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
+      const failure =
+        file?.state === 'pending' ? undefined : file && synced.failures.of(file.folder, file.name)
+      const why: Why = (failure && ofFailure(failure)) ?? outcome?.waits.get(path) ?? NOT_YET
+      return { path, cdn_url: null, code: why.code, reason: reasonOf(why, outcome?.byDaemon ?? false) }
     }),
   )
+}
+
+function ofFailure({ code, message, next_attempt_at }: FailureRow): Why {
+  const reason = inWords(message)
+  // Of an upload in doubt, the message says what happens next.
+  return next_attempt_at === null || code === 'UNCERTAIN'
+    ? { code, reason }
+    : { code, reason, again: isoTime(next_attempt_at) }
 }
 
 const NOT_YET = { code: 'WAITS', reason: 'not on the host yet. "albumd why PATH" tells what it waits for' }

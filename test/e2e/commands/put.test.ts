@@ -54,28 +54,50 @@ describe('put', () => {
     expect(half).toMatchObject({
       code: 3,
       out: '',
-      err: expect.stringContaining('half.png: File is not complete'),
+      err: expect.stringMatching(
+        /half\.png: File is not complete[^;\n]*; put it again, or start "albumd run"\n$/,
+      ),
     })
     await stage.albumd('pause')
     const paused = await stage.albumd('put', 'a/beside.png')
     expect(paused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('beside.png: paused') })
   })
 
-  it('ends with 5 for a key that the host refuses, and says what to do and whether it is sent later', async () => {
+  it('says in one sentence that the quota is used up, and who sends the picture when', async () => {
+    const stage = await setStage({ pictures: { 'old.png': png(2, 2).bytes }, host: { dailyQuota: 1 } })
+    stage.write('new.png', png(3, 2).bytes)
+    const alone = await stage.albumd('put', 'new.png')
+    expect(alone).toMatchObject({ code: 3, out: '' })
+    const [line, ...more] = alone.err.trimEnd().split('\n')
+    expect(more).toEqual([])
+    expect(line).toMatch(
+      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); put it again after \d{4}-[^;]*, or start "albumd run"$/,
+    )
+    const daemon = startDaemon(stage)
+    await daemon.told('uploads_stopped')
+    const beside = await stage.albumd('put', 'new.png')
+    expect(beside.err).toMatch(
+      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]*\n$/,
+    )
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('ends with 5 for a key that the host refuses, and says what to do, and nothing of later', async () => {
     const stage = await setStage({ pictures: { 'old.png': png(2, 2).bytes } })
     writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
     stage.write('new.png', png(3, 2).bytes)
     const alone = await stage.albumd('put', 'new.png')
     expect(alone).toMatchObject({ code: 5, out: '' })
     expect(alone.err).toMatch(/new\.png: .*\(INVALID_API_KEY\); check the key: host\.api_key_file/)
-    expect(alone.err).toContain('Nothing sends later what waits')
+    expect(alone.err).not.toMatch(/later|put it again/)
     const { out } = await stage.albumd('put', 'new.png', '--json')
     expect(JSON.parse(out)).toMatchObject({ pictures: [{ cdn_url: null, code: 'INVALID_API_KEY' }] })
     const beside = startDaemon(stage)
     await beside.told('uploads_stopped')
     const { code, err } = await stage.albumd('put', 'new.png')
     expect(code).toBe(5)
-    expect(err).toContain('The running albumd sends by itself what waits')
+    expect(err).toMatch(/new\.png: .*\(INVALID_API_KEY\); check the key: /)
+    expect(err).not.toContain('running albumd')
     expect(await beside.stop()).toBe(0)
   })
 
@@ -103,6 +125,8 @@ describe('put', () => {
         },
       ],
     })
+    const { err } = await stage.albumd('put', 'bad.png')
+    expect(err).toMatch(/bad\.png: File is no picture of a known format\. [^;\n]*\.albumdignore\n$/)
     const outside = join(stage.home, 'outside.png')
     writeFileSync(outside, png(3, 2).bytes)
     for (const [path, words] of [
