@@ -125,7 +125,7 @@ export function newsFilter(): (told: SpokenEvent) => boolean {
     }
     if (SETTLED.has(told.event)) pending = null
     if (told.event === 'uploads_started') {
-      const these = `${told.pictures} ${told.bytes}`
+      const these = `${told.pictures} ${told.bytes} ${told.compare}`
       if (these === pending) return false
       pending = these
     }

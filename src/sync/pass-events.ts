@@ -20,10 +20,18 @@ export type PassEvent =
   | { event: 'picture_gone'; mirror: string; path: string; cdn_url: string | null }
   | { event: 'mirror_guarded'; mirror: string; reason: Reason }
   /**
-   * `moved`: how many of the pictures were renamed or moved, so that each is sent again and its old address ends.
+   * `pictures` and `bytes`: what is to be sent. `compare`: how many other pictures are only compared, and sent if their bytes
+   * are new. `moved`: how many of `pictures` were renamed or moved, so that each is sent again and its old address ends.
    * `quota_left`: how many more pictures may be sent today, by albumd's own count.
    */
-  | { event: 'uploads_started'; pictures: number; bytes: number; moved: number; quota_left: number }
+  | {
+      event: 'uploads_started'
+      pictures: number
+      bytes: number
+      compare: number
+      moved: number
+      quota_left: number
+    }
   /** `cdn_url`: null when the host has not told where it delivers the image. */
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }
   /**

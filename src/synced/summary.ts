@@ -70,7 +70,7 @@ export interface FlatPicture {
   album: number | null
 }
 
-export function openSummaries({ all, column, one, value }: Statements) {
+export function openSummaries({ all, column, has, one, value }: Statements) {
   // These two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order of
   // bytes.
   const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
@@ -170,6 +170,11 @@ export function openSummaries({ all, column, one, value }: Statements) {
        * upload. Each takes an upload (§4), and ends the address of its image.
        */
       moved: (mirrors: readonly number[]) => moved(JSON.stringify(mirrors)),
+      /** Whether a new picture seems to be a picture that is gone from another path, as for `moved`. */
+      isMoved: has<[{ size: number; mtime: number }]>(
+        `SELECT 1 FROM escrow CROSS JOIN files ON files.image = escrow.image
+         WHERE reason = 'deleted' AND files.state = 'gone' AND size = +@size AND mtime = +@mtime`,
+      ),
       /** At most `most` pictures of a mirror that lie flat. */
       flatOf: all<[mirror: number, most: number], FlatPicture>(
         `SELECT CASE WHEN path = '' THEN name ELSE path || '/' || name END AS path, path AS folder,

@@ -40,9 +40,25 @@ it('counts the albums of an audit that goes on, and how long the rest of them ta
 })
 
 it('does not pass its own count of the quota for what the host would say', () => {
-  const told = { event: 'uploads_started', pictures: 2, bytes: 2048, moved: 0, quota_left: 4969 } as const
-  expect(eventInWords(told)).toBe("2 pictures to compare or send (2 KB); quota left 4,969 by albumd's count")
+  const started = { event: 'uploads_started', compare: 0, moved: 0, quota_left: 4969 } as const
+  const told = { ...started, pictures: 2, bytes: 2048 }
+  expect(eventInWords(told)).toBe("2 pictures to send (2 KB); quota left 4,969 by albumd's count")
   expect(eventInWords({ ...told, pictures: 5000 })).toMatch(
     /quota left 4,969 by albumd's count, so 31 may have to wait for another day$/,
+  )
+})
+
+it('does not say that pictures are sent which are only compared', () => {
+  const told = {
+    event: 'uploads_started',
+    moved: 0,
+    quota_left: 9,
+    pictures: 0,
+    bytes: 0,
+    compare: 3,
+  } as const
+  expect(eventInWords(told)).toBe("3 pictures to compare with the host's")
+  expect(eventInWords({ ...told, pictures: 1, bytes: 2048 })).toBe(
+    "1 picture to send (2 KB), 3 pictures to compare with the host's; quota left 9 by albumd's count",
   )
 })

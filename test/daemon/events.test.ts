@@ -25,6 +25,7 @@ it('the start of uploads is news once while the same pictures wait', () => {
     event: 'uploads_started',
     pictures: 1,
     bytes,
+    compare: 0,
     moved: 0,
     quota_left: 9,
   })

@@ -155,7 +155,7 @@ export function tellPass(progress: Progress, told: SpokenEvent): void {
   const line = eventInWords(told)
   switch (told.event) {
     case 'uploads_started':
-      progress.start({ total: told.pictures, bytes: 0, quota: told.quota_left })
+      progress.start({ total: told.pictures + told.compare, bytes: 0, quota: told.quota_left })
       if (progress.hasBar) return
       break
     case 'picture_uploaded':
@@ -163,7 +163,7 @@ export function tellPass(progress: Progress, told: SpokenEvent): void {
       if (progress.hasBar) return
       break
     case 'picture_unchanged':
-      progress.advance(told.size)
+      progress.advance(told.compared ? told.size : 0)
       break
     case 'picture_linked':
     case 'picture_failed':
@@ -188,7 +188,11 @@ export function eventInWords(told: SpokenEvent): string | null {
           : ''
       const over = told.pictures - told.quota_left
       const waits = over > 0 ? `, so ${inDigits(over)} may have to wait for another day` : ''
-      return `${count(told.pictures, 'picture')} to compare or send (${sizeInWords(told.bytes)}); ${quotaLeft(told.quota_left)} by albumd's count${waits}${again && `.${again}`}`
+      const compared =
+        told.compare > 0 ? `${count(told.compare, 'picture')} to compare with the host's` : null
+      if (told.pictures === 0) return compared
+      const sent = `${count(told.pictures, 'picture')} to send (${sizeInWords(told.bytes)})`
+      return `${[sent, ...(compared ? [compared] : [])].join(', ')}; ${quotaLeft(told.quota_left)} by albumd's count${waits}${again && `.${again}`}`
     }
     case 'picture_uploaded':
       return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`

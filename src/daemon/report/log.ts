@@ -125,7 +125,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   change_found: ['debug', 'a file must be uploaded, or its image deleted'],
   picture_gone: ['info', 'a picture is gone from the disk; its image goes when the grace is over'],
   mirror_guarded: ['warn', 'a folder may not be what it was, so nothing of its mirror is deleted'],
-  uploads_started: ['info', 'pictures are to be compared or uploaded'],
+  uploads_started: ['info', 'pictures are to be uploaded, or to be compared first'],
   picture_uploaded: ['info', 'a picture was uploaded'],
   picture_unchanged: ['debug', 'the host has the same bytes already, so nothing was uploaded'],
   picture_linked: ['info', 'the host has an image that may be this picture; the bytes are not compared yet'],

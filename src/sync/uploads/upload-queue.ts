@@ -4,13 +4,21 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { because } from '../../words/reasons.ts'
 import { albumPathOf } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
+import type { PassEvent } from '../pass-events.ts'
 import { type Interruption, isNamed } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
-import { recordStop, shutAlbums, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
+import {
+  type Only,
+  recordStop,
+  shutAlbums,
+  type UploadJob,
+  type UploadResult,
+  type UploadRun,
+} from './upload-job.ts'
 
 /** The work of the queue for one file. */
 type Each = (job: UploadJob, cut: AbortSignal) => Promise<void>
@@ -56,11 +64,13 @@ export class UploadQueue {
       return null
     }
     if (!synced.files.anyPending(ids)) return null
+    const of = this.#areAllMeant() ? null : this.#countMeant(ids)
+    if (of?.pictures === 0 && of.compare === 0) return null
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
-    const moved = synced.summaries.moved(ids)
-    tell({ event: 'uploads_started', ...synced.files.pendingTotal(ids), moved, quota_left: quota.left() })
+    const pending = of ?? { ...synced.files.toSend(ids), moved: synced.summaries.moved(ids) }
+    tell({ event: 'uploads_started', ...onlyCompared(pending, only), quota_left: quota.left() })
     const from = clock.monotonic()
     await this.#upload(ids, state === 'probe', interruption)
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
@@ -81,7 +91,8 @@ export class UploadQueue {
     if (asks) quota.probe()
     let spare = asks ? 1 : quota.spare()
     let ended = false
-    tell({ event: 'uploads_started', ...synced.files.flatTotal(ids), moved: 0, quota_left: quota.left() })
+    const flat = { ...synced.files.flatTotal(ids), compare: 0, moved: 0 }
+    tell({ event: 'uploads_started', ...flat, quota_left: quota.left() })
     const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
     await this.#together(
       this.#suspects.last(synced.files.flat(ids)),
@@ -220,6 +231,27 @@ export class UploadQueue {
     return this.#suspects.weigh(file, await upload, this.#uploaded > 0)
   }
 
+  /** Whether the pending files of all folders are sent. */
+  #areAllMeant(): boolean {
+    const mirrors = [...this.#mirrors.values()]
+    return this.#run.named === undefined && mirrors.every(({ unknown }) => unknown.length === 0)
+  }
+
+  /** Counts the files that are sent, where others are not. */
+  #countMeant(ids: number[]): Pending {
+    const { synced, order } = this.#run
+    const sum: Pending = { pictures: 0, bytes: 0, compare: 0, moved: 0 }
+    for (const file of synced.files.pending(order, ids))
+      if (this.#job(file) === null) continue
+      else if (synced.files.isToCompare(file)) sum.compare++
+      else {
+        sum.pictures++
+        sum.bytes += file.size
+        if (file.image === null && synced.summaries.isMoved(file)) sum.moved++
+      }
+    return sum
+  }
+
   /** What is to be uploaded for a file. Null: its folder is in doubt, or only others are sent. */
   #job(file: FileRow): UploadJob | null {
     const { synced, disk } = this.#run
@@ -292,6 +324,14 @@ export class UploadQueue {
     this.#run.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
     return failure
   }
+}
+
+type Pending = Omit<Extract<PassEvent, { event: 'uploads_started' }>, 'event' | 'quota_left'>
+
+/** `adopt` sends nothing: all pictures are compared with what the host has. */
+function onlyCompared({ pictures, compare, ...rest }: Pending, only: Only | null): Pending {
+  if (only === null) return { pictures, compare, ...rest }
+  return { pictures: 0, bytes: 0, compare: pictures + compare, moved: 0 }
 }
 
 function waiting({ message, retryInMs }: Extract<UploadResult, { kind: 'waits' }>) {

@@ -57,6 +57,14 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
      FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
   )
+  // A file that was not read yet, and is as large as its image, may still have the image's bytes.
+  const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
+     AND files.size = (SELECT images.size FROM images WHERE images.id = files.image)`
+  const toSend = one<[{ mirrors: string }], { pictures: number; bytes: number; compare: number }>(
+    `SELECT ifnull(sum(NOT same), 0) AS pictures, ifnull(sum(size * NOT same), 0) AS bytes, ifnull(sum(same), 0) AS compare
+     FROM (SELECT size, ${mayBeSame} AS same
+       FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors})`,
+  )
   // The query names its index. Otherwise SQLite would take the index of all files that are not synced, which is slower.
   const newlyPending = all<
     [{ since: number; below: number; folder: number; name: string; mirrors: string; most: number }],
@@ -189,6 +197,12 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
         `SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced' LIMIT 1 OFFSET ?`,
       ),
       pendingTotal: (mirrors: readonly number[]) => pendingTotal({ mirrors: JSON.stringify(mirrors) }),
+      /** What of the pending files is to be sent, and how many are to be compared with their image first. */
+      toSend: (mirrors: readonly number[]) => toSend({ mirrors: JSON.stringify(mirrors) }),
+      /** Whether a pending file is to be compared with its image first. */
+      isToCompare: has<[FileKey]>(
+        `SELECT 1 FROM files WHERE folder = @folder AND name = @name AND ${mayBeSame}`,
+      ),
       /** Pictures that lie flat and may be sent into their albums, the newest first. Each picture is given once. */
       flat(mirrors: readonly number[]): Generator<FileRow> {
         const of = { mirrors: JSON.stringify(mirrors) }

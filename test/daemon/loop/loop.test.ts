@@ -102,7 +102,14 @@ function start(
   const passes: Stage['passes'] = []
   const uploads = async ({ stop, pauseUploads }: Interruption) => {
     bus.publish('pass', { event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
-    bus.publish('pass', { event: 'uploads_started', pictures: 9, bytes: 9, moved: 0, quota_left: 9 })
+    bus.publish('pass', {
+      event: 'uploads_started',
+      pictures: 9,
+      bytes: 9,
+      compare: 0,
+      moved: 0,
+      quota_left: 9,
+    })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
   const deletions = async ({ stop, pauseDeletions }: Interruption, told: SpokenEvent = DELETED) => {

@@ -1,4 +1,4 @@
-import { utimesSync } from 'node:fs'
+import { renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openPicture } from '../../../src/local/picture-file.ts'
@@ -44,6 +44,31 @@ it('compares while uploads wait: what has the bytes of its image needs none, and
   await workshop.pass({ ...parts, allowance: { ...ALLOWANCE, plan: 'flagship' } })
   expect(summary()).toMatchObject({ synced: 3, pending_uploads: 0 })
   expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(4)
+})
+
+it('tells how many pictures are to be sent, and how many only to be compared', async () => {
+  const workshop = await openWorkshop()
+  const { pictures, events } = workshop
+  for (const name of ['touched.png', 'changed.png', 'moved.png'])
+    workshop.write(name, png(2, 2, name.length).bytes)
+  const started = () => events.findLast(({ event }) => event === 'uploads_started')
+  await workshop.pass(asIfLater, 'adopt')
+  expect(started()).toMatchObject({ pictures: 0, bytes: 0, compare: 3, moved: 0 })
+  await workshop.pass(asIfLater)
+  expect(started()).toMatchObject({ pictures: 3, compare: 0, moved: 0 })
+
+  utimesSync(join(pictures, 'touched.png'), 1, 1)
+  await workshop.pass(asIfLater)
+  expect(started()).toMatchObject({ pictures: 0, bytes: 0, compare: 1, moved: 0 })
+  utimesSync(join(pictures, 'touched.png'), 2, 2)
+  const [changed, fresh] = [png(30, 30).bytes, png(40, 40).bytes]
+  workshop.write('changed.png', changed)
+  workshop.write('new.png', fresh)
+  renameSync(join(pictures, 'moved.png'), join(pictures, 'there.png'))
+  const moved = png(2, 2, 'moved.png'.length).bytes
+  const bytes = changed.length + fresh.length + moved.length
+  await workshop.pass(asIfLater)
+  expect(started()).toMatchObject({ pictures: 3, bytes, compare: 1, moved: 1 })
 })
 
 it('lets no deletion wait for the quota: new pictures of the same size are read, and a moved one is found', async () => {
