@@ -206,10 +206,7 @@ export class Tally {
       ],
       [sum('failed'), `${sum('failed')} failed`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
-      [
-        sum('pending_deletions'),
-        `${sum('pending_deletions')} to delete ("albumd run" does, after the grace)`,
-      ],
+      [sum('pending_deletions'), `${sum('pending_deletions')} to delete ("albumd deletions list" says when)`],
       [sum('held_deletions'), `${sum('held_deletions')} held`],
       [guarded, `${count(guarded, 'mirror')} guarded`],
       [notCompared, `${notCompared} linked and not compared`],

@@ -168,7 +168,6 @@ export const WORDS = {
   folder_replaced: 'the folder was replaced since the scan',
   same_address:
     'The new image would have the address of the old one, so the old one stays. Rename the file to send the new version',
-  sent_later: 'sent once uploads go on',
   not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
   foreign_picture:
     'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',

@@ -22,9 +22,9 @@ describe('the summary of a pass', () => {
     )
   })
 
-  it('says who deletes what waits for its grace', () => {
+  it('does not promise that a daemon deletes what waits, which may not run', () => {
     expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [])).toBe(
-      'nothing done; left: 1 to delete ("albumd run" does, after the grace) (albumd status tells more)',
+      'nothing done; left: 1 to delete ("albumd deletions list" says when) (albumd status tells more)',
     )
   })
 

@@ -38,7 +38,7 @@ export class Suspects {
   async weigh({ folder, name }: FileRow, result: UploadResult, served: boolean): Promise<UploadResult> {
     const key = { folder, name }
     const isOfHost = result.kind === 'stop' && !result.ofPicture
-    if (isOfHost || result.kind === 'waits') return result
+    if (isOfHost || result.kind === 'waits' || result.kind === 'compared') return result
     const isKnown = this.#keys.delete(textOf(key))
     if (result.kind !== 'stop') {
       if (isKnown) await this.#record()

@@ -89,6 +89,8 @@ export type UploadResult =
   | { kind: 'unchanged'; size: number; compared?: true }
   /** An image with the file's name and dimensions is on the host, and its bytes are not compared yet. */
   | { kind: 'linked' }
+  /** A run that only compares has found new bytes, so the file goes on waiting with all others. */
+  | { kind: 'compared' }
   | FailedUpload
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   | Waits

@@ -286,6 +286,8 @@ export class UploadQueue {
         const { kind: _kind, ...bytes } = result
         return tell({ event: 'picture_unchanged', mirror, path, ...bytes })
       }
+      case 'compared':
+        return
       case 'linked':
         return tell({ event: 'picture_linked', mirror, path })
       case 'waits':

@@ -123,7 +123,7 @@ export class Uploader {
     }
     if (this.#run.only === 'compare') {
       await synced.commit(tx => hashed(tx, job.file, open))
-      return { kind: 'waits', message: because('sent_later') }
+      return { kind: 'compared' }
     }
     if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
       return { kind: 'uncertain', failure: sentBefore, hash }
