@@ -303,7 +303,7 @@ export const WORDS = {
   not_mirrored: 'not mirrored',
   hidden_image_stays: 'the image stays on the host',
   root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',
-  all_paused: 'albumd is paused: nothing is sent or deleted',
+  all_paused: 'albumd is paused, and nothing is sent or deleted; to go on',
   paused_until: ({ until }: { until: number | null }) =>
     `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
 
@@ -321,27 +321,26 @@ export const WORDS = {
   moved_away: 'moved: the image is deleted once the picture is uploaded in its new place',
   first_needs_album: 'the first picture in it needs it',
 
-  // What a person can do. The command follows these words.
-  run_sync: 'albumd does not run: it goes on with',
-  run_sync_then: 'albumd does not run: after that it goes on with',
-  goes_by_sync:
-    'albumd does not run: "albumd run" gives the image the grace first, and without a grace it goes with',
-  run_daemon: 'albumd does not run, and the grace passes only while it runs: start it with',
-  compare_links: 'the bytes are compared with',
+  // What a person can do. A colon and the command follow these words.
+  run_sync: 'albumd does not run; to go on',
+  run_sync_then: 'albumd does not run; to go on after that',
+  goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it without one',
+  run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
+  compare_links: 'to compare the bytes',
   kept_stays:
     'the image stays, and a file with the same bytes that comes back finds it again; delete it at the host to end its address',
-  prune_ignored: 'the image stays on the host; images of pictures that a rule hides are deleted with',
-  retry_now: 'or at once with',
-  accept_failure: 'or accept the failure, so that it counts as no trouble until the file changes, with',
+  prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
+  retry_now: 'to try at once',
+  accept_failure: 'to accept the failure, so that it counts as no trouble until the file changes',
   failure_accepted:
-    'accepted: no trouble until the file changes or fails in another way; take that back with',
-  resend: 'or have it sent again, at the risk of having it twice, with',
+    'accepted, so no trouble until the file changes or fails in another way; to take that back',
+  resend: 'to have it sent again, at the risk of having it twice',
   approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
-    `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'only linked, and the bytes could not be compared'}): let it be deleted with`,
-  end_grace: 'or end the grace at once with',
-  keep_image: 'or keep {of:image} for good with',
-  approve_folder: 'let what is held be deleted with',
-  keep_folder: 'or keep what is held for good with',
+    `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'only linked, and the bytes could not be compared'}); to let it be deleted`,
+  end_grace: 'to end the grace at once',
+  keep_image: 'to keep {of:image} for good',
+  approve_folder: 'to let what is held be deleted',
+  keep_folder: 'to keep what is held for good',
 
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>

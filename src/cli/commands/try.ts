@@ -3,6 +3,7 @@ import { join, relative } from 'node:path'
 import type { RunningHost } from '../../host/embedded-host.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
+import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { count, inDigits, shellWord } from '../../words/text.ts'
 import { command, quietOption } from '../options.ts'
@@ -115,14 +116,15 @@ function whatNext(
   page: string | null,
 ): string {
   const row = synced.mirrors.of(folder)
-  const { files, synced: there, left_out } = synced.summaries.mirror(row?.id ?? 0)
+  const summary = synced.summaries.mirror(row?.id ?? 0)
+  const { files, synced: there, left_out } = summary
   const left = Object.values(left_out).reduce((sum, n) => sum + n, 0)
   const status = `${PROGRAM} status --config ${shellWord(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
     `${inDigits(there)} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
-    ...(there < files ? [`Not yet: ${inDigits(files - there)}. The status names those that failed.`] : []),
+    ...(there < files ? [notThere(summary)] : []),
     ...(left > 0
       ? [
           `Left out: ${count(left, 'file')}. "${PROGRAM} ls --left-out --config ${shellWord(here(config))}" says why.`,
@@ -139,6 +141,28 @@ function whatNext(
         ]),
     '',
   ].join('\n')
+}
+
+/** What became of the pictures that are not on the host. */
+function notThere({
+  files,
+  synced,
+  failed,
+  accepted,
+  uncertain,
+  linked,
+  pending_uploads,
+}: MirrorSummary): string {
+  const left = (
+    [
+      ['failed', failed + accepted],
+      ['still to be sent', pending_uploads],
+      ['uncertain', uncertain],
+      ['linked by name', linked],
+    ] as const
+  ).flatMap(([what, n]) => (n > 0 ? [`${inDigits(n)} ${what}`] : []))
+  const are = files - synced === 1 ? 'is' : 'are'
+  return `${count(files - synced, 'picture')} ${are} not there (${left.join(', ')}). The status below says why.`
 }
 
 /** Commands to try. A command is not shown when its change was made already. */

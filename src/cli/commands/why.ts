@@ -81,11 +81,7 @@ function inWords(explained: Explanation): string {
   for (const old of kept) rows.push(['old', `stays for good: ${imageInWords(old)}`])
   if (sha256) rows.push(['sha256', sha256])
   if (failure) rows.push(['tries', count(failure.attempts, 'attempt')])
-  for (const { what, at, command } of next)
-    rows.push([
-      'next',
-      [printable(what), command, at && localTime(at)].filter(part => part !== null).join(' — '),
-    ])
+  for (const step of next) rows.push(['next', stepInWords(step)])
   for (const { at, event, detail } of history) {
     const what = event.replace('_', ' ')
     const told = detail?.startsWith(what) ? detail : [what, detail].filter(part => part !== null).join(': ')
@@ -95,6 +91,11 @@ function inWords(explained: Explanation): string {
     ([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`,
   )
   return `${[printable(path), ...lines].join('\n')}\n`
+}
+
+function stepInWords({ what, at, command }: Explanation['next'][number]): string {
+  const how = command === null ? '' : `: ${command}`
+  return `${printable(what)}${how}${at === null ? '' : ` — ${localTime(at)}`}`
 }
 
 function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): string {

@@ -119,7 +119,7 @@ describe('why, of a picture', () => {
       { command: `albumd retry ${join(at.pictures, 'p.png')}` },
     ])
     expect(steps(waiting)).toBe(
-      'the host refused to delete the image (the host said FORBIDDEN); next try when albumd has run for about 60 more min\nor at once with',
+      'the host refused to delete the image (the host said FORBIDDEN); next try when albumd has run for about 60 more min\nto try at once',
     )
     const stopped = at.why('p.png', { now, running: false })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])

@@ -18,6 +18,9 @@ const mirrorOf = async (stage: Stage) => (await stage.json('status')).mirrors[0]
 
 it('an accepted failure is shown apart, and sync is in sync with it', async () => {
   const stage = await withBroken()
+  expect((await stage.albumd('why', 'a/broken.png')).out).toMatch(
+    /albumd tries again once the file changes\n {10}to try at once: albumd retry \S+\n {10}to accept the failure, [^:]*: albumd accept/,
+  )
   const { next } = await stage.json('why', 'a/broken.png')
   const { command } = next.find(({ code }: { code: string }) => code === 'accept_failure')
   expect(await stage.shell(command.replace('albumd ', ''))).toMatchObject({

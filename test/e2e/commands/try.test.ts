@@ -1,8 +1,18 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { png } from '../../pictures.ts'
 import { PROGRAM, runProgram } from '../stage/stage.ts'
 
 const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
@@ -50,7 +60,7 @@ describe('try', { timeout: 180_000 }, () => {
     await trial.said('17 of 17 pictures on the host')
     await trial.said('npx albumd status --config albumd-try/samples/albumd.yaml')
     await trial.said('Left out: 1 file. "npx albumd ls --left-out --config albumd-try/samples/albumd.yaml"')
-    expect(trial.out()).not.toContain('Not yet')
+    expect(trial.out()).not.toContain('not there')
     const [, page] = /in a browser {4}(http:\/\/127\.0\.0\.1:\d+\/)\n/.exec(trial.out()) ?? []
     const pictures = join(cwd, 'albumd-try/samples/pictures')
     mkdirSync(join(pictures, 'New/Deep'), { recursive: true })
@@ -102,8 +112,11 @@ describe('try', { timeout: 180_000 }, () => {
     const cwd = home()
     const own = join(home(), 'pictures')
     cpSync(join(SAMPLES, 'Icons'), own, { recursive: true })
+    writeFileSync(join(own, 'broken.png'), 'no picture')
+    writeFileSync(join(own, 'half.png'), png(40, 30).bytes.subarray(0, 600))
     const trial = startTrial(cwd, own)
     await trial.said('pictures on the host')
+    await trial.said('2 pictures are not there (1 failed, 1 still to be sent). The status below says why.')
     expect(await trial.stop()).toBe(0)
     const [trialName] = readdirSync(join(cwd, 'albumd-try'))
     const config = join(cwd, 'albumd-try', trialName!, 'albumd.yaml')
