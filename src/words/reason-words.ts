@@ -81,7 +81,7 @@ export const WORDS = {
   answer_of_another: '{where} answered {status} with the answer to another request',
   redirects: '{where} redirects to another address. Set host.base_url to the final address',
   host_refused_with: 'the host answered {code}',
-  refused_by_node: 'The upload node refused it: {why:reason}',
+  refused_by_node: 'The upload node refused the picture: {why:reason}',
   asked_to_wait: '{why:reason}; the host asks to wait until {until:time}',
   request_cancelled: 'the request was cancelled',
   address_not_https: 'The host gave an address ({field}) that is not plain HTTPS, so albumd does not use it',
@@ -162,6 +162,7 @@ export const WORDS = {
   address_answered: 'the delivery address answered {status}',
   delivery_alters: 'the host does not deliver pictures as they were sent',
   paused: 'albumd is paused',
+  deletion_refused: 'the host refused the deletion: {why:reason}',
   album_needed: 'something is in the album, or on its way there',
 
   // Why a picture waits or failed.

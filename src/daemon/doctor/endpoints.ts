@@ -87,7 +87,7 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
     if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
-      yield { ...fail('key', `The host refused it: ${inWords(message)} (${code})`, KEY_REMEDY), code }
+      yield { ...fail('key', `The host refused the key: ${inWords(message)} (${code})`, KEY_REMEDY), code }
       return
     }
     if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))

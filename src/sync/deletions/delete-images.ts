@@ -70,7 +70,7 @@ export async function deleteImages(
     else {
       const why = refusal.message
       await synced.commit(tx => postponed(tx, entry, running() + POSTPONED_MS, why, clock.wall()))
-      tell({ event: 'image_kept', mirror, path, reason: why })
+      tell({ event: 'image_kept', mirror, path, reason: because('deletion_refused', { why }) })
     }
   }
   return null

@@ -1,11 +1,13 @@
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import type { ExplainContext, Explanation } from '../../../src/daemon/report/explain.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
+import { spoken } from '../../../src/sync/pass-events.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { inWords, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
@@ -111,6 +113,10 @@ describe('why, of a picture', () => {
     rmSync(join(at.pictures, 'p.png'))
     const deleteImage = async () => failure('not_permitted', 'FORBIDDEN', 'delete')
     for (const _ of ['found gone', 'given up']) await at.pass({ host: hostWith(at.host, { deleteImage }) })
+    const kept = at.events.find(({ event }) => event === 'image_kept')
+    expect(eventInWords(spoken(kept!))).toBe(
+      'kept the image of p.png for now: the host refused the deletion: the host said FORBIDDEN',
+    )
     const now = Date.now()
     const waiting = at.why('p.png', { now })
     expect(events(waiting).at(-1)).toBe('postponed')

@@ -100,7 +100,7 @@ describe('doctor', { timeout: 180_000 }, () => {
     expect(code).toBe(5)
     expect(of('key')).toEqual([
       expect.stringMatching(/^warn .*Other users .* can read the key/),
-      expect.stringMatching(/^fail The host refused it: .*INVALID_API_KEY/),
+      expect.stringMatching(/^fail The host refused the key: .*INVALID_API_KEY/),
     ])
     expect(JSON.stringify(findings)).not.toContain('another-key')
   })

@@ -101,7 +101,9 @@ describe('an upload whose answer was lost', () => {
     // Half an hour passes until each of them is known not to have arrived. Then the picture waits for 1, 4, 24 and 24 hours.
     expect(sends).toEqual([0, 1.5, 6, 30.5, 55])
     const failure = workshop.synced.failures.of(1, 'red.png')!
-    expect(inWords(failure.message)).toContain('The upload node refused it: n.example:443 answered 413')
+    expect(inWords(failure.message)).toContain(
+      'The upload node refused the picture: n.example:443 answered 413',
+    )
     expect(await imagesOn(workshop)).toEqual([])
   })
 
