@@ -30,17 +30,27 @@ export async function runWithYargs(
     .fail((message, error) => {
       // When an option has no value, yargs throws a YError, which is a mistake of usage.
       if (error && error.name !== 'YError') throw error
-      throw usageProblem(message ?? error.message, args, optionsOf(command))
+      throw usageProblem(message ?? error.message, args, namedIn(command))
     })
   for (const each of COMMANDS) command.command(await moduleOf(each, args))
   const { _: named } = await command.parseAsync(words)
   return named[0]?.toString()
 }
 
-/** The options of the named command. yargs has this method for completions, and its types do not declare it. */
-function optionsOf(command: Argv<object>): string[] {
-  const { getOptions } = command as unknown as { getOptions(): { key: Record<string, unknown> } }
-  return Object.keys(getOptions.call(command).key)
+/** What a command line names: the command with its subcommand, and all options that it may have. */
+interface Named {
+  commands: readonly string[]
+  options: readonly string[]
+}
+
+/** yargs has these methods for completions, and its types do not declare them. */
+function namedIn(command: Argv<object>): Named {
+  const { getOptions, getInternalMethods } = command as unknown as {
+    getOptions(): { key: Record<string, unknown> }
+    getInternalMethods(): { getContext(): { commands: string[] } }
+  }
+  const { commands } = getInternalMethods.call(command).getContext()
+  return { commands: [...commands], options: Object.keys(getOptions.call(command).key) }
 }
 
 /** The yargs module of a command. The command's code is loaded only when the command's name is among the arguments. */
@@ -88,35 +98,56 @@ function refuseMisgiven(words: readonly string[], parsed: Record<string, unknown
   }
 }
 
-/** What is wrong with a command line, in one line. `message`: yargs' words. `options`: the options of the named command. */
-export function usageProblem(message: string, args: readonly string[], options: readonly string[]): Problem {
+/** What is wrong with a command line, in one line. `message`: yargs' words. */
+export function usageProblem(
+  message: string,
+  args: readonly string[],
+  { commands, options }: Named,
+): Problem {
+  const line = printable(inWords(message, args, options).replace(/\s*\n\s*/g, ' '))
+  const end = /[.?]$/.test(line) ? '' : '.'
+  return new Problem(`${line}${end} See ${['albumd', ...commands, '--help'].join(' ')}.`)
+}
+
+function inWords(message: string, args: readonly string[], options: readonly string[]): string {
   const [first = ''] = args
   const names = COMMANDS.map(({ name }) => name)
   const named = COMMANDS[names.indexOf(first)]
-  const unknown = /^Unknown arguments?: (.*)$/s.exec(message)?.[1]?.split(', ')
-  let line = message
   if (named === undefined && first !== '' && !first.startsWith('-'))
-    line = `There is no command ${first}${didYouMean(likelyKey(first, names))}`
-  // yargs says how many operands are missing, but not which.
-  else if (named && message.startsWith('Not enough non-option arguments'))
-    line = `It is called as "albumd ${named.command}".`
-  else if (unknown) line = unknownInWords(unknown, args, options)
-  line = printable(line.replace(/\s*\n\s*/g, ' '))
-  const end = /[.?]$/.test(line) ? '' : '.'
-  return new Problem(`${line}${end} See ${named ? `albumd ${first}` : 'albumd'} --help.`)
+    return `There is no command ${first}${didYouMean(likelyKey(first, names))}`
+  const [, many, ...parts] = YARGS.exec(message) ?? []
+  const [got, valueless, name, given, choices] = parts
+  if (many !== undefined) return unknownInWords(many.split(', '), args, options)
+  if (got !== undefined && named) {
+    const operand = named.command.split(' ')[Number(got) + 1]
+    return `${operand} is missing in "albumd ${named.command}"`
+  }
+  if (valueless !== undefined) return `${asTyped(valueless, args) ?? valueless} has no value`
+  if (name === undefined) return message
+  const either = choices!.replaceAll('"', '').replace(/, (?=[^,]*$)/, ' or ')
+  return `${asTyped(name, args) ?? `<${name}>`} can't be ${given}, only ${either}`
 }
 
-/** The unknown arguments with the dashes that a person typed, because yargs removes the dashes. */
+/** The messages of yargs that name what is wrong in a way that is hard to read. */
+const YARGS =
+  /^(?:Unknown arguments?: (.*)|Not enough non-option arguments: got (\d+).*|Not enough arguments following: (.*)|Invalid values:\s+Argument: (\S+), Given: (.*), Choices: ([^\n]*).*)$/s
+
 function unknownInWords(
   unknown: readonly string[],
   args: readonly string[],
   options: readonly string[],
 ): string {
-  const isOption = (name: string) => args.some(arg => arg.split('=')[0] === `--${name}`)
   const [name, another] = unknown
-  const likely = name && !another && isOption(name) ? likelyKey(name, options) : null
-  const typed = unknown.map(name => (isOption(name) ? `--${name}` : name)).join(', ')
+  const isOption = name !== undefined && asTyped(name, args) !== null
+  const likely = isOption && !another ? likelyKey(name, options) : null
+  const typed = unknown.map(name => asTyped(name, args) ?? name).join(', ')
   return `Unknown argument${another ? 's' : ''}: ${typed}${didYouMean(likely && `--${likely}`)}`
+}
+
+/** The option with the dashes that a person typed, because yargs removes the dashes. Null: the name is no option's. */
+function asTyped(name: string, args: readonly string[]): string | null {
+  const words = args.map(arg => arg.split('=')[0])
+  return [`--${name}`, `-${name}`].find(dashed => words.includes(dashed)) ?? null
 }
 
 function didYouMean(likely: string | null): string {

@@ -19,7 +19,11 @@ describe('operands', () => {
 
 describe('a usage problem', () => {
   const OPTIONS = ['config', 'c', 'dry-run', 'json']
-  const said = (message: string, ...args: string[]) => usageProblem(message, args, OPTIONS).message
+  const said = (message: string, ...[command = '', ...args]: string[]) =>
+    usageProblem(message, [command, ...args], {
+      commands: command === 'sync' ? ['sync'] : [],
+      options: OPTIONS,
+    }).message
 
   it('names the command that was likely meant, and leaves its options for later', () => {
     const status = 'There is no command statsu; did you mean status? See albumd --help.'
@@ -46,8 +50,15 @@ it.each([
   // They would be a sync in earnest.
   [['sync', '--dry-run=yes'], '--dry-run=yes takes no value. Say --dry-run'],
   [['sync', '--dry-run='], '--dry-run= takes no value. Say --dry-run'],
-  [['url'], '"albumd url <file>"'],
-  [['deletions'], '"albumd deletions <action> [path]"'],
+  [['url'], '<file> is missing in "albumd url <file>". See albumd url --help.'],
+  [['deletions'], '<action> is missing in "albumd deletions <action> [path]"'],
+  [['move-mirror', 'a'], '<new> is missing in "albumd move-mirror <old> <new>"'],
+  [['deletions', 'show'], '<action> can\'t be "show", only list, approve or discard. See'],
+  [['ls', '--format', 'xml'], '--format can\'t be "xml", only table, json, csv, markdown, html or url. See'],
+  [['sync', '-c'], '-c has no value. See albumd sync --help.'],
+  [['sync', '-x'], 'Unknown argument: -x. See albumd sync --help.'],
+  [['service', 'start', '--bogus'], 'Unknown argument: --bogus. See albumd service start --help.'],
+  [['service', 'bogus'], 'Unknown argument: bogus. See albumd service --help.'],
 ])('%j is refused in one line', async (args, said) => {
   const { code, out, err } = await runProgram(args, import.meta.dirname)
   expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 2, out: '', lines: 2 })

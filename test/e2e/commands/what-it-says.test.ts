@@ -244,8 +244,6 @@ it('an option without its value is a usage error', async () => {
   ]) {
     const { code, err } = await runProgram(args, stage.home)
     expect(code).toBe(2)
-    expect(err).toMatch(
-      new RegExp(`^albumd: Not enough arguments following: .*See albumd ${args[0]} --help\\.\n$`),
-    )
+    expect(err).toBe(`albumd: ${args.at(-1)} has no value. See albumd ${args[0]} --help.\n`)
   }
 })
