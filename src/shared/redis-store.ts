@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { Redis } from 'ioredis'
 import { because, type Reason } from '../words/reasons.ts'
+import { isOfTls } from '../words/system-errors.ts'
 import type { Answer, Away, Script, Store, Value } from './store.ts'
 
 export interface RedisOptions {
@@ -126,7 +127,6 @@ function whyAway(error: Error, where: string): Reason {
   if (message.includes('ACL failure')) return because('store_refuses', { where, said: 'NOPERM' })
   if (message.includes('AUTH <password>')) return because('store_refuses', { where, said: 'WRONGPASS' })
   if (said) return because('store_answers', { where, said })
-  if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|SELF_SIGNED|UNABLE_|DEPTH_ZERO)/.test(code))
-    return because('store_tls', { where, code })
+  if (isOfTls(code)) return because('store_tls', { where, code })
   return because('store_lost', { where })
 }

@@ -1,5 +1,5 @@
 import { COMMANDS, IMAGES, MORE, type OfImage, WORDS } from './reason-words.ts'
-import { CERTIFICATE_ERRORS, CONNECTION_ERRORS, readRemedy } from './system-errors.ts'
+import { CONNECTION_ERRORS, certificateFault, readRemedy } from './system-errors.ts'
 import { localTime, shellWord, spanInWords } from './text.ts'
 
 const OF_ENDPOINT: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const KINDS = {
   /** The system's error code, shown as what a person can do. */
   remedy: readRemedy,
   connection: (code: string) => CONNECTION_ERRORS[code],
-  certificate: (code: string) => CERTIFICATE_ERRORS[code],
+  certificate: certificateFault,
   /** The folder above the path that is left out; null when the path itself is left out. */
   within: (at: string | null) => (at === null ? '' : `in ${at}: `),
   /** An ignore rule and where it stands. `file`: the ignore file; null: the config. */

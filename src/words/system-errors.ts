@@ -44,16 +44,29 @@ export const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
 }
 
 const UNTRUSTED =
-  "is not trusted. Name the certificate of the host's own authority in host.ca_file (albumd init: --ca-file)"
+  "is not trusted. Name the certificate of the host's own authority in host.ca_file or in --ca-file of albumd init"
 
-/** What is wrong with a certificate, by Node's code. The message puts "Certificate of …" before these words. */
-export const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired. Whoever runs the host must renew it',
   CERT_NOT_YET_VALID: 'is not valid yet. Check the clock',
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name. Check host.base_url',
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+}
+
+/**
+ * Node's codes for a certificate that is refused. Example: an authority of the same name, but with another key, makes
+ * CERT_SIGNATURE_FAILURE.
+ */
+const OF_CERTIFICATE = /^(?:CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_|INVALID_|PATH_LENGTH|ERROR_IN_C)/
+
+/**
+ * What is wrong with a certificate, by Node's code. The message puts "Certificate of …" before these words. Null: the code
+ * is not about a certificate.
+ */
+export function certificateFault(code: string): string | null {
+  return CERTIFICATE_FAULTS[code] ?? (OF_CERTIFICATE.test(code) ? UNTRUSTED : null)
+}
+
+/** Whether an error, by Node's code, ended the attempt to secure a connection. */
+export function isOfTls(code: string): boolean {
+  return certificateFault(code) !== null || /^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code)
 }

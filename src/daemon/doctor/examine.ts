@@ -112,16 +112,17 @@ async function* checkHost(
   status: Status | null,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
-  if (ca !== undefined) {
-    const tls = await checkTls(config.host.base_url, ca, config.host.timeout, signal)
-    // When a person interrupted the check, its result says nothing about the host.
-    if (signal.aborted) return
-    yield tls
-  }
-  const reach = await checkReach(config.host.base_url, ca ?? null, config.host.timeout, signal)
+  yield* findings
+  // No albumd works without the authorities that the config names.
+  if (ca === undefined) return
+  const tls = await checkTls(config.host.base_url, ca, config.host.timeout, signal)
+  // When a person interrupted the check, its result says nothing about the host.
+  if (signal.aborted) return
+  yield tls
+  if (tls.status === 'fail') return
+  const reach = await checkReach(config.host.base_url, ca, config.host.timeout, signal)
   if (signal.aborted) return
   yield* reach
-  yield* findings
   if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
   if (answered !== undefined) return yield* judgeDaemon(status?.blocks ?? [], answered)
   // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
@@ -130,7 +131,7 @@ async function* checkHost(
   // When an earlier albumd sent its last requests: the rate limit counts these requests too. When the records can't be
   // read, albumd assumes that the requests were sent just now.
   const earlier = status === null ? now : readState(config, synced => earlierRequests(synced, now))
-  const access = { apiKey: key, ca: ca ?? null, store }
+  const access = { apiKey: key, ca, store }
   const host = await openHostToAsk(config, access, earlier, askingOnce(config.host.timeout))
   try {
     let isRefused = false

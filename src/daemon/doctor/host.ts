@@ -21,6 +21,8 @@ const CLOCK_WARN_MS = 60_000
 /** From this difference of the clocks on the check fails. It is as long as a credential is valid (§3). */
 const CLOCK_FAIL_MS = 10 * 60_000
 
+const CHECK_ADDRESS = 'Check host.base_url and the network; albumd tries again by itself'
+
 /**
  * Whether the host answers, and whether its clock agrees with this machine's. One finding when the host does not answer, no
  * finding when `signal` ended the check. Requests {base_url} itself without the key, because such a request counts towards
@@ -39,8 +41,7 @@ export async function checkReach(
   const answer = await http.exchange(greeting, signal).finally(() => http.close())
   if (answer.kind === 'cancelled') return []
   if (answer.kind === 'silence') {
-    const remedy = 'Check host.base_url and the network; albumd tries again by itself'
-    return [fail('host', inWords(answer.message), remedy)]
+    return [{ ...fail('host', inWords(answer.message), CHECK_ADDRESS), code: answer.code }]
   }
   return [pass('host', `${new URL(baseUrl).host} answers`), checkClock(answer, (began + Date.now()) / 2)]
 }
@@ -75,11 +76,9 @@ export async function checkTls(
     return warn('tls', said, 'Expires soon, so whoever runs the host must renew it')
   } catch (error) {
     const { code, message } = explainTransportError(error as Error, `${name}:${port || 443}`)
-    const remedy =
-      code === 'HOST_TLS'
-        ? 'Check host.ca_file, host.base_url and the clock'
-        : 'Check host.base_url and the network'
-    return fail('tls', inWords(message), remedy)
+    // The words for a fault of TLS say what to do.
+    const remedy = code === 'HOST_TLS' ? null : CHECK_ADDRESS
+    return { ...fail('tls', inWords(message), remedy), code }
   }
 }
 

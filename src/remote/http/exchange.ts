@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { because, type Reason } from '../../words/reasons.ts'
-import { CERTIFICATE_ERRORS, CONNECTION_ERRORS } from '../../words/system-errors.ts'
+import { CONNECTION_ERRORS, certificateFault, isOfTls } from '../../words/system-errors.ts'
 import type { Address } from './address.ts'
 
 /** The most bytes of an answer. The longest answer of §4, a page of a listing, is far shorter. */
@@ -215,10 +215,10 @@ export function explainTransportError(error: Error, where: string): TransportErr
   const code = (error as NodeJS.ErrnoException).code ?? ''
   if (code in CONNECTION_ERRORS)
     return { code: 'HOST_UNREACHABLE', message: because('no_connection', { where, code }) }
-  if (code in CERTIFICATE_ERRORS)
-    return { code: 'HOST_TLS', message: because('bad_certificate', { where, code }) }
-  if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_)/.test(code))
-    return { code: 'HOST_TLS', message: because('no_secure_connection', { where, code }) }
+  if (isOfTls(code)) {
+    const kind = certificateFault(code) === null ? 'no_secure_connection' : 'bad_certificate'
+    return { code: 'HOST_TLS', message: because(kind, { where, code }) }
+  }
   // An error of undici's parser has no code, so it is recognized by its name.
   if (NO_HTTP.includes(error.name)) return { code: 'HOST_ANSWER', message: because('not_http', { where }) }
   return {

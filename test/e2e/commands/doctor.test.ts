@@ -174,12 +174,23 @@ describe('doctor', { timeout: 180_000 }, () => {
     expect(of('database')).toEqual([expect.stringMatching(/^fail .*damaged/)])
   })
 
-  it('tells of a host that is away, and of a certificate that nobody vouches for', async () => {
+  it('tells once of a certificate that nobody vouches for, of a missing authority, and of a host that is away', async () => {
     const stage = await setStage({ host: { tls: true } })
-    stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key' } })
-    const { code, of } = await doctor(stage)
-    expect(code).toBe(3)
-    expect(of('tls')).toEqual([expect.stringMatching(/^fail Certificate .* is not trusted/)])
+    const failures = async () => {
+      const { code, findings } = await doctor(stage)
+      const failed = findings.filter(({ status }) => status === 'fail')
+      return [code, ...failed.map(({ check, message }) => `${check} ${message}`)]
+    }
+    const host = { base_url: stage.baseUrl, api_key_file: 'api-key' }
+    stage.configure({ host })
+    expect(await failures()).toEqual([3, expect.stringMatching(/^tls Certificate .* is not trusted/)])
+    stage.configure({ host: { ...host, ca_file: 'nowhere.pem' } })
+    expect(await failures()).toEqual([
+      2,
+      expect.stringMatching(
+        /^tls host\.ca_file: .*nowhere\.pem is not there, and must hold the host's authority/,
+      ),
+    ])
     stage.configure({ host: { base_url: 'http://127.0.0.1:9/api/v1', api_key_file: 'api-key' } })
     const away = await doctor(stage)
     expect(away.of('host')).toEqual([

@@ -19,14 +19,18 @@ function certificateFor(ip: string, notAfterDate = new Date('2100-01-01')): Prom
   })
 }
 
-beforeAll(async () => {
-  authority = await generate([{ name: 'commonName', value: 'albumd test authority' }], {
+function makeAuthority(): Promise<Pem> {
+  return generate([{ name: 'commonName', value: 'albumd test authority' }], {
     algorithm: 'sha256',
     keyType: 'ec',
     notBeforeDate: new Date('2020-01-01'),
     notAfterDate: new Date('2100-01-01'),
     extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
   })
+}
+
+beforeAll(async () => {
+  authority = await makeAuthority()
 })
 
 const serveWith = ({ private: key, cert }: Pem) =>
@@ -41,6 +45,14 @@ test('a host of an unknown authority is not trusted, and the message says what t
   const origin = await serveWith(await certificateFor('127.0.0.1'))
   const untrusted = await failureOf(clientOf(origin).deleteImage('x', never))
   expect(untrusted).toMatchObject({ code: 'HOST_TLS', remedy: 'later' })
+  expect(untrusted.message).toMatch(/^Certificate of 127\.0\.0\.1:\d+ is not trusted\. .*host\.ca_file/)
+})
+
+test('a host of an authority with the same name and another key is not trusted, with the same words', async () => {
+  const origin = await serveWith(await certificateFor('127.0.0.1'))
+  const { cert: ca } = await makeAuthority()
+  const untrusted = await failureOf(clientOf(origin, { ca }).deleteImage('x', never))
+  expect(untrusted).toMatchObject({ code: 'HOST_TLS' })
   expect(untrusted.message).toMatch(/^Certificate of 127\.0\.0\.1:\d+ is not trusted\. .*host\.ca_file/)
 })
 
