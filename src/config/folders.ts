@@ -75,9 +75,12 @@ function problem(at: KeyPath, folder: string, code: FolderProblem['code'], messa
   return { ...unplaced(null, keyText(at), `${folder} ${message}`), code, folder }
 }
 
+const MISTYPED = 'Correct the path, or mount its disk'
+
 function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
-    if (!statSync(folder).isDirectory()) return { code: 'FOLDER_MISSING', message: 'is no folder' }
+    if (!statSync(folder).isDirectory())
+      return { code: 'FOLDER_MISSING', message: `is no folder. ${MISTYPED}` }
     // The folder is opened as a test, and an entry is looked at, because the two need different permissions. access(2)
     // would check the permissions of the real user, not those of the effective user.
     opendirSync(folder).closeSync()
@@ -86,10 +89,7 @@ function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      return {
-        code: 'FOLDER_MISSING',
-        message: 'is not there. Mount its disk, or bring it back',
-      }
+      return { code: 'FOLDER_MISSING', message: `is not there. ${MISTYPED}` }
     return { code: 'FOLDER_UNREADABLE', message: unreadable(code) }
   }
 }

@@ -40,18 +40,22 @@ describe('the folders of the mirrors', () => {
       [
         'FOLDER_MISSING',
         'mirrors[0].folder',
-        `${join(root, 'missing')} is not there. Mount its disk, or bring it back`,
+        `${join(root, 'missing')} is not there. Correct the path, or mount its disk`,
       ],
-      ['FOLDER_MISSING', 'mirrors[1].folder', `${join(root, 'file')} is no folder`],
+      [
+        'FOLDER_MISSING',
+        'mirrors[1].folder',
+        `${join(root, 'file')} is no folder. Correct the path, or mount its disk`,
+      ],
       [
         'FOLDER_MISSING',
         'mirrors[2].folder',
-        `${join(root, 'file/below')} is not there. Mount its disk, or bring it back`,
+        `${join(root, 'file/below')} is not there. Correct the path, or mount its disk`,
       ],
       [
         'FOLDER_MISSING',
         'mirrors[3].folder',
-        `${join(root, 'dangling')} is not there. Mount its disk, or bring it back`,
+        `${join(root, 'dangling')} is not there. Correct the path, or mount its disk`,
       ],
     ])
   })

@@ -27,7 +27,6 @@ export interface Given {
 
 type Host = Draft['host']
 
-const NO_CHECK = '--no-check writes the config all the same'
 const { signal: NEVER } = new AbortController()
 
 /** Asks for the host's address and, when TLS fails, for a certificate authority. Checks both with the host. */
@@ -54,7 +53,10 @@ export async function agreeOnHost(asker: Asker, given: Given, draft: Draft): Pro
       fault = await look()
     }
     if (fault === null) return
-    if (!canAsk) throw new Problem(`${fault.message}. ${NO_CHECK}`, EXIT.left)
+    // Every other fault stays until a person mends it, and its words say how.
+    const remedy =
+      fault.code === 'HOST_UNREACHABLE' ? '. Correct the address, or say --no-check, which asks no host' : ''
+    if (!canAsk) throw new Problem(`${fault.message}${remedy}`, EXIT.left)
     asker.tell(fault.message)
   }
 }
@@ -95,7 +97,8 @@ export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): P
     ? readApiKey({ host: { api_key_file: file } }, {})
     : readApiKey({ host: {} }, { ALBUMD_API_KEY })
   const refusal = await check(key)
-  if (refusal !== null) throw new Problem(`${refusal}. ${NO_CHECK}`, EXIT.refused)
+  const source = file ? '--api-key-file' : '$ALBUMD_API_KEY'
+  if (refusal !== null) throw new Problem(`${refusal}. Put the right key into ${source}`, EXIT.refused)
   if (!file) return key
   host.api_key_file = file
   return null

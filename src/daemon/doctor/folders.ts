@@ -26,7 +26,13 @@ export async function checkTrees(
 ): Promise<{ findings: Finding[]; folders: number }> {
   const problems = checkFolders(config)
   const findings = problems.map(({ key, message, code }) =>
-    fail('folder', `${key}: ${message}`, REMEDIES[code]),
+    fail(
+      'folder',
+      `${key}: ${message}`,
+      code === 'FOLDER_OVERLAP'
+        ? 'Give each mirror, and state_dir, a folder of its own'
+        : 'Until then nothing of it is uploaded or deleted',
+    ),
   )
   let folders = 0
   for (const { folder, ignore } of config.mirrors) {
@@ -38,12 +44,6 @@ export async function checkTrees(
       findings.push(presignFinding(folder, survey.deep))
   }
   return { findings, folders }
-}
-
-const REMEDIES = {
-  FOLDER_MISSING: 'Mount its disk, or correct the folder in the config; until then nothing of it is deleted',
-  FOLDER_UNREADABLE: 'Until then nothing of it is uploaded or deleted',
-  FOLDER_OVERLAP: 'Give each mirror, and state_dir, a folder of its own',
 }
 
 /** A mirror's folder as this user finds it. */

@@ -61,7 +61,7 @@ describe('exit codes', () => {
     await syncSays(
       stage,
       2,
-      /mirrors\[0\]\.folder: .*pictures is not there\. Mount its disk, or bring it back/,
+      /mirrors\[0\]\.folder: .*pictures is not there\. Correct the path, or mount its disk/,
     )
   })
 
