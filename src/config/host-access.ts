@@ -29,8 +29,8 @@ const LONGEST = 4096
 
 /**
  * The account's key (§5). It comes from host.api_key_file. When the config names no file, it comes from
- * $ALBUMD_API_KEY, or else from the systemd credential "api-key". Throws ConfigError, which shows neither the key nor
- * the path, because people write the key where the path belongs.
+ * $ALBUMD_API_KEY, or else from the systemd credential "api-key". Throws ConfigError, which does not show the key, also
+ * where somebody wrote the key in the place of the path.
  */
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const file = keyFileOf(config, env)
@@ -57,7 +57,7 @@ export function keyFileOf(
 
 function readKeyFile(file: string, source: string): ApiKey {
   const missing = 'no such file, and it must hold the API key'
-  const { bytes, mode } = readBounded(file, LONGEST, missing, message => refusal(source, message))
+  const { bytes, mode } = readBounded(file, LONGEST, missing, message => refusalOf(file, source, message))
   return { key: checked(bytes.toString(), source), warning: warningOf(mode, source, 'the key') }
 }
 
@@ -120,7 +120,7 @@ function readPassword(
   const file = named ?? (credential && existsSync(credential) ? credential : null)
   if (file === null) return { password: null, warning: null }
   const source = named === undefined ? 'systemd credential "shared-password"' : 'account.shared_password_file'
-  const refuse = (message: string) => refusal(source, message)
+  const refuse = (message: string) => refusalOf(file, source, message)
   const missing = 'no such file; it must hold the password of account.shared'
   const { bytes, mode } = readBounded(file, LONGEST, missing, refuse)
   const password = bytes.toString().replace(/\r?\n$/, '')
@@ -128,6 +128,11 @@ function readPassword(
   if (bytes.length > LONGEST || /[\r\n]/.test(password))
     throw refuse('must hold the password of account.shared alone')
   return { password, warning: warningOf(mode, source, 'the password') }
+}
+
+/** The refusal of the file of a secret. The path is shown when a file is there: any other path may be the secret itself. */
+function refusalOf(file: string, source: string, message: string): ConfigError {
+  return refusal(source, existsSync(file) ? `${file} ${message}` : message)
 }
 
 function refusal(key: string, message: string): ConfigError {

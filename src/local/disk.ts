@@ -144,8 +144,7 @@ function readWhole(file: number, path: string): string {
   const text = bytes.subarray(0, length)
   // A text in another encoding is refused, because its rules would be misread and hide nothing, and pictures that they
   // should hide would be uploaded. A zero byte means UTF-16, which some editors on Windows write.
-  if (!isUtf8(text) || text.includes(0))
-    throw diskError('EILSEQ', 'it is not UTF-8 text; save it as UTF-8', path)
+  if (!isUtf8(text) || text.includes(0)) throw diskError('EILSEQ', 'not UTF-8 text', path)
   return text.toString()
 }
 

@@ -32,7 +32,7 @@ export interface LookProblem {
 }
 
 /** A folder's ignore file: its text (null when there is no such file), or why the file can't be read. */
-export type IgnoreFile = { text: string | null } | { unreadable: string }
+export type IgnoreFile = { text: string | null } | { unreadable: { code: string; message: string } }
 
 /** What a folder holds. */
 export interface FolderLook {
@@ -197,7 +197,11 @@ function enterPicture(look: FolderLook, disk: Disk, path: string, name: string):
   } catch (error) {
     const { code, message } = asDiskError(error)
     if (code === 'ENOENT') return false
-    look.problems.push({ name, code: 'UNREADABLE', message: because('entry_unreadable', { words: message }) })
+    look.problems.push({
+      name,
+      code: 'UNREADABLE',
+      message: because('not_visible', { code, words: message }),
+    })
   }
   return true
 }
@@ -208,7 +212,7 @@ function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreF
     return { text: disk.readText(`${path}/${IGNORE_FILE}`) }
   } catch (error) {
     const { code, message } = asDiskError(error)
-    return code === 'ENOENT' ? { text: null } : { unreadable: message }
+    return code === 'ENOENT' ? { text: null } : { unreadable: { code, message } }
   }
 }
 

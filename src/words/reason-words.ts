@@ -38,7 +38,6 @@ export const WORDS = {
   ignored_on_request: 'hidden by an ignore rule, and asked for',
   name_not_utf8:
     'File name is not valid UTF-8. Rename it; until then nothing in its folder counts as deleted',
-  entry_unreadable: '{words}',
 
   // What keeps a file from being read.
   file_vanished: 'file is no longer there',
@@ -116,7 +115,7 @@ export const WORDS = {
     'An older copy is here, without the newest pictures. Bring the newer one back, or run "albumd trust {folder:shell}"',
   folder_emptied:
     'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
-  ignore_file_unreliable: "Ignore file can't be read ({why})",
+  ignore_file_unreliable: "Ignore file can't be read ({why}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path:folder}: {why:reason}',
   root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
@@ -250,7 +249,7 @@ export const WORDS = {
   cause_not_recorded: 'what went wrong is not recorded',
   since_then: '{before:reason} (since then: {now:reason})',
   not_scanned: 'there, and no scan has seen it yet',
-  not_visible: "File can't be looked at: {words}",
+  not_visible: "File can't be looked at ({words}). {code:remedy}",
   not_known: 'No such file, and albumd has never seen it',
   folder_mirrored: 'part of the mirror',
   folder_gone: (gone: { waiting: number; held: number; deleted: number } | null) =>

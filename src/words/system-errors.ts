@@ -3,8 +3,8 @@ export function readRemedy(code: unknown): string {
   return REMEDIES[String(code)] ?? 'Check its permissions and its disk'
 }
 
-const PERMIT = 'Let the user that albumd runs as read it (chmod, chown or setfacl)'
-const NO_FILES = 'Raise the limit of open files (ulimit -n; LimitNOFILE= for a service)'
+const PERMIT = 'Run albumd as its owner, or let the user that albumd runs as read it by chmod or setfacl'
+const NO_FILES = 'Raise the limit of open files: ulimit -n, or LimitNOFILE= of a service'
 const AWAY = 'Check the network, and mount its disk or server again'
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -16,6 +16,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOTDIR: 'Something on the way to it is no folder, so give it another path',
   ELOOP: 'Correct the symbolic links on the way to it, which lead in a circle',
   EIO: 'Check the disk, which fails',
+  EFBIG: 'Make it shorter',
+  EILSEQ: 'Save it as UTF-8',
   ESTALE: AWAY,
   ENOTCONN: AWAY,
   EHOSTDOWN: AWAY,

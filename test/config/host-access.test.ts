@@ -84,10 +84,23 @@ describe('the API key', () => {
     )
   })
 
+  it.runIf(process.getuid?.() === 0)("in a file of another user is refused with the file's path", () => {
+    write('hunter2')
+    chmodSync(folder, 0o755)
+    process.seteuid?.(65534)
+    try {
+      expect(refusal(fromFile)).toMatch(
+        new RegExp(`^host\\.api_key_file: ${file} can't be read \\(EACCES\\)\\. Run albumd as its owner, or`),
+      )
+    } finally {
+      process.seteuid?.(0)
+    }
+  })
+
   it('in a folder is refused', () => {
     const inFolder = { host: { ...host, api_key_file: folder } }
     expect(refusal(() => readApiKey(inFolder, {}))).toBe(
-      'host.api_key_file: is a folder; name the file in it',
+      `host.api_key_file: ${folder} is a folder; name the file in it`,
     )
   })
 

@@ -154,7 +154,7 @@ describe('what the disk refuses', () => {
       {
         name: 'b.png',
         code: 'UNREADABLE',
-        message: because('entry_unreadable', { words: 'EACCES: refused' }),
+        message: because('not_visible', { code: 'EACCES', words: 'EACCES: refused' }),
       },
     ])
     const gone = expectLook(
@@ -233,9 +233,11 @@ describe('what the disk refuses', () => {
     symlinkSync('../.albumdignore', `${root}/linked/.albumdignore`)
     const refused = failing('EACCES', path => path.endsWith('ignore'), ['readText'])
     const look = expectLook(lookAtFolder(refused, root, folderAt('')))
-    expect(look.ignoreFile).toEqual({ unreadable: 'EACCES: refused' })
+    expect(look.ignoreFile).toEqual({ unreadable: { code: 'EACCES', message: 'EACCES: refused' } })
     const linked = expectLook(lookAtFolder(realDisk, root, folderAt('linked')))
-    expect(linked.ignoreFile).toEqual({ unreadable: expect.stringContaining('ELOOP') })
+    expect(linked.ignoreFile).toEqual({
+      unreadable: { code: 'ELOOP', message: expect.stringContaining('ELOOP') },
+    })
     const vanished = failing('ENOENT', path => path.endsWith('ignore'), ['readText'])
     expect(expectLook(lookAtFolder(vanished, root, folderAt(''))).ignoreFile).toEqual({ text: null })
   })

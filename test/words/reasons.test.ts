@@ -16,7 +16,7 @@ describe('reasons', () => {
   it('hold plain text as a fact too, in which no reason is looked for', () => {
     const why = because('folder_in_doubt', {
       path: 'a',
-      why: because('ignore_file_unreliable', { why: 'EIO' }),
+      why: because('ignore_file_unreliable', { code: 'EIO', why: 'EIO: i/o error' }),
     })
     expect(endsByItself(why)).toBe(false)
     expect(moreOf(why)).toBe(null)

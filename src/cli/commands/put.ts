@@ -63,7 +63,7 @@ async function refuseUnsendable(places: readonly MirrorLocation[]): Promise<void
     if (found.kind === 'folder')
       throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
     if (found.kind === 'left_out') throw new Problem(`${at} is left out: ${inWords(found.reason)}`)
-    if (found.kind === 'unknown') throw new Problem(`${at} can't be read (${found.message})`)
+    if (found.kind === 'unknown') throw new Problem(printable(inWords(found.why)))
   }
 }
 

@@ -13,6 +13,7 @@ import type { Synced } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
+import { whoRefuses } from '../state/state-problem.ts'
 import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
@@ -116,10 +117,13 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
   const size = `${folder}: folders ${inDigits(folders)}, pictures ${inDigits(pictures)}`
   if (unreadable.first === null) return pass('folder', `${size}; this user can read all`)
   const what = `this user can't read all (folders ${unreadable.folders}, pictures ${unreadable.pictures})`
+  const { at, isOwn } = whoRefuses(unreadable.first)
   return fail(
     'folder',
     `${size}; ${what}, the first is ${unreadable.first}`,
-    `Let this user read them, for example by chmod -R u+rX or setfacl on ${shellWord(folder)}`,
+    isOwn
+      ? `chmod -R u+rX ${shellWord(folder)}`
+      : `${at} belongs to another user. Run albumd as that user, or have that user or root say setfacl -R -m u:${process.geteuid?.()}:rX ${shellWord(folder)}`,
   )
 }
 

@@ -35,18 +35,18 @@ export function refuseClosed(stateDir: string): void {
 
 /** The error for a `path` that this user may not use, with the owner of it or of the folder above that hides it. */
 export function closedState(path: string): StateError {
-  const { at, uid } = nearestSeen(path)
-  const why =
-    uid === process.geteuid?.()
-      ? `${at} keeps its own user out (EACCES). Say chmod u+rwx ${shellWord(at)}`
-      : `${path} belongs to another user. Run this as the user that albumd runs as, or with sudo`
+  const { at, isOwn } = whoRefuses(path)
+  const why = isOwn
+    ? `${at} keeps its own user out (EACCES). Say chmod u+rwx ${shellWord(at)}`
+    : `${path} belongs to another user. Run this as the user that albumd runs as, or with sudo`
   return new StateError('STATE_UNREADABLE', why)
 }
 
-function nearestSeen(path: string): { at: string; uid: number | null } {
+/** The file or folder that keeps this user from `path`: `path` itself, or the folder above that hides `path`. */
+export function whoRefuses(path: string): { at: string; isOwn: boolean } {
   const above = dirname(path)
   const uid = orNull(() => lstatSync(path).uid)
-  return uid !== null || above === path ? { at: path, uid } : nearestSeen(above)
+  return uid !== null || above === path ? { at: path, isOwn: uid === process.geteuid?.() } : whoRefuses(above)
 }
 
 /** What keeps a daemon from its work. */

@@ -51,7 +51,7 @@ export type OnDisk =
   | { kind: 'folder' }
   | { kind: 'absent' }
   | LeftOut
-  | { kind: 'unknown'; message: string }
+  | { kind: 'unknown'; why: Reason }
 
 export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: MirrorLocation): OnDisk {
   try {
@@ -70,7 +70,7 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    return { kind: 'unknown', message }
+    return { kind: 'unknown', why: because('not_visible', { code, words: message }) }
   }
 }
 

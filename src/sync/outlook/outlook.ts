@@ -170,7 +170,7 @@ function stateOf(subject: Subject): [PathState, Reason] {
   const { file } = recorded
   switch (onDisk.kind) {
     case 'unknown':
-      return ['unknown', because('not_visible', { words: onDisk.message })]
+      return ['unknown', onDisk.why]
     case 'left_out':
       return [file?.state ?? 'left_out', onDisk.reason]
     case 'folder':

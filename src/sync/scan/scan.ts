@@ -213,7 +213,8 @@ export class MirrorScan {
     if ('vanished' in ignoreFile)
       return { folder, code: 'IGNORE_FILE_UNREADABLE', why: because('ignore_file_vanished') }
     if (!('unreadable' in ignoreFile)) return null
-    const why = because('ignore_file_unreliable', { why: ignoreFile.unreadable })
+    const { code, message } = ignoreFile.unreadable
+    const why = because('ignore_file_unreliable', { code, why: message })
     return { folder, code: 'IGNORE_FILE_UNREADABLE', why }
   }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
@@ -108,6 +108,35 @@ it('a survey counts the pictures that a scan finds: no empty, hidden or ignored 
     unreadable: { folders: 0, pictures: 0, first: null },
   })
 })
+
+it.runIf(process.getuid?.() === 0)(
+  "what this user can't read is told with what helps its owner, or others",
+  async () => {
+    const home = tempFolder()
+    const closed = join(home, 'pictures/closed')
+    mkdirSync(closed, { recursive: true })
+    chmodSync(home, 0o755)
+    chmodSync(closed, 0o000)
+    const config = parseConfig(
+      `{host: {base_url: 'https://h.example/api/v1'}, mirrors: [{folder: pictures, album: ''}], state_dir: state}`,
+      { file: join(home, 'albumd.yaml'), env: {} },
+    )
+    const remedy = async (owner: number) => {
+      chownSync(closed, owner, owner)
+      process.seteuid?.(65534)
+      try {
+        return (await checkTrees(config, new AbortController().signal)).findings[0]?.remedy
+      } finally {
+        process.seteuid?.(0)
+      }
+    }
+    const pictures = join(home, 'pictures')
+    expect(await remedy(65534)).toBe(`chmod -R u+rX ${pictures}`)
+    expect(await remedy(1234)).toBe(
+      `${closed} belongs to another user. Run albumd as that user, or have that user or root say setfacl -R -m u:65534:rX ${pictures}`,
+    )
+  },
+)
 
 it('the presign form, which knows no album, is told of pictures in folders below a mirror, in one line', async () => {
   const home = tempFolder()
