@@ -200,10 +200,7 @@ export class Tally {
     const [only, other] = new Set(this.#waiting.values())
     const left = listed([
       [sum('pending_uploads'), `${sum('pending_uploads')} to upload`],
-      [
-        unready,
-        `${unready} of them ${unready === 1 ? 'waits' : 'wait'}${only === undefined || other !== undefined ? '' : ` (${only})`}`,
-      ],
+      [unready, `${unready} of them ${unready === 1 ? 'waits' : 'wait'}`],
       [sum('failed'), `${sum('failed')} failed`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
       [sum('pending_deletions'), `${sum('pending_deletions')} to delete ("albumd deletions list" says when)`],
@@ -211,7 +208,9 @@ export class Tally {
       [guarded, `${count(guarded, 'mirror')} guarded`],
       [notCompared, `${notCompared} linked and not compared`],
     ])
-    if (left) return `${done || 'nothing done'}; left: ${left} (albumd status tells more)`
+    const isOne = unready > 0 && only !== undefined && other === undefined
+    const more = isOne ? `Waiting: ${only}` : '"albumd status" tells more'
+    if (left) return `${done || 'nothing done'}; left: ${left}. ${more}`
     if (done) return done
     return stopped.length > 0 ? 'nothing done' : ALL_IN_SYNC
   }

@@ -6,7 +6,7 @@ import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
-import { because, inWords, ratesInWords } from '../words/reasons.ts'
+import { because, inWords, ratesInWords, usesOf } from '../words/reasons.ts'
 import {
   count,
   inDigits,
@@ -82,8 +82,8 @@ export function auditInWords({ last, findings, under_way, left_off }: AuditStatu
 function blocksInWords(blocks: Status['blocks']): string[] {
   const same = Map.groupBy(blocks, ({ code, message }) => `${code} ${message}`)
   return [...same.values()].flatMap(alike => {
-    const [{ code, message }] = alike as [Status['blocks'][number]]
-    const endpoints = alike.map(({ endpoint }) => endpoint).join(', ')
+    const [{ code, message, needs_person }] = alike as [Status['blocks'][number]]
+    const uses = [...new Set(alike.map(({ endpoint }) => usesOf(endpoint)))].join(', ')
     const since = alike.map(block => block.since).sort()[0]!
     const last = alike
       .flatMap(block => (block.said_at === block.since ? [] : block.said_at))
@@ -91,7 +91,7 @@ function blocksInWords(blocks: Status['blocks']): string[] {
       .at(-1)
     const again = last === undefined ? '' : `, said again at ${localTime(last)}`
     const next = alike.flatMap(({ next_try_at }) => next_try_at ?? []).sort()[0] ?? null
-    const said = `blocked ${endpoints}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
+    const said = `${needs_person ? 'refused' : 'waiting'} ${uses}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
     return KEY_REFUSED.has(code) ? [said, `        ${KEY_REMEDY}`] : [said]
   })
 }

@@ -102,8 +102,8 @@ export interface StoreAccess {
 
 /**
  * How account.shared is reached, or null when the config names no store. The password comes from
- * account.shared_password_file, or else from the systemd credential "shared-password". Throws ConfigError, which shows
- * neither the password nor the path.
+ * account.shared_password_file, or else from the systemd credential "shared-password". Throws ConfigError, which does not
+ * show the password.
  */
 export function readStoreAccess({ account }: StoreSource, env: NodeJS.ProcessEnv): StoreAccess | null {
   if (account.shared === undefined) return null

@@ -14,17 +14,17 @@ describe('the summary of a pass', () => {
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     expect(tally.counts).toMatchObject({ waiting: 1, uploaded: 1 })
     expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
-      'left: 1 to upload, 1 of them waits (x) (',
+      'left: 1 to upload, 1 of them waits. Waiting: x',
     )
     tally.add({ ...waits('c.png'), message: 'y' } as SpokenEvent)
     expect(tally.inWords([{ ...IDLE, pending_uploads: 2 }], [])).toContain(
-      '2 to upload, 2 of them wait (albumd',
+      '2 to upload, 2 of them wait. "albumd status" tells more',
     )
   })
 
   it('does not promise that a daemon deletes what waits, which may not run', () => {
     expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [])).toBe(
-      'nothing done; left: 1 to delete ("albumd deletions list" says when) (albumd status tells more)',
+      'nothing done; left: 1 to delete ("albumd deletions list" says when). "albumd status" tells more',
     )
   })
 

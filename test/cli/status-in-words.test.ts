@@ -131,7 +131,7 @@ describe('status', () => {
     }
     const blocks = ['list', 'upload'].map(endpoint => ({ ...block, endpoint }))
     const told = lines({ blocks })
-    const at = told.findIndex(line => line.startsWith('blocked list, upload: no (INVALID_API_KEY'))
+    const at = told.findIndex(line => line.startsWith('refused listings, uploads: no (INVALID_API_KEY'))
     expect(told[at + 1]).toBe(
       '        check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
     )
@@ -158,9 +158,9 @@ describe('status', () => {
         needs_person: true,
       },
     ]
-    expect(lines({ blocks }).filter(line => line.startsWith('blocked'))).toEqual([
-      `blocked list, upload: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
-      `blocked delete: no (OTHER; since ${localTime(first)})`,
+    expect(lines({ blocks }).filter(line => /^(?:refused|waiting)/.test(line))).toEqual([
+      `waiting listings, uploads: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
+      `refused deletions: no (OTHER; since ${localTime(first)})`,
     ])
   })
 })
