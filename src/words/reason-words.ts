@@ -117,7 +117,7 @@ export const WORDS = {
     'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
   ignore_file_unreliable: "Ignore file can't be read ({why}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
-  folder_in_doubt: 'Deletions wait because of {path:folder}: {why:reason}',
+  folder_in_doubt: 'Deletions wait because of {path}: {why:reason}',
   root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
   root_moved: '{folder} was moved here; the next scan looks at all of it',
   root_not_moved:
@@ -136,7 +136,7 @@ export const WORDS = {
   root_replaced: '{folder} was replaced',
   root_replaced_in_scan: '{folder} was replaced while albumd looked at it',
   root_lost_in_scan: '{folder}: {words}',
-  scan_ended: 'Deletions wait for the next scan, because the last one did not come to its end',
+  scan_ended: 'Deletions of {folder} wait for the next scan, because the last one did not come to its end',
   trusted: '{path} is trusted as it is; the next scan takes it as the truth',
 
   at_path: '{path}: {why:reason}',

@@ -28,7 +28,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     )
     await expect
       .poll(async () => (await booted.show('StatusText')).StatusText, within)
-      .toContain('is guarded')
+      .toContain("guarded: /home/anna/Pictures can't be read")
     await booted.done('chmod', '711', '/home/anna')
     await booted.done('systemctl', 'restart', 'albumd')
     await mirrored(booted, 'red.png')

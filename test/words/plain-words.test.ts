@@ -60,7 +60,6 @@ const FACTS = {
 const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   answer_misfits: [{ field: undefined }, {}],
   folder_unmounted: [{ below: null }, { below: 'usb' }],
-  folder_in_doubt: [{ path: '' }],
   deleted_more: [{ album: 'Photos', recorded: { albums: 1, images: 2 }, deleted: { albums: 3, images: 4 } }],
   differs: [{ differences: [because('size_differs', { listed: 1, size: 2 })] }],
   in_sync_flat: [{ album: '' }, { album: 'Photos' }],

@@ -15,7 +15,7 @@ describe('reasons', () => {
 
   it('hold plain text as a fact too, in which no reason is looked for', () => {
     const why = because('folder_in_doubt', {
-      path: 'a',
+      path: '/p/a',
       why: because('ignore_file_unreliable', { code: 'EIO', why: 'EIO: i/o error' }),
     })
     expect(endsByItself(why)).toBe(false)
@@ -23,7 +23,7 @@ describe('reasons', () => {
     expect(
       moreOf(
         because('folder_in_doubt', {
-          path: 'a',
+          path: '/p/a',
           why: because('folder_emptied', { pictures: 9, folder: '/a' }),
         }),
       ),

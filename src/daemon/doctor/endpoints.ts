@@ -120,11 +120,11 @@ export function* judgeDaemon(
   }
 }
 
-function judgeBlock(endpoint: AskedEndpoint, block: { code: string; message: string }): Finding {
-  const { code, message } = block
-  const said =
-    code === OTHER_ACCOUNT ? `${ACCOUNT_SHOWS_NOTHING} (${code})` : `the host told albumd ${code}: ${message}`
-  return judgeCode(endpoint, code, said)
+function judgeBlock(endpoint: AskedEndpoint, block: Status['blocks'][number]): Finding {
+  const { code, message, needs_person } = block
+  const said = `${code === OTHER_ACCOUNT ? ACCOUNT_SHOWS_NOTHING : message} (${code})`
+  const judged = judgeCode(endpoint, code, said)
+  return needs_person ? judged : { ...judged, status: 'warn', remedy: BY_ITSELF }
 }
 
 function judgeSuccess(endpoint: AskedEndpoint): Finding {
@@ -168,6 +168,9 @@ function about(endpoint: AskedEndpoint, said: string): string {
   return `${endpoint} (${QUESTIONS[endpoint].aim}): ${said}`
 }
 
+/** What to do about what passes. */
+export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
+
 const ACCOUNT_SHOWS_NOTHING = inWords(because('account_shows_nothing'))
 const OLD_KEY_BACK = inWords(because('old_key_back'))
 
@@ -175,10 +178,10 @@ const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string]>> =
   INVALID_API_KEY: [fail, KEY_REMEDY],
   MISSING_API_KEY: [fail, KEY_REMEDY],
   [OTHER_ACCOUNT]: [fail, OLD_KEY_BACK],
-  DAILY_LIMIT_REACHED: [warn, 'Nothing to do: albumd goes on by itself when there is quota again'],
+  DAILY_LIMIT_REACHED: [warn, BY_ITSELF],
   STORAGE_LIMIT_REACHED: [fail, 'Make room on the host, or get a larger plan'],
   RATE_LIMITED: [warn, 'Run the doctor again later, because another program uses the account now'],
-  NO_AVAILABLE_IO_NODE: [warn, 'Nothing to do: albumd tries again by itself'],
+  NO_AVAILABLE_IO_NODE: [warn, BY_ITSELF],
 }
 
 /**

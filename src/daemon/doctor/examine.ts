@@ -17,7 +17,7 @@ import { readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
-import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
+import { askingOnce, BY_ITSELF, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach, checkTls } from './host.ts'
@@ -82,9 +82,13 @@ function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Find
       status.waits_for.message,
       'Nothing to do: it goes on by itself within half a minute',
     )
-  for (const { folder, state, reason } of status?.mirrors ?? [])
-    if (state === 'guarded' || state === 'blocked')
-      yield fail('daemon', `${folder}: ${state}: ${reason}`, '"albumd status" tells more')
+  for (const { folder, state, reason, needs_person } of status?.mirrors ?? [])
+    if (state === 'guarded' || state === 'blocked') {
+      const said = state === 'guarded' ? `guarded: ${reason}` : `${folder} waits: ${reason}`
+      yield needs_person
+        ? fail('daemon', said, '"albumd status" tells more')
+        : warn('daemon', said, BY_ITSELF)
+    }
 }
 
 function* checkQuota(status: Status | null): Generator<Finding> {

@@ -199,12 +199,12 @@ export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced
       return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
     // `SCAN_ENDED`, a scan that ended early, is no finding, because the next scan ends this doubt by itself.
     if (row.guard === null || row.guard_code === 'SCAN_ENDED') return []
-    return [fail('folder', `${folder}: guarded since the last scan: ${inWords(row.guard)}`, SCAN_REMEDY)]
+    return [fail('folder', `guarded since the last scan: ${inWords(row.guard)}`, SCAN_REMEDY)]
   })
 }
 
-const ROOT_REMEDY = 'Do so; until then nothing of this folder is uploaded or deleted'
-const SCAN_REMEDY = 'Do so; then "albumd sync" scans the folder again'
+const ROOT_REMEDY = 'Until then nothing of this folder is uploaded or deleted'
+const SCAN_REMEDY = 'After that, "albumd sync" scans the folder again'
 
 /** Deletions that wait for a person. */
 export function checkHeld(mirrors: readonly { folder: string; held_deletions: number }[]): Finding[] {

@@ -58,8 +58,10 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
       `The new config was refused, so the one from before stays; mend it, then reload albumd: ${config_refused}`,
       `CONFIG ${config_refused}`,
     )
-  for (const { folder, reason, needs_person } of mirrors)
-    if (needs_person) alert('GUARDED', `${folder} is guarded: ${reason}`, `GUARDED ${folder}`)
+  for (const { folder, reason } of mirrors.filter(
+    ({ state, needs_person }) => state === 'guarded' && needs_person,
+  ))
+    alert('GUARDED', `Guarded: ${reason}`, `GUARDED ${folder}`)
   for (const { code, endpoint, message } of blocksInTheWay(status))
     alert(code, `The host refuses ${usesOf(endpoint)}: ${message}`, `BLOCKED ${endpoint} ${code}`)
   for (const { folder, held_deletions: held } of mirrors)

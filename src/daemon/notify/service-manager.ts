@@ -195,7 +195,7 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
   const blocked = mirrors.some(({ state }) => state === 'blocked') ? blocks[0] : undefined
   const works = mirrors.find(({ state }) => state === 'scanning' || state === 'syncing')
   const parts = [
-    ...(guarded ? [`${guarded.folder} is guarded (${guarded.reason})`] : []),
+    ...(guarded ? [`guarded: ${guarded.reason}`] : []),
     ...(paused ? [paused.reason ?? 'paused'] : []),
     ...(blocked ? [`the host refuses ${usesOf(blocked.endpoint)} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),

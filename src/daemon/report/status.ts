@@ -99,7 +99,7 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   album: string
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
   reason: string | null
-  /** Whether a person must end what guards the mirror. */
+  /** Whether a person must end what guards or blocks the mirror. */
   needs_person: boolean
   /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
   looked_at: boolean
@@ -131,7 +131,12 @@ export function readStatus(config: Config, now: number): Status {
   const waits = note ?? (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
   // A daemon that can't open its state, or that does not get its albums, does nothing. What the records say is old.
   const mirrors = waits
-    ? status.mirrors.map(mirror => ({ ...mirror, state: 'blocked' as const, reason: waits.message }))
+    ? status.mirrors.map(mirror => ({
+        ...mirror,
+        state: 'blocked' as const,
+        reason: waits.message,
+        needs_person: true,
+      }))
     : status.mirrors
   return { ...status, waits_for: waits, mirrors: running ? mirrors : withMissingFolders(config, mirrors) }
 }
@@ -264,12 +269,15 @@ function mirrorStatus(
   const namesNotUtf8 = synced.summaries.namesOfCode(id, 'NAME_NOT_UTF8')
   const perhapsRenamed = namesNotUtf8.length > 0 ? synced.summaries.perhapsRenamed(id) : 0
   const { state, reason } = mirrorOutlook(context, row, summary)
+  const [block] = context.blocks
   return {
     folder,
     album,
     state,
     reason: reason && inWords(reason),
-    needs_person: state === 'guarded' && reason !== null && !endsByItself(reason),
+    needs_person:
+      (state === 'guarded' && reason !== null && !endsByItself(reason)) ||
+      (state === 'blocked' && block !== undefined && needsPerson(block.code)),
     looked_at: row !== undefined,
     ...summary,
     // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.

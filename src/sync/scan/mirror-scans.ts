@@ -4,6 +4,7 @@ import type { Guard, MirrorRow, RootIdentity } from '../../synced/tables/mirrors
 import { because, type Reason } from '../../words/reasons.ts'
 import { Looks } from '../looks.ts'
 import type { Interruption, MirrorPolicy, Pass, Scope } from '../pass-request.ts'
+import { fullPath } from '../tree-path.ts'
 import type { ScanContext } from './folder-records.ts'
 import { MirrorScan } from './scan.ts'
 import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
@@ -114,7 +115,7 @@ async function finishScan(
   if (result.rootProblem || !isSameRoot(disk, folder, root.identity))
     return guardRoot(context, row, result.rootProblem ?? because('root_replaced', { folder }))
   const unknown = synced.folders.unknown(row.id)
-  const guard = guardAfter(unknown[0], signal.aborted)
+  const guard = guardAfter(folder, unknown[0], signal.aborted)
   await synced.commit(tx => {
     tx.mirrors.phase(row.id, 'syncing')
     tx.mirrors.guard(row.id, guard)
@@ -161,10 +162,11 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
     : 'everything'
 }
 
-function guardAfter(unknown: FolderRow | undefined, ended: boolean): Guard | null {
+/** Why the mirror in `folder` is guarded after a scan, or null. Each reason names the whole path of what is in doubt. */
+function guardAfter(folder: string, unknown: FolderRow | undefined, ended: boolean): Guard | null {
   // A scan that was ended early has not seen everything. So the mirror is guarded until the next scan.
-  if (ended) return { code: 'SCAN_ENDED', reason: because('scan_ended') }
+  if (ended) return { code: 'SCAN_ENDED', reason: because('scan_ended', { folder }) }
   if (!unknown) return null
-  const { path, unknown: why } = unknown
-  return { code: 'FOLDER_UNKNOWN', reason: because('folder_in_doubt', { path, why: why! }) }
+  const path = fullPath(folder, unknown.path)
+  return { code: 'FOLDER_UNKNOWN', reason: because('folder_in_doubt', { path, why: unknown.unknown! }) }
 }

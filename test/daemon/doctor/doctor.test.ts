@@ -2,6 +2,7 @@ import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, write
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/load-config.ts'
+import { judgeDaemon } from '../../../src/daemon/doctor/endpoints.ts'
 import { findKey } from '../../../src/daemon/doctor/examine.ts'
 import {
   checkGuards,
@@ -13,6 +14,7 @@ import {
 } from '../../../src/daemon/doctor/folders.ts'
 import { checkClock } from '../../../src/daemon/doctor/host.ts'
 import { realDisk } from '../../../src/local/disk.ts'
+import { needsPerson } from '../../../src/remote/failures.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { red } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
@@ -194,6 +196,40 @@ describe('a guarded mirror', () => {
     synced.commitNow(tx => tx.mirrors.guard(id, { code: 'SCAN_ENDED', reason: said('why so') }))
     expect(guards()).toEqual([])
   })
+
+  it('is told with the whole path of what is in doubt, once', async () => {
+    const { pictures, write, pass, guards } = await begun()
+    write('sub/.albumdignore', Buffer.from([0xff]))
+    await pass()
+    const at = join(pictures, 'sub')
+    expect(guards()).toMatchObject([
+      {
+        message: `guarded since the last scan: Deletions wait because of ${at}: Ignore file can't be read (EILSEQ: not UTF-8 text, '${at}/.albumdignore'). Save it as UTF-8`,
+      },
+    ])
+  })
+})
+
+it('what the host told a running daemon is a failure only when a person must do something about it', () => {
+  const block = (code: string) => ({
+    endpoint: 'upload' as const,
+    code,
+    message: 'said so',
+    since: '',
+    said_at: '',
+    next_try_at: null,
+    needs_person: needsPerson(code),
+  })
+  const judged = (code: string) =>
+    [...judgeDaemon([block(code)], ['list'])].find(({ message }) => message.startsWith('upload'))
+  for (const code of ['HOST_UNREACHABLE', 'HOST_ANSWER', 'DAILY_LIMIT_REACHED', 'RATE_LIMITED'])
+    expect(judged(code)).toMatchObject({
+      status: 'warn',
+      message: `upload (to upload): said so (${code})`,
+      remedy: 'Nothing to do: albumd goes on by itself',
+    })
+  for (const code of ['HOST_TLS', 'STORAGE_LIMIT_REACHED', 'PLAN_NOT_SUPPORTED', 'INVALID_API_KEY'])
+    expect(judged(code)).toMatchObject({ status: 'fail', code })
 })
 
 it('warns of held deletions', () => {

@@ -25,8 +25,8 @@ it('the status line counts over all mirrors, and says what is left to do', () =>
 })
 
 it('the status line begins with what needs a person', () => {
-  expect(lineOf([{}, { state: 'guarded', reason: 'the folder is not there' }])).toMatch(
-    /^\/p is guarded \(the folder is not there\); /,
+  expect(lineOf([{}, { state: 'guarded', reason: '/p is not there' }])).toMatch(
+    /^guarded: \/p is not there; /,
   )
   expect(lineOf([{ state: 'paused', reason: 'paused: nothing is sent' }])).toMatch(
     /^paused: nothing is sent; /,

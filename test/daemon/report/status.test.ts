@@ -12,7 +12,9 @@ import { openSynced, type Synced } from '../../../src/synced/synced.ts'
 import type { GuardCode } from '../../../src/synced/tables/mirrors.ts'
 import { because, type Reason, said } from '../../../src/words/reasons.ts'
 import { parse } from '../../config/config-text.ts'
+import { red } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
+import { asked } from './asked.ts'
 
 interface Kept {
   home: string
@@ -113,10 +115,23 @@ it('calls guarded, and tells nobody of, what ends by itself: an ended scan, an i
     expect(status.mirrors).toMatchObject([{ state: 'guarded' }])
     return healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts.map(alert => alert.code)
   }
-  const inDoubt = (why: Reason) => because('folder_in_doubt', { path: 'a', why })
-  expect(known('SCAN_ENDED', because('scan_ended'))).toEqual([])
+  const inDoubt = (why: Reason) => because('folder_in_doubt', { path: '/p/a', why })
+  expect(known('SCAN_ENDED', because('scan_ended', { folder: '/p' }))).toEqual([])
   expect(known('FOLDER_UNKNOWN', inDoubt(because('ignore_file_vanished')))).toEqual([])
   expect(known('FOLDER_UNKNOWN', inDoubt(said('x')))).toEqual(['GUARDED', 'FAILED'])
+})
+
+it('a blocked mirror is for a person only when what blocks it does not pass by itself', async () => {
+  const { config, synced, write, pass } = await asked()
+  write('half.png', red.subarray(0, 40))
+  await pass()
+  const blockedBy = async (code: string) => {
+    const block = { endpoint: 'upload', code, message: said('no'), since: 1, said_at: 1 }
+    await synced.commit(tx => tx.account.block(block))
+    return statusOf(config, synced, false, Date.now()).mirrors
+  }
+  expect(await blockedBy('HOST_UNREACHABLE')).toMatchObject([{ state: 'blocked', needs_person: false }])
+  expect(await blockedBy('INVALID_API_KEY')).toMatchObject([{ state: 'blocked', needs_person: true }])
 })
 
 it('says that an audit is under way only while a daemon runs, and until the host ends it', async () => {

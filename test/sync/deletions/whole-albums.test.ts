@@ -205,7 +205,7 @@ describe('a folder that is gone whole', () => {
     await give(workshop, host, {
       whyNotGone: ({ name }) => (name === '2.png' ? because('there_again') : null),
     })
-    await give(workshop, host, { doubt: () => because('scan_ended') })
+    await give(workshop, host, { doubt: () => because('scan_ended', { folder: '/p' }) })
     await give(workshop, host, { running: () => 999 })
     await give(workshop, host, { known: new Set() })
     workshop.write('elsewhere.png', png(3, 2, 30).bytes)
