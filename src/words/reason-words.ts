@@ -250,6 +250,8 @@ export const WORDS = {
   since_then: '{before:reason} (since then: {now:reason})',
   not_scanned: 'there, and no scan has seen it yet',
   not_visible: "File can't be looked at ({words}). {code:remedy}",
+  in_no_mirror: '{path} lies in no mirror: {mirrors:mirrors}',
+  no_mirror: '{path} is no mirror: {mirrors:mirrors}',
   not_known: 'No such file, and albumd has never seen it',
   folder_mirrored: 'part of the mirror',
   folder_gone: (gone: { waiting: number; held: number; deleted: number } | null) =>

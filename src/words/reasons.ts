@@ -45,6 +45,8 @@ const KINDS = {
   rule: ({ pattern, file, line }: { pattern: string; file: string | null; line: number }) =>
     `${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
   image: (of: OfImage['of']) => IMAGES[of],
+  mirrors: (all: readonly { folder: string }[]) =>
+    `the ${all.length === 1 ? 'only mirror is' : 'mirrors are'} ${all.map(({ folder }) => folder).join(', ')}`,
   /** Another albumd. Null: its process is not known. */
   process: (pid: number | null) => (pid === null ? ' ("pgrep -af albumd" lists it)' : ` (pid ${pid})`),
 }

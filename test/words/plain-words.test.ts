@@ -54,6 +54,7 @@ const FACTS = {
   images: 2,
   minutes: 3,
   said: 'READONLY',
+  mirrors: [{ folder: '/srv/photos' }, { folder: '/srv/scans' }],
 }
 
 /** Facts that decide the text, for the texts that are functions. */

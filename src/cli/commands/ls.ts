@@ -69,10 +69,6 @@ function* inObject(lines: Iterable<string>): Generator<string> {
 export const UNKNOWN =
   'delivery address is not known. "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
 
-export function mirrorsOf({ mirrors }: Config): string {
-  return `The mirrors are ${mirrors.map(({ folder }) => printable(folder)).join(', ')}`
-}
-
 /**
  * Answers a function that finds the locations which a path of a command line names: one or several; without a path all
  * mirrors. The function throws Problem for a path in no mirror, and for a path that neither disk nor records know.
@@ -81,10 +77,12 @@ export async function locator(config: Config) {
   const { isKnownAt, locationsOf } = await import('../../daemon/report/mirrored-pictures.ts')
   return (synced: Synced, path: string | undefined): MirrorLocation[] => {
     const places = locationsOf(config, synced, pathArgument(path))
-    const shown = printable(path ?? '')
-    if (places.length === 0) throw new Problem(`${shown} lies in no mirror. ${mirrorsOf(config)}`)
+    if (places.length === 0)
+      throw new Problem(
+        printable(inWords(because('in_no_mirror', { path: path ?? '', mirrors: config.mirrors }))),
+      )
     if (path !== undefined && !places.some(place => isKnownAt(synced, place)))
-      throw new Problem(`${shown}: ${inWords(because('not_known'))}`)
+      throw new Problem(`${printable(path)}: ${inWords(because('not_known'))}`)
     return places
   }
 }

@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import {
   count,
   inDigits,
@@ -18,7 +19,6 @@ import { configCommand, flag, jsonOption, quietOption, valued } from '../options
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { printLine, SCHEMA, sayAside } from '../terminal/output.ts'
 import { noProgress, type Progress, progressOn } from '../terminal/progress.ts'
-import { mirrorsOf } from './ls.ts'
 
 export const restoreCommand = configCommand(
   options =>
@@ -38,7 +38,9 @@ export const restoreCommand = configCommand(
           'The pictures as they were then: so long ago (2d, 90m), or at a time (2026-11-20, "2026-11-20 18:00", ISO 8601)',
         ),
         yes: flag('Restore into a mirror without asking first; off a terminal nothing is asked anyway'),
-        'from-host': flag('All that the host lists, in a folder for each album; needs the key, and no state'),
+        'from-host': flag(
+          'All that the host lists, in a folder for each album; needs the key, and no state; stop albumd run first',
+        ),
         ...quietOption,
         ...jsonOption,
       })
@@ -53,8 +55,8 @@ export const restoreCommand = configCommand(
         'Nothing is overwritten, and nothing is changed on the host. If it is interrupted, the same command ' +
           'goes on where it was. Without --from-host it needs the state (state_dir), no key, and works beside ' +
           'a running albumd. It restores into a mirror only with --at, and asks first only at a terminal: ' +
-          'pictures that came later stay, and a file with other bytes is moved to .albumd-replaced in FOLDER. It names what it could not fetch, with the ' +
-          'reason. How far back --at reaches, "albumd status" says.',
+          'pictures that came later stay, and a file with other bytes is moved to .albumd-replaced in FOLDER. ' +
+          'It names what it could not fetch, with the reason. How far back --at reaches, "albumd status" says.',
       ),
   async (config, args, onInterrupts) => {
     const { folder, deleted, 'from-host': fromHost, at, json, quiet } = args
@@ -75,7 +77,7 @@ export const restoreCommand = configCommand(
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
       else if (!quiet || !isWhole)
-        for (const line of inWords(report, printable(folder), { deleted, fromHost, at }))
+        for (const line of reportInWords(report, printable(folder), { deleted, fromHost, at }))
           if (quiet) sayAside(line)
           else printLine(line)
       if (stopped !== null) sayAside(stopped)
@@ -161,7 +163,7 @@ function mirrorsFor(config: Config, given: string | undefined): string[] {
   if (given === undefined) return folders
   const real = realPathOf(resolve(given))
   if (folders.includes(real)) return [real]
-  throw new Problem(`${printable(given)} is no mirror. ${mirrorsOf(config)}`)
+  throw new Problem(printable(inWords(because('no_mirror', { path: given, mirrors: config.mirrors }))))
 }
 
 /** Writes one JSON object. Each of its `problems` is written at once, because there may be very many problems. */
@@ -227,7 +229,7 @@ function laterInWords({ later, later_in }: RestoreReport): string {
 }
 
 /** The report for a person. `asked`: the options that were given. */
-function inWords(
+function reportInWords(
   report: RestoreReport,
   folder: string,
   asked: { deleted: boolean; fromHost: boolean; at: string | undefined },

@@ -11,7 +11,7 @@ import { foldersAbove, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import { type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { inWords } from '../../words/reasons.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
 import { type Command, type CommandContext, isMeant, NotPossible } from './command.ts'
@@ -58,7 +58,7 @@ function scopeOf({ config, synced }: CommandContext, paths: readonly string[]): 
   const scopes = new Map<string, Scope>()
   for (const path of paths) {
     const mirror = config.mirrors.find(({ folder }) => isAtOrBelow(path, folder))
-    if (!mirror) throw new NotPossible(`${path} lies in no mirror`)
+    if (!mirror) throw new NotPossible(inWords(because('in_no_mirror', { path, mirrors: config.mirrors })))
     const before = scopes.get(mirror.folder) ?? []
     const folders = foldersToScan(synced, mirror.folder, path.slice(mirror.folder.length + 1))
     scopes.set(

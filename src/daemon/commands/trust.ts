@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { realDisk } from '../../local/disk.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
-import { inWords } from '../../words/reasons.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { type Command, NotPossible } from './command.ts'
 
 export interface TrustResult {
@@ -26,10 +26,8 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
   request: z.strictObject({ folder: z.string() }),
   async carryOut({ config, synced }, { folder }) {
     const policy = config.mirrors.find(({ folder: root }) => folder === root || folder.startsWith(`${root}/`))
-    if (!policy) {
-      const known = config.mirrors.map(({ folder: root }) => root).join(', ')
-      throw new NotPossible(`${folder} lies in no mirror. The mirrors are ${known}`)
-    }
+    if (!policy)
+      throw new NotPossible(inWords(because('in_no_mirror', { path: folder, mirrors: config.mirrors })))
     const keeps = policy.deletions === 'keep'
     const mirror = synced.mirrors.of(policy.folder)
     const path = folder.slice(policy.folder.length + 1)

@@ -144,6 +144,7 @@ describe('restore --from-host', { timeout: 180_000 }, () => {
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     expect(await run(stage, [join(stage.home, 'back'), '--from-host'])).toMatchObject({ code: 4 })
+    expect((await run(stage, ['--help'])).out.replace(/\s+/g, ' ')).toContain('stop albumd run first')
     await daemon.stop()
     const restored = await run(stage, [join(stage.home, 'back'), '--from-host'])
     expect(restored).toMatchObject({ code: 0, err: '' })
