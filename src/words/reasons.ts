@@ -15,6 +15,12 @@ export function usesOf(endpoint: string): string {
   return OF_ENDPOINT[endpoint] ?? endpoint
 }
 
+/** What the host refuses, or what waits until a trouble has passed by itself. */
+export function blockInWords(block: { endpoint: string; needs_person: boolean }): string {
+  const uses = usesOf(block.endpoint)
+  return block.needs_person ? `the host refuses ${uses}` : `${uses} wait`
+}
+
 /** A machine's requests in its last second, by endpoint. */
 export function ratesInWords(rates: Partial<Record<string, number>>): string {
   const all = Object.entries(rates).map(([endpoint, rate]) => `${endpoint} ${rate}`)

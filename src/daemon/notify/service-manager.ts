@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { usesOf } from '../../words/reasons.ts'
+import { blockInWords } from '../../words/reasons.ts'
 import { count, inDigits, printable } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
@@ -197,7 +197,7 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
   const parts = [
     ...(guarded ? [`guarded: ${guarded.reason}`] : []),
     ...(paused ? [paused.reason ?? 'paused'] : []),
-    ...(blocked ? [`the host refuses ${usesOf(blocked.endpoint)} (${blocked.code})`] : []),
+    ...(blocked ? [`${blockInWords(blocked)} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),
     `${inDigits(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
     ...left(sum('linked'), 'of them linked, their bytes not compared yet'),

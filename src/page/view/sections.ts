@@ -2,7 +2,7 @@ import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
-import { because, inWords, ratesInWords, usesOf } from '../../words/reasons.ts'
+import { because, blockInWords, inWords, ratesInWords } from '../../words/reasons.ts'
 import { count, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
@@ -111,8 +111,8 @@ export function quota({ status: { quota, blocks, store, machines }, alerts }: Re
 ${
   others.length > 0 &&
   html`<ul class="list">${others.map(
-    ({ endpoint, code, message, said_at }) =>
-      html`<li>The host refuses ${usesOf(endpoint)}: ${message} <code>${code}</code> <span class="aside">${time(said_at)}</span></li>`,
+    block =>
+      html`<li>${blockInWords(block)}: ${block.message} <code>${block.code}</code> <span class="aside">${time(block.said_at)}</span></li>`,
   )}</ul>`
 }${
   store !== null &&

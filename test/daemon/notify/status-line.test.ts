@@ -43,5 +43,7 @@ it('the status line begins with what needs a person', () => {
   expect(lineOf([{ state: 'blocked' }], false, [block])).toMatch(
     /^the host refuses uploads \(INVALID_API_KEY\); /,
   )
+  const passing = { ...block, code: 'HOST_UNREACHABLE', needs_person: false }
+  expect(lineOf([{ state: 'blocked' }], false, [passing])).toMatch(/^uploads wait \(HOST_UNREACHABLE\); /)
   expect(lineOf([{}], false, [block])).toMatch(/^1,200 of/)
 })

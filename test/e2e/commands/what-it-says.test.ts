@@ -128,7 +128,7 @@ it('with --quiet commands say nothing but what failed, what is left, and the dat
   expect(await stage.sync('--quiet')).toEqual({
     code: 3,
     out: '',
-    err: expect.stringMatching(/^albumd: failed a\/2\.png: .*\nalbumd: nothing done; left: 1 failed .*\n$/),
+    err: expect.stringMatching(/^albumd: failed a\/2\.png: .*\nalbumd: nothing done; left: 1 failed\. .*\n$/),
   })
 })
 
