@@ -22,6 +22,8 @@ export const stateFiles = (stateDir: string) => ({
 /** A state folder and the mirrors' folders, locked for this process. */
 export interface Claim {
   roots: RootLocks
+  /** This process has found its records replaced, and has not opened those that are there now. */
+  replaced: boolean
   /**
    * Locks the state folder that is there now, where somebody has put another folder in the place of the locked one.
    * Answers whether there was another folder. Throws StateError.
@@ -56,7 +58,7 @@ export function claimState(config: Config): Claim {
   }
   try {
     for (const taken of roots.lockMissing().values()) throw taken
-    return { roots, renew, release }
+    return { roots, replaced: false, renew, release }
   } catch (error) {
     release()
     throw error

@@ -21,9 +21,9 @@ type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 
 /** The records, opened for work by this process alone. */
 export interface Records {
   /**
-   * Every commit checks whether the files of the records are still in their place, because a person may replace them at any
-   * moment. An upload and a deletion begin with a commit, so albumd sends and deletes nothing by records that were
-   * replaced.
+   * Every commit checks whether the records are still those that this process has written, because a person may replace
+   * their files, or what the files hold, at any moment. An upload and a deletion begin with a commit, so albumd sends and
+   * deletes nothing by records that were replaced.
    */
   synced: Synced
   /** Whether uploads or deletions may be missing in the records, because the records are an older copy or made anew. */
@@ -39,22 +39,23 @@ export interface Records {
 
 /**
  * Opens the records, or makes new ones. Sets damaged records aside. Finds out whether the records are lost or an older
- * copy. `say` tells a person what was wrong, in one line. Tests replace `open`. Throws StateError.
+ * copy. `say` tells a person what was wrong, in one line. `replaced`: this process worked with other records, and found them
+ * replaced, so what it has sent may be missing in the records that are there now. Tests replace `open`. Throws StateError.
  */
 export function openRecords(
   files: RecordFiles,
   say: (line: string) => void,
-  open: typeof openSynced = openSynced,
+  { replaced = false, open = openSynced }: { replaced?: boolean; open?: typeof openSynced } = {},
 ): Records {
   try {
-    return openJudged(files, say, open)
+    return openJudged(files, say, replaced, open)
   } catch (error) {
     if (!(error instanceof StateError && error.code === 'STATE_DAMAGED')) throw error
     const aside = inWords(files.database, () => setAside(files.database, Date.now()))
     say(
       `${files.database}: State is damaged, and set aside as ${basename(aside)}; deletions that waited are forgotten. ${MADE_ANEW}`,
     )
-    return openJudged(files, () => {}, open)
+    return openJudged(files, () => {}, replaced, open)
   }
 }
 
@@ -66,7 +67,12 @@ const SAID: Partial<Record<Verdict, string>> = {
     'State was restored or changed by others; each album is compared with the host first. "albumd audit" finds images that were deleted since',
 }
 
-function openJudged(files: RecordFiles, say: (line: string) => void, open: typeof openSynced): Records {
+function openJudged(
+  files: RecordFiles,
+  say: (line: string) => void,
+  replaced: boolean,
+  open: typeof openSynced,
+): Records {
   const { database } = files
   const witness = inWords(files.witness, () => readWitness(files.witness))
   // Size, inode and time of the database are read before it is opened, because opening may change the file.
@@ -75,18 +81,25 @@ function openJudged(files: RecordFiles, say: (line: string) => void, open: typeo
   const db = openDatabase(database)
   try {
     return inWords(database, () => {
-      let opened: string | null = null
+      let opened: { files: string; changes: number } | null = null
+      // SQLite counts here how often it met changes of others. Nobody else changes these records. So when somebody writes an
+      // older copy over the database and its log, without the witness, the count tells.
+      const changes = db.prepare<[], number>('PRAGMA data_version').pluck()
+      const look = () => ({ files: identityOf(files), changes: changes.get()! })
       const check = () => {
-        if (opened !== null && identityOf(files) !== opened)
-          throw new StateError(
-            'STATE_REPLACED',
-            `${database}: State was replaced or removed while albumd worked with it`,
-          )
+        if (opened === null) return
+        const now = look()
+        if (now.changes !== opened.changes) refuseDamaged(db, database)
+        else if (now.files === opened.files) return
+        throw new StateError(
+          'STATE_REPLACED',
+          `${database}: State was replaced or removed while albumd worked with it`,
+        )
       }
       const synced = open(db, { check })
       const { meta } = synced
       const known = { generation: meta.get('generation'), witness: meta.get('witness') }
-      const verdict = judge(known, found, witness)
+      const verdict = replaced ? (found ? 'restored' : 'lost') : judge(known, found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
       // After a crash a person may have put back a copy of the database that was made since the last start. albumd can't
@@ -94,11 +107,12 @@ function openJudged(files: RecordFiles, say: (line: string) => void, open: typeo
       if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness, knowLess)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
-      opened = identityOf(files)
+      opened = look()
       return {
         synced,
         knowLess,
-        lostWork: knowLess && witness !== null && (witness.closed === null || witness.unsettled),
+        lostWork:
+          replaced || (knowLess && witness !== null && (witness.closed === null || witness.unsettled)),
         close: end => close(files, synced, generation, end),
       }
     })

@@ -44,17 +44,20 @@ export interface State {
  */
 export function openClaimed(
   config: Config,
-  { roots }: Pick<Claim, 'roots'>,
+  claim: Pick<Claim, 'roots' | 'replaced'>,
   say: (line: string) => void,
   refuse: (synced: Synced, config: Config) => void = refuseOther,
 ): State {
   const files = stateFiles(config.state_dir)
-  const records = openRecords(files, say)
+  const records = openRecords(files, say, claim)
   const { synced } = records
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
   const failed = (error: unknown) => {
     const why = explained(error, files.database)
-    if (why instanceof StateError) end = why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
+    if (why instanceof StateError) {
+      end = why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
+      claim.replaced ||= why.code === 'STATE_REPLACED'
+    }
     return why
   }
   try {
@@ -74,6 +77,7 @@ export function openClaimed(
       // A daemon removes this entry at its end. A daemon that was killed could not.
       tx.meta.clear('config')
     })
+    claim.replaced = false
     const close = (sent: EarlierRequests = systemClock.monotonic()) => {
       try {
         if (end === 'clean') recordEnd(synced, running(), sent)
@@ -83,7 +87,7 @@ export function openClaimed(
         records.close(end)
       }
     }
-    return { synced, earlier, running, lockMissing: () => roots.lockMissing(), failed, close }
+    return { synced, earlier, running, lockMissing: () => claim.roots.lockMissing(), failed, close }
   } catch (error) {
     const why = failed(error)
     // `refuseOther` throws a StateError when the state belongs to another config. The state itself is intact then.

@@ -1,7 +1,11 @@
-import { mkdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { RootLocks } from '../../../src/daemon/state/claim.ts'
+import { openClaimed } from '../../../src/daemon/state/state.ts'
+import { lostAt } from '../../../src/sync/clock.ts'
+import { parse } from '../../config/config-text.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 function locksOn(...folders: string[]): RootLocks {
@@ -29,4 +33,36 @@ describe('the locks on the roots', () => {
     theirs.release()
     expect(ours.lockMissing().size).toBe(0)
   })
+})
+
+it('a claim whose records were replaced waits for what it may have sent, though the copy is of a clean end', () => {
+  const home = tempFolder()
+  const state = join(home, 'state')
+  const config = parse(
+    JSON.stringify({
+      host: { base_url: 'https://images.example.com/api/v1' },
+      mirrors: [{ folder: '/pictures', album: 'Photos' }],
+      state_dir: state,
+    }),
+  )
+  mkdirSync(state)
+  const claim = { roots: locksOn(), replaced: false }
+  const open = () => openClaimed(config, claim, () => {})
+  open().close()
+  execFileSync('cp', ['-a', state, `${state}-old`])
+  const { synced, failed, close } = open()
+  rmSync(state, { recursive: true })
+  execFileSync('cp', ['-a', `${state}-old`, state])
+  let why: unknown
+  try {
+    synced.commitNow(tx => tx.meta.clear('pid'))
+  } catch (error) {
+    why = failed(error)
+  }
+  expect(why).toMatchObject({ code: 'STATE_REPLACED' })
+  close()
+  const anew = open()
+  expect(lostAt(anew.synced)).not.toBeNull()
+  anew.close()
+  expect(claim.replaced).toBe(false)
 })

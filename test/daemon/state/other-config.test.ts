@@ -57,8 +57,10 @@ it('a state belongs to the host that it has records of, and not to an address th
   const home = tempFolder()
   const said: string[] = []
   const open = (base_url = BASE_URL) =>
-    openClaimed(configuredAs('/pictures', '', base_url, home), { roots: new RootLocks([]) }, line =>
-      said.push(line),
+    openClaimed(
+      configuredAs('/pictures', '', base_url, home),
+      { roots: new RootLocks([]), replaced: false },
+      line => said.push(line),
     )
   open('https://imagse.example.com/api/v1').close()
   const state = open()

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  copyFileSync,
   existsSync,
   openSync,
   readdirSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
@@ -196,6 +197,13 @@ describe('records that were restored', () => {
 describe('records that are replaced while they are open', () => {
   it.each<[string, (files: Place['files'], from: string) => void]>([
     ['whole', (files, from) => execFileSync('cp', ['-a', `${from}/.`, dirname(files.database)])],
+    [
+      'but not their witness',
+      ({ database }, from) => {
+        for (const end of ['', '-wal', '-shm'])
+          copyFileSync(join(from, basename(database) + end), database + end)
+      },
+    ],
     ['without their database', ({ database }) => rmSync(database)],
     ['without their witness', ({ witness }) => rmSync(witness)],
     ['without their lock', ({ lock }) => rmSync(lock)],
@@ -213,6 +221,18 @@ describe('records that are replaced while they are open', () => {
     expect(() => synced.commitNow(tx => tx.meta.clear('pid'))).toThrow(expect.objectContaining(refused))
     close('cut_off')
     expect(look(at).known).toBe(undefined)
+  })
+
+  it.each<[string, (at: Place) => void]>([
+    ['a copy after a clean end', () => {}],
+    ['nothing', ({ folder }) => execFileSync('find', [folder, '-mindepth', '1', '-delete'])],
+  ])('may lack what this process has sent, when %s is in their place', (_, replace) => {
+    const at = place()
+    at.use(fill)
+    replace(at)
+    const records = openRecords(at.files, () => {}, { replaced: true })
+    expect(records).toMatchObject({ knowLess: true, lostWork: true })
+    records.close('clean')
   })
 })
 

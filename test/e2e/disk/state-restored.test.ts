@@ -62,6 +62,30 @@ describe('a state that was restored', () => {
     await expectInSync(stage)
   })
 
+  it('of which the witness stayed is noticed too', async () => {
+    const { stage, process: daemon } = await startMidway('run', 3)
+    const state = join(stage.home, 'state')
+    const copy = (from: string, to: string) => {
+      for (const end of ['', '-wal', '-shm'])
+        copyFileSync(join(from, `albumd.db${end}`), join(to, `albumd.db${end}`))
+    }
+    daemon.kill('SIGSTOP')
+    mkdirSync(`${state}-old`)
+    copy(state, `${state}-old`)
+    daemon.kill('SIGCONT')
+    stage.write('later.png', png(30, 30).bytes)
+    await uploaded(daemon, 4)
+    daemon.kill('SIGSTOP')
+    // Into the files that the daemon has open: what it reads from now on is the older copy.
+    copy(`${state}-old`, state)
+    daemon.kill('SIGCONT')
+    stage.write('last.png', png(31, 31).bytes)
+    await says(daemon, /was replaced or removed/)
+    await says(daemon, /was restored or changed/)
+    await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(5)
+    await ended(daemon)
+  })
+
   it('in a folder of its own is taken by the running daemon: it is seen, and does what it is asked', async () => {
     const { stage, process: daemon } = await startMidway('run', 3)
     const state = join(stage.home, 'state')

@@ -198,16 +198,18 @@ export class DiskKit implements StateKit {
     const lock = lockState(files.lock)
     let db: Db | null = null
     this.#life = life
-    const records = openRecords(files, this.#report, (opened, options) => {
-      db = opened
-      // So that few commits are enough for what many thousands bring about.
-      opened.pragma(`wal_autocheckpoint = ${this.#random.pick([3, 10, 4000])}`)
-      opened.pragma(`journal_size_limit = ${this.#random.pick([8192, 16 * 2 ** 20])}`)
-      return openSynced(opened, {
-        ...options,
-        schedule: flush => this.#schedule(flush),
-        syncLog: log => this.#syncLog(log),
-      })
+    const records = openRecords(files, this.#report, {
+      open: (opened, options) => {
+        db = opened
+        // So that few commits are enough for what many thousands bring about.
+        opened.pragma(`wal_autocheckpoint = ${this.#random.pick([3, 10, 4000])}`)
+        opened.pragma(`journal_size_limit = ${this.#random.pick([8192, 16 * 2 ** 20])}`)
+        return openSynced(opened, {
+          ...options,
+          schedule: flush => this.#schedule(flush),
+          syncLog: log => this.#syncLog(log),
+        })
+      },
     })
     this.#opened = { records, db: db!, lock }
     const generation = records.synced.meta.get('generation') ?? 0
