@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { PROGRAM as BUILT, runFile, setStage } from '../e2e/stage/stage.ts'
+import { NOBODY } from '../nobody.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 /** The sources: what is shipped has its packages within it. */
@@ -88,7 +89,7 @@ it('compiled code is kept beside the program', async () => {
 it.runIf(process.getuid?.() === 0)(
   "compiled code is not kept where the program is another user's, who could not build it anew",
   async () => {
-    expect(existsSync(await cacheAfterRun(65534))).toBe(false)
+    expect(existsSync(await cacheAfterRun(NOBODY))).toBe(false)
   },
 )
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { checkFolders } from '../../src/config/folders.ts'
+import { asNobody } from '../nobody.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 let root: string
@@ -84,10 +85,10 @@ describe('the folders of the mirrors', () => {
     }
   })
 
-  it('are told when they may not be read', () => {
+  it('are told when they may not be read', async () => {
     chmodSync(root, 0o755)
     chmodSync(join(root, 'other'), 0o000)
-    const found = asNobody(() => check(['other']))
+    const found = await asNobody(() => check(['other']))
     chmodSync(join(root, 'other'), 0o700)
     expect(found).toMatchObject([{ code: 'FOLDER_UNREADABLE', message: expect.stringContaining('EACCES') }])
     expect(found[0]!.message).toContain('Run albumd as its owner, or let the user that albumd runs as')
@@ -99,14 +100,3 @@ describe('the folders of the mirrors', () => {
     expect(found!.message).toContain('(ENAMETOOLONG). Give it, or a folder above it, a shorter name')
   })
 })
-
-/** root may read everything: then it is someone else who looks. */
-function asNobody<T>(look: () => T): T {
-  if (process.getuid?.() !== 0) return look()
-  process.seteuid?.(65534)
-  try {
-    return look()
-  } finally {
-    process.seteuid?.(0)
-  }
-}

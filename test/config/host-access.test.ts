@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config-error.ts'
 import { readApiKey, readStoreAccess } from '../../src/config/host-access.ts'
+import { asNobody } from '../nobody.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { parse, SHORTEST } from './config-text.ts'
 
@@ -84,18 +85,16 @@ describe('the API key', () => {
     )
   })
 
-  it.runIf(process.getuid?.() === 0)("in a file of another user is refused with the file's path", () => {
-    write('hunter2')
-    chmodSync(folder, 0o755)
-    process.seteuid?.(65534)
-    try {
-      expect(refusal(fromFile)).toMatch(
+  it.runIf(process.getuid?.() === 0)(
+    "in a file of another user is refused with the file's path",
+    async () => {
+      write('hunter2')
+      chmodSync(folder, 0o755)
+      expect(await asNobody(() => refusal(fromFile))).toMatch(
         new RegExp(`^host\\.api_key_file: ${file} can't be read \\(EACCES\\)\\. Run albumd as its owner, or`),
       )
-    } finally {
-      process.seteuid?.(0)
-    }
-  })
+    },
+  )
 
   it('in a folder is refused', () => {
     const inFolder = { host: { ...host, api_key_file: folder } }

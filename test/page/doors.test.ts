@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { startDaemon } from '../e2e/stage/process.ts'
+import { NOBODY } from '../nobody.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
 
 const isRoot = process.getuid?.() === 0
-const NOBODY = 65_534
 
 function basic(password: string): string {
   return `Basic ${Buffer.from(`me:${password}`).toString('base64')}`
 }
 
 /** The answers that another user gets. */
-async function asNobody(questions: [url: string, authorization: string | null][]): Promise<string[]> {
+async function answersToNobody(questions: [url: string, authorization: string | null][]): Promise<string[]> {
   const code = `const answers = []
 for (const [url, authorization] of JSON.parse(process.argv[1])) {
   const answer = await fetch(url, { headers: authorization === null ? {} : { authorization } })
@@ -140,7 +140,7 @@ it.skipIf(!isRoot && !process.env.CI)(
       ['healthz', null, /^200 ok/],
       ['metrics', null, /^200 # HELP/],
     ]
-    const answers = await asNobody(
+    const answers = await answersToNobody(
       questions.map(([path, authorization]) => [`${stage.url}${path}`, authorization]),
     )
     for (const [index, [, , answer]] of questions.entries()) expect(answers[index]).toMatch(answer)

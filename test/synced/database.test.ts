@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
 import { lockFolder, lockState, stateIsLocked } from '../../src/synced/lock.ts'
 import { groupCommits } from '../../src/synced/synced.ts'
+import { asNobody } from '../nobody.ts'
 import { tempFile } from '../temp-folder.ts'
 
 describe('the database', () => {
@@ -64,20 +65,18 @@ describe('the database', () => {
     writer.close()
   })
 
-  it.runIf(process.platform === 'linux')('can be read where nothing may be written beside it', () => {
+  it.runIf(process.platform === 'linux')('can be read where nothing may be written beside it', async () => {
     const file = tempFile('a.db')
     openDatabase(file).close()
     const folder = dirname(file)
     chmodSync(file, 0o444)
     chmodSync(folder, 0o555)
     onTestFinished(() => chmodSync(folder, 0o755))
-    // Root may write anywhere.
-    const uid = process.geteuid?.()
-    if (uid === 0) process.seteuid?.(65534)
-    onTestFinished(() => void (uid === 0 && process.seteuid?.(0)))
-    const reader = openDatabaseToRead(file)
-    expect(reader.prepare('SELECT count(*) AS n FROM files').get()).toEqual({ n: 0 })
-    reader.close()
+    await asNobody(() => {
+      const reader = openDatabaseToRead(file)
+      expect(reader.prepare('SELECT count(*) AS n FROM files').get()).toEqual({ n: 0 })
+      reader.close()
+    })
   })
 })
 

@@ -16,6 +16,7 @@ import { checkClock } from '../../../src/daemon/doctor/host.ts'
 import { realDisk } from '../../../src/local/disk.ts'
 import { needsPerson } from '../../../src/remote/failures.ts'
 import { said } from '../../../src/words/reasons.ts'
+import { asNobody, NOBODY } from '../../nobody.ts'
 import { red } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
 import { asked } from '../report/asked.ts'
@@ -125,17 +126,13 @@ it.runIf(process.getuid?.() === 0)(
     )
     const remedy = async (owner: number) => {
       chownSync(closed, owner, owner)
-      process.seteuid?.(65534)
-      try {
-        return (await checkTrees(config, new AbortController().signal)).findings[0]?.remedy
-      } finally {
-        process.seteuid?.(0)
-      }
+      const { findings } = await asNobody(() => checkTrees(config, new AbortController().signal))
+      return findings[0]?.remedy
     }
     const pictures = join(home, 'pictures')
-    expect(await remedy(65534)).toBe(`chmod -R u+rX ${pictures}`)
+    expect(await remedy(NOBODY)).toBe(`chmod -R u+rX ${pictures}`)
     expect(await remedy(1234)).toBe(
-      `${closed} belongs to another user. Run albumd as that user, or have that user or root say setfacl -R -m u:65534:rX ${pictures}`,
+      `${closed} belongs to another user. Run albumd as that user, or have that user or root say setfacl -R -m u:${NOBODY}:rX ${pictures}`,
     )
   },
 )
@@ -267,16 +264,11 @@ it('is the file that systemd hands to the service, where config and environment 
 
 it.runIf(process.getuid?.() === 0)(
   "is root's alone: others are told that this is right, and what to do",
-  () => {
+  async () => {
     const { key, find } = beside()
-    process.seteuid?.(65534)
-    try {
-      expect(find()).toMatchObject({
-        key: null,
-        findings: [{ status: 'warn', message: expect.stringContaining(`${key} is for the service alone`) }],
-      })
-    } finally {
-      process.seteuid?.(0)
-    }
+    expect(await asNobody(() => find())).toMatchObject({
+      key: null,
+      findings: [{ status: 'warn', message: expect.stringContaining(`${key} is for the service alone`) }],
+    })
   },
 )

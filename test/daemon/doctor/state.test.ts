@@ -6,9 +6,9 @@ import type { Config } from '../../../src/config/schema.ts'
 import type { Finding } from '../../../src/daemon/doctor/finding.ts'
 import { checkStateFolder } from '../../../src/daemon/doctor/state.ts'
 import { claimState } from '../../../src/daemon/state/claim.ts'
+import { NOBODY } from '../../nobody.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
-const NOBODY = 65534
 const CHECK = new URL('../../../src/daemon/doctor/state.ts', import.meta.url).href
 
 /** What the doctor says to the folder's own user. Runs as a user other than root, because root may write everywhere. */

@@ -2,6 +2,7 @@ import { chmodSync, chownSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { stateProblem } from '../../../src/daemon/state/state-problem.ts'
+import { asNobody, NOBODY } from '../../nobody.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 it('a state that does not exist yet has no problem', () => {
@@ -10,20 +11,8 @@ it('a state that does not exist yet has no problem', () => {
   expect(stateProblem(join(folder, 'not/yet'))).toBeNull()
 })
 
-const NOBODY = 65534
-
-/** The error for a state at `path`. Runs as a user other than root, because root may read everything. */
-function refusalOf(path: string): unknown {
-  const isRoot = process.getuid?.() === 0
-  if (isRoot) process.seteuid?.(NOBODY)
-  try {
-    return stateProblem(path)
-  } catch (error) {
-    return error
-  } finally {
-    if (isRoot) process.seteuid?.(0)
-  }
-}
+/** The error for a state at `path`. */
+const refusalOf = (path: string) => asNobody(() => stateProblem(path)).catch((error: unknown) => error)
 
 function closedFolder(owner: number): string {
   const folder = tempFolder()
@@ -35,21 +24,21 @@ function closedFolder(owner: number): string {
 
 it.runIf(process.getuid?.() === 0)(
   "refuses another user's: it would look as if nothing were recorded",
-  () => {
+  async () => {
     const folder = closedFolder(0)
-    expect(refusalOf(folder)).toMatchObject({
+    expect(await refusalOf(folder)).toMatchObject({
       code: 'STATE_UNREADABLE',
       message: `${folder} belongs to another user. Run this as the user that albumd runs as, or with sudo`,
     })
   },
 )
 
-it.runIf(process.geteuid)("a folder's own user is told that its permissions keep this user out", () => {
+it.runIf(process.geteuid)("a folder's own user is told that its permissions keep this user out", async () => {
   const folder = closedFolder(NOBODY)
   const refusal = {
     code: 'STATE_UNREADABLE',
     message: `${folder} keeps its own user out (EACCES). Say chmod u+rwx ${folder}`,
   }
-  expect(refusalOf(folder)).toMatchObject(refusal)
-  expect(refusalOf(join(folder, 'state'))).toMatchObject(refusal)
+  expect(await refusalOf(folder)).toMatchObject(refusal)
+  expect(await refusalOf(join(folder, 'state'))).toMatchObject(refusal)
 })
