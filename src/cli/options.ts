@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Argv, CommandModule, InferredOptionTypes } from 'yargs'
 import type { Config } from '../config/schema.ts'
@@ -94,12 +95,15 @@ export function configCommand<A>(
 }
 
 /**
- * A path for the records, below a mirror's folder or absolute. Refuses an empty path, because an empty path comes from a
- * shell variable that is not set.
+ * A path for the records, below a mirror's folder or absolute. What is in the working folder is meant first, as in a shell:
+ * another picture of the same name in a mirror is not. Refuses an empty path, because an empty path comes from a shell
+ * variable that is not set.
  */
 export function pathArgument(path: string | undefined): string | undefined {
   if (path === '') throw new Problem('The path is empty. Leave it out to mean everything')
-  return path !== undefined && /^\.\.?(\/|$)/.test(path) ? resolve(path) : path?.replace(/\/+$/, '')
+  if (path === undefined) return undefined
+  const isHere = /^\.\.?(\/|$)/.test(path) || existsSync(path)
+  return isHere ? resolve(path) : path.replace(/\/+$/, '')
 }
 
 /**
@@ -108,7 +112,7 @@ export function pathArgument(path: string | undefined): string | undefined {
  */
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)
-  if (given === undefined || given.startsWith('/')) return given
+  if (given === undefined || path?.startsWith('/')) return given
   const { readState } = await import('../daemon/state/state.ts')
   const { locationsOf } = await import('../daemon/report/mirrored-pictures.ts')
   const { fullPath } = await import('../sync/tree-path.ts')

@@ -115,3 +115,23 @@ it('ls --left-out names what is not mirrored, and why', async () => {
   expect(out).toContain('/IMG_1.HEIC: HEIC is none of the formats that the host takes')
   expect(out.trimEnd().split('\n')).toHaveLength(5)
 })
+
+it('a name means the file in the working folder first, and another picture of that name in a mirror is not taken for it', async () => {
+  const stage = await setStage({
+    pictures: { 'shot.png': png(2, 2).bytes, 'sub/shot.png': png(3, 2).bytes },
+  })
+  const inMirror = await stage.albumd('url', 'shot.png')
+  expect(inMirror).toMatchObject({ code: 0, out: expect.stringMatching(/^http/) })
+  const sub = (...args: string[]) =>
+    runProgram([...args, '--config', stage.config], join(stage.pictures, 'sub'), { HOME: stage.home })
+  const inSub = await stage.albumd('url', 'sub/shot.png')
+  expect(await sub('url', 'shot.png')).toEqual(inSub)
+  expect(inSub.out).not.toBe(inMirror.out)
+  writeFileSync(join(stage.home, 'shot.png'), png(4, 2).bytes)
+  for (const command of ['url', 'put', 'why', 'sync'])
+    expect(await stage.albumd(command, 'shot.png')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('shot.png lies in no mirror'),
+    })
+})
