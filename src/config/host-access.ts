@@ -17,7 +17,7 @@ export interface ApiKey {
 
 /** The part of a config that tells where the key is. */
 export interface KeySource {
-  host: Pick<Config['host'], 'api_key_file'>
+  host: Pick<Config['host'], 'api_key_file'> & Partial<Pick<Config['host'], 'key_beside'>>
 }
 
 /** What a person can do when the host refuses the key. */
@@ -29,16 +29,12 @@ const LONGEST = 4096
 
 /**
  * The account's key (§5). It comes from host.api_key_file. When the config names no file, it comes from
- * $ALBUMD_API_KEY, or else from the systemd credential "api-key". Throws ConfigError, which does not show the key, also
- * where somebody wrote the key in the place of the path.
+ * $ALBUMD_API_KEY, or else from the systemd credential "api-key", or else from the file beside the config. Throws
+ * ConfigError, which does not show the key, also where somebody wrote the key in the place of the path.
  */
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
-  const file = keyFileOf(config, env)
-  if (file !== null)
-    return readKeyFile(
-      file,
-      config.host.api_key_file === undefined ? 'systemd credential "api-key"' : 'host.api_key_file',
-    )
+  const found = keyFileOf(config, env)
+  if (found !== null) return readKeyFile(found)
   if (env.ALBUMD_API_KEY) return { key: checked(env.ALBUMD_API_KEY, '$ALBUMD_API_KEY'), warning: null }
   throw refusal(
     'host.api_key_file',
@@ -46,16 +42,31 @@ export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   )
 }
 
+/** A file that holds the key. */
+interface KeyFile {
+  file: string
+  /** What names the file, for a person. */
+  source: string
+  isBeside: boolean
+}
+
 /** The file that holds the key, or null when no file does. */
 export function keyFileOf(
   { host }: KeySource,
   { ALBUMD_API_KEY, CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv,
-): string | null {
-  if (host.api_key_file !== undefined) return host.api_key_file
-  return ALBUMD_API_KEY || !CREDENTIALS_DIRECTORY ? null : join(CREDENTIALS_DIRECTORY, 'api-key')
+): KeyFile | null {
+  const { api_key_file: named, key_beside: beside } = host
+  if (named !== undefined) return { file: named, source: 'host.api_key_file', isBeside: false }
+  if (ALBUMD_API_KEY) return null
+  if (CREDENTIALS_DIRECTORY) {
+    const file = join(CREDENTIALS_DIRECTORY, 'api-key')
+    return { file, source: 'systemd credential "api-key"', isBeside: false }
+  }
+  if (beside === undefined || !existsSync(beside)) return null
+  return { file: beside, source: 'the API key beside the config', isBeside: true }
 }
 
-function readKeyFile(file: string, source: string): ApiKey {
+function readKeyFile({ file, source }: KeyFile): ApiKey {
   const missing = 'no such file, and it must hold the API key'
   const { bytes, mode } = readBounded(file, LONGEST, missing, message => refusalOf(file, source, message))
   return { key: checked(bytes.toString(), source), warning: warningOf(mode, source, 'the key') }

@@ -27,8 +27,8 @@ export const hostSection = value.section({
     .meta({
       description:
         "The file that holds the account's API key, readable by albumd alone. Left out, the key is taken from " +
-        '$ALBUMD_API_KEY, or else from the systemd credential "api-key". A file named here is the only place that ' +
-        'is looked at: a key meant for another account is never sent by accident.',
+        '$ALBUMD_API_KEY, or else from the systemd credential "api-key", or else from the file api-key beside the ' +
+        'config (NAME.yaml.api-key for a config NAME.yaml). A file named here is the only place that is looked at: a key meant for another account is never sent by accident.',
       example: '/etc/albumd/api-key',
       secret: true,
     }),

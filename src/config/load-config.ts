@@ -4,7 +4,7 @@ import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import { ConfigError, type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
 import { readConfigText } from './config-file.ts'
 import { holders, type NamedPath, overlaps } from './folders.ts'
-import { defaultStateDir, resolvePath, type Surroundings } from './paths.ts'
+import { defaultStateDir, keyFileBeside, resolvePath, type Surroundings } from './paths.ts'
 import { type Config, configSchema, type WrittenConfig } from './schema.ts'
 import { isLoopback } from './values.ts'
 import { type Mistake, mistakesOf, valueAt } from './wording.ts'
@@ -52,6 +52,7 @@ function complete(written: WrittenConfig, around: Surroundings): Config {
     host: {
       ...host,
       site_url: host.site_url ?? new URL(host.base_url).origin,
+      key_beside: keyFileBeside(around.file),
       ...(host.api_key_file && { api_key_file: absolute(host.api_key_file) }),
       ...(host.ca_file && { ca_file: absolute(host.ca_file) }),
     },

@@ -33,6 +33,12 @@ export function defaultStateDir({ file, env }: Surroundings): string | null {
   return home && join(home, 'albumd')
 }
 
+/** The path of the key's file beside a config. `init` writes the key there, and the units' systemd reads it there. */
+export function keyFileBeside(file: string): string {
+  const name = basename(file) === 'config.yaml' ? 'api-key' : `${basename(file)}.api-key`
+  return join(dirname(resolve(file)), name)
+}
+
 /** A base folder of the XDG specification. The specification says that relative paths are ignored. */
 export function xdgFolder(set: string | undefined, below: string, env: NodeJS.ProcessEnv): string | null {
   if (set && isAbsolute(set)) return set

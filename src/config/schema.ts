@@ -256,7 +256,8 @@ export type WrittenConfig = z.output<typeof configSchema>
  * fractions, times of day in minutes after midnight. Paths are absolute; addresses end without a slash.
  */
 export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'state_dir'> {
-  host: WrittenConfig['host'] & { site_url: string }
+  /** `key_beside`: the path beside the config where the key's file may be. */
+  host: WrittenConfig['host'] & { site_url: string; key_beside: string }
   account: WrittenConfig['account'] & { machine: string }
   state_dir: string
 }

@@ -54,6 +54,18 @@ describe('the API key', () => {
     )
   })
 
+  it('comes from the file beside the config, where nothing else has it', () => {
+    write('key-beside')
+    const { host } = parse(SHORTEST, { HOME: folder }, join(folder, 'config.yaml'))
+    expect(readApiKey({ host }, {}).key).toBe('key-beside')
+    expect(readApiKey({ host }, { ALBUMD_API_KEY: 'key-of-env' }).key).toBe('key-of-env')
+    expect(refusal(() => readApiKey({ host }, { CREDENTIALS_DIRECTORY: join(folder, 'none') }))).toMatch(
+      /^systemd credential "api-key": no such file/,
+    )
+    const other = parse(SHORTEST, { HOME: folder }, join(folder, 'other.yaml'))
+    expect(refusal(() => readApiKey(other, {}))).toMatch(/: No API key/)
+  })
+
   it('that is nowhere is asked for by all three places', () => {
     expect(refusal(() => readApiKey({ host }, {}))).toBe(
       'host.api_key_file: No API key. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',

@@ -80,7 +80,7 @@ describe('loadConfig', () => {
     expect(plain).toHaveProperty('mirrors', [
       { folder: '/srv/photos', album: 'Photos', deletions: 'propagate', ignore: [] },
     ])
-    expect(messageOf(write('marked.yaml', `\uFEFF${SHORTEST}`))).toEqual(plain)
+    expect(messageOf(write('plain.yaml', `\uFEFF${SHORTEST}`))).toEqual(plain)
   })
 
   it('says what is wrong with a file that is none', () => {

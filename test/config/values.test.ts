@@ -11,6 +11,7 @@ describe('a config in the units of the program', () => {
       host: {
         base_url: 'https://images.example.com/api/v1',
         site_url: 'https://images.example.com',
+        key_beside: '/etc/x/albumd.yaml.api-key',
         plan: 'professional',
         requests_per_second: { upload: 10, send: 10, list: 10, delete: 2, create_album: 5 },
         credential_lifetime: 600_000,

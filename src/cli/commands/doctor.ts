@@ -44,7 +44,7 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
       const { askPage } = await import('../../page/ask.ts')
       return (await askPage(config))?.answered ?? null
     }
-    yield* examine(config, file, process.env, signal, answered)
+    yield* examine(config, process.env, signal, answered)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const problem of error.problems)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { InferredOptionTypes } from 'yargs'
-import { xdgFolder } from '../../config/paths.ts'
+import { keyFileBeside, xdgFolder } from '../../config/paths.ts'
 import { PLANS } from '../../protocol/limits.ts'
 import { printable } from '../../words/text.ts'
 import type { Draft } from '../init/draft.ts'
@@ -49,7 +49,7 @@ export const initCommand = command(
       .epilogue('It writes over nothing, and asks for what no option says.'),
   async args => {
     const file = targetOf(args.config)
-    const { keyFileBeside, thereAlready, writeConfig } = await import('../init/draft.ts')
+    const { thereAlready, writeConfig } = await import('../init/draft.ts')
     for (const path of [file, ...(args['api-key-file'] === undefined ? [keyFileBeside(file)] : [])])
       if (existsSync(path)) throw thereAlready(path)
     if (args.album.length > args.folder.length)
@@ -65,8 +65,8 @@ export const initCommand = command(
       const key = await agreeOnKey(asker, args, draft)
       if (args.plan) draft.host.plan = args.plan
       await agreeOnMirrors(asker, args, draft)
-      // A config in /etc/albumd is read by a service of the machine. The service's user must be able to read the file, and
-      // gets the key from systemd.
+      // A config in /etc/albumd is read by a service of the machine. The service's user must be able to read the config, and
+      // gets the key from systemd, because the key's file is root's. Root's commands find the key's file beside the config.
       const isOfSystem = file.startsWith('/etc/albumd/')
       const keyFile = key === null ? null : keyFileBeside(file)
       if (keyFile && !isOfSystem) draft.host.api_key_file = relative(dirname(file), keyFile)
@@ -98,7 +98,10 @@ function targetOf(flag: string | undefined): string {
   return join(folder, 'albumd', 'config.yaml')
 }
 
-/** `handedIn`: only the service gets the key, from systemd. When a person starts `albumd run`, there is no key. `program`: the name to call albumd by. */
+/**
+ * `handedIn`: the service gets the key from systemd. Only root can read the key's file, and the service could not use the
+ * state that root's `albumd run` makes. `program`: the name to call albumd by.
+ */
 export function epilogue(file: string, keyFile: string | null, handedIn: boolean, program = PROGRAM): string {
   const at = printable(file)
   const service = installs(file, program)

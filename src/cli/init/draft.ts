@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
 import { configText } from '../../config/example.ts'
 import { parseConfig } from '../../config/load-config.ts'
+import { keyFileBeside } from '../../config/paths.ts'
 import { PACKAGE_FOLDER } from '../../daemon/package.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { printable } from '../../words/text.ts'
@@ -39,11 +40,6 @@ export function faultOf(check: () => unknown, key?: string): string | null {
     const { problems } = error
     return (key === undefined ? problems[0] : problems.find(problem => problem.key === key))?.message ?? null
   }
-}
-
-/** The path of the key's file beside a config. */
-export function keyFileBeside(file: string): string {
-  return join(dirname(file), basename(file) === 'config.yaml' ? 'api-key' : `${basename(file)}.api-key`)
 }
 
 /**

@@ -1,7 +1,12 @@
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { ConfigError } from '../../config/config-error.ts'
-import { readApiKey, readAuthorities, readStoreAccess, type StoreAccess } from '../../config/host-access.ts'
+import {
+  keyFileOf,
+  readApiKey,
+  readAuthorities,
+  readStoreAccess,
+  type StoreAccess,
+} from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { readMounts } from '../../local/mount-table.ts'
@@ -28,12 +33,11 @@ import { checkStore } from './store.ts'
 /**
  * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
  * runs with this state, the host's endpoints are not asked, because both would share the account's rate limit (§8). The
- * findings then repeat what the host told the daemon. `file`: the config file. `answered`: tells which endpoints the host has
- * answered since a running daemon began to work with its key.
+ * findings then repeat what the host told the daemon. `answered`: tells which endpoints the host has answered since a
+ * running daemon began to work with its key.
  */
 export async function* examine(
   config: Config,
-  file: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   answered: () => Promise<readonly Endpoint[] | null>,
@@ -54,7 +58,7 @@ export async function* examine(
   yield* checkDaemon(isRunning, status)
   yield* checkQuota(status)
   yield* checkUploadCommand(config, status)
-  const access = readAccess(config, file, env)
+  const access = readAccess(config, env)
   yield* checkStore(config, access, status, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
@@ -160,7 +164,7 @@ interface Access {
   findings: Finding[]
 }
 
-function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Access {
+function readAccess(config: Config, env: NodeJS.ProcessEnv): Access {
   const findings: Finding[] = []
   const read = <T>(check: 'key' | 'tls' | 'store', work: () => T): T | undefined => {
     try {
@@ -174,7 +178,7 @@ function readAccess(config: Config, file: string, env: NodeJS.ProcessEnv): Acces
       return undefined
     }
   }
-  const found = read('key', () => findKey(config, file, env))
+  const found = read('key', () => findKey(config, env))
   findings.push(...(found?.findings ?? []))
   const ca = read('tls', () => readAuthorities(config))
   const store = read('store', () => readStoreAccess(config, env))
@@ -207,37 +211,23 @@ export function* checkConfigFile(file: string, { notify }: Pick<Config, 'notify'
 }
 
 /**
- * The API key as albumd finds it. Where neither config nor environment has a key, the key comes from the file `api-key`
- * beside the config, which systemd hands to the service. `file`: the config file. `key` null: only the service may read the
- * key. Throws ConfigError.
+ * The API key as albumd finds it. `key` null: the key's file is the service's, and systemd hands it in. Throws ConfigError.
  */
-export function findKey(
-  config: Config,
-  file: string,
-  env: NodeJS.ProcessEnv,
-): { key: string | null; findings: Finding[] } {
-  const beside = join(dirname(resolve(file)), 'api-key')
-  const isHandedIn =
-    config.host.api_key_file === undefined &&
-    !env.ALBUMD_API_KEY &&
-    !env.CREDENTIALS_DIRECTORY &&
-    existsSync(beside)
+export function findKey(config: Config, env: NodeJS.ProcessEnv): { key: string | null; findings: Finding[] } {
+  const found = keyFileOf(config, env)
   // The file is opened as a test. access(2) would check the permissions of the real user, and sudo may have changed the
   // effective user alone.
-  if (isHandedIn && orNull(() => closeSync(openSync(beside, 'r'))) === null)
+  if (found?.isBeside && orNull(() => closeSync(openSync(found.file, 'r'))) === null)
     return {
       key: null,
       findings: [
         warn(
           'key',
-          `${beside} is for the service alone, as it should be, so the host was not asked with the key`,
+          `${found.file} is for the service alone, as it should be, so the host was not asked with the key`,
           'Run the doctor as root, which asks the host',
         ),
       ],
     }
-  const { key, warning } = readApiKey(
-    config,
-    isHandedIn ? { ...env, CREDENTIALS_DIRECTORY: dirname(beside) } : env,
-  )
+  const { key, warning } = readApiKey(config, env)
   return { key, findings: warning ? [warn('key', warning.message, warning.remedy)] : [] }
 }

@@ -138,7 +138,7 @@ export function openSettings(
   }
 
   function watchKeyFile(from: Renewable): void {
-    const file = keyFileOf(current.config, process.env)
+    const file = keyFileOf(current.config, process.env)?.file ?? null
     if (file === keyFile) return
     if (keyFile !== null) unwatchFile(keyFile)
     keyFile = file

@@ -251,7 +251,7 @@ function beside(): {
   const text =
     'host: {base_url: "https://images.example.com/api/v1"}\nmirrors: [{folder: /srv/photos, album: A}]\n'
   const config = parseConfig(text, { file, env: { HOME: folder } })
-  return { file, key, find: (env = {}) => findKey(config, file, env) }
+  return { file, key, find: (env = {}) => findKey(config, env) }
 }
 
 it('is the file that systemd hands to the service, where config and environment have no key', () => {

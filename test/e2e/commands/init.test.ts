@@ -37,6 +37,12 @@ describe('init without a terminal', { timeout: 180_000 }, () => {
     ])
     expect(await stage.albumd('sync', '--config', config(stage))).toMatchObject({ code: 0 })
     expect(Object.keys(await stage.delivered())).toEqual(['Family/2024/a.png'])
+    // As in /etc/albumd, where the config does not name the key's file.
+    writeFileSync(config(stage), text.replace('  api_key_file:', '  #api_key_file:'))
+    expect(await stage.albumd('sync', '--config', config(stage))).toMatchObject({ code: 0 })
+    expect(await stage.albumd('doctor', '--config', config(stage))).toMatchObject({
+      out: expect.stringContaining('the host accepts it'),
+    })
   })
 
   it('writes over nothing: neither a config nor a key', async () => {
