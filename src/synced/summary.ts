@@ -58,6 +58,8 @@ export interface GoneSummary {
   waiting: number
   /** Images whose deletion a person must approve or discard. */
   held: number
+  /** Pictures whose image stays on the host for good. */
+  kept: number
   /** Pictures whose image was deleted. Those whose rows in the history are already removed are not counted. */
   deleted: number
 }
@@ -137,6 +139,8 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
         `SELECT
            (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('grace','approved')) AS waiting,
            (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('held','unproved')) AS held,
+           (SELECT count(*) FROM folders CROSS JOIN files ON files.folder = folders.id
+            WHERE ${below} AND state = 'kept' AND state <> 'synced') AS kept,
            (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
             WHERE event = 'deleted') AS deleted`,
       ),

@@ -254,8 +254,7 @@ export const WORDS = {
   no_mirror: '{path} is no mirror: {mirrors:mirrors}',
   not_known: 'No such file, and albumd has never seen it',
   folder_mirrored: 'part of the mirror',
-  folder_gone: (gone: { waiting: number; held: number; deleted: number } | null) =>
-    `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
+  folder_gone: (gone: ImagesOfFolder | null) => `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
   image_deleted: 'the image was deleted: {why:reason}',
   last_known: 'not there any more: {why:reason}',
   last_event: 'not there any more: {event}',
@@ -453,10 +452,14 @@ export const IMAGES: Record<OfImage['of'], string> = {
   first: 'the first of the waiting images',
 }
 
-function imagesOfFolder({ waiting, held, deleted }: Record<'waiting' | 'held' | 'deleted', number>): string {
+/** How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted. */
+type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted', number>
+
+function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): string {
   const images = [
     [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
     [held, held === 1 ? 'is held' : 'are held'],
+    [kept, kept === 1 ? 'is kept on the host' : 'are kept on the host'],
     [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
   ] as const
   const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))

@@ -64,7 +64,7 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   deleted_more: [{ album: 'Photos', recorded: { albums: 1, images: 2 }, deleted: { albums: 3, images: 4 } }],
   differs: [{ differences: [because('size_differs', { listed: 1, size: 2 })] }],
   in_sync_flat: [{ album: '' }, { album: 'Photos' }],
-  folder_gone: [{ waiting: 1, held: 2, deleted: 3 }],
+  folder_gone: [{ waiting: 1, held: 2, kept: 4, deleted: 3 }],
   rule_ignores: [{ rule: { file: null, pattern: '*.tmp', line: 1 } }],
   other_format: [{ extension: '.heic', known: ['png', 'jpg'] }],
   will_be_uploaded: [{ ahead: 0 }, { ahead: 3 }],

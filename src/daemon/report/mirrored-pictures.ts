@@ -96,10 +96,14 @@ function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
   if (!row) return false
   return (
     fileAt(synced, row.id, path) !== undefined ||
-    synced.folders.at(row.id, path) !== undefined ||
-    wasFolder(synced, row.id, path) ||
+    isFolder(synced, row.id, path) ||
     synced.history.last({ mirror: row.id, path }) !== undefined
   )
+}
+
+/** Whether a path is a folder or was one, as far as the records tell. */
+function isFolder(synced: Synced, mirror: number, path: string): boolean {
+  return path === '' || synced.folders.at(mirror, path) !== undefined || wasFolder(synced, mirror, path)
 }
 
 /** A recorded picture that uses an image of the host. */
@@ -158,17 +162,17 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
   if (!row) return path === '' ? { kind: 'folder', pictures: [] } : { kind: 'nothing' }
   const pictureOf = mirroredPictures(synced)
   const file = fileAt(synced, row.id, path)
-  const isFolder = path === '' || synced.folders.at(row.id, path) !== undefined
   function* below() {
     for (const file of synced.files.below(row!.id, path)) {
       const picture = file.state === 'gone' ? null : pictureOf(mirror.folder, file)
       if (picture) yield picture
     }
   }
+  if (file && file.state !== 'gone')
+    return { kind: 'picture', picture: pictureOf(mirror.folder, { ...file, path }) }
   // A folder may have the path of a picture that is gone.
-  if (isFolder && (!file || file.state === 'gone')) return { kind: 'folder', pictures: below() }
+  if (isFolder(synced, row.id, path)) return { kind: 'folder', pictures: below() }
   if (!file) return { kind: 'nothing' }
-  if (file.state !== 'gone') return { kind: 'picture', picture: pictureOf(mirror.folder, { ...file, path }) }
   const image = file.image === null ? undefined : synced.images.byId(file.image)
   const gone = image && { movedTo: movedTo(synced, image) }
   return { kind: 'picture', picture: null, ...(gone && { gone }) }

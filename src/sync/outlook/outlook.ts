@@ -141,7 +141,7 @@ function folderOf(
   return { counts, gone: isGone && isFound ? synced.summaries.goneBelow({ mirror: id, path }) : null }
 }
 
-/** Whether images of pictures below a path are in escrow, or were deleted. */
+/** Whether images of pictures below a path are in escrow, are kept for good, or were deleted. */
 export function wasFolder({ summaries }: Synced, mirror: number, path: string): boolean {
   return Object.values(summaries.goneBelow({ mirror, path })).some(n => n > 0)
 }

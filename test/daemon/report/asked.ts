@@ -13,8 +13,8 @@ export interface Asked extends Workshop {
   config: Config
   /** By default a daemon runs, and nothing was written for five seconds. */
   why(path: string, changes?: Partial<ExplainContext>): Explanation
-  /** Approves the held deletions at and below a path. */
-  approve(path: string): Promise<unknown>
+  /** Decides on the deletions that wait at and below a path. */
+  decide(action: 'approve' | 'discard', path: string): Promise<unknown>
 }
 
 export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> {
@@ -38,8 +38,8 @@ export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> 
       { mirror, path },
     )
   const context = { config, synced } as CommandContext
-  const approve = (path: string) => deletionsCommand.carryOut(context, { action: 'approve', path })
-  return { ...workshop, config, why, approve }
+  const decide: Asked['decide'] = (action, path) => deletionsCommand.carryOut(context, { action, path })
+  return { ...workshop, config, why, decide }
 }
 
 export const events = ({ history }: Explanation) => history.map(({ event }) => event)

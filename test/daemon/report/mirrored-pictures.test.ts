@@ -19,13 +19,16 @@ it('finds a picture, a folder and a file that no scan has seen, and leaves out i
     { path: 'a/b/3.png', bytes: '3', state: 'kept' },
     { path: 'a0/4.png', bytes: '4', state: 'linked' },
     { path: 'a b/5.png', bytes: '5', state: 'pending', image: null },
+    { path: 'gone/b/6.png', bytes: '6', state: 'kept' },
   ])
   writeFileSync(join(recorded.home, 'pictures/unseen.png'), 'x')
-  expect(await at(recorded)).toEqual([['folder', ['a/1.png', 'a/b/3.png', 'a0/4.png']]])
+  expect(await at(recorded)).toEqual([['folder', ['a/1.png', 'a/b/3.png', 'a0/4.png', 'gone/b/6.png']]])
   expect(await at(recorded, 'a')).toEqual([['folder', ['a/1.png', 'a/b/3.png']]])
   expect(await at(recorded, 'a/1.png')).toEqual([['picture', ['a/1.png']]])
   expect(await at(recorded, 'a/b/2.png')).toEqual([['picture', []]])
   expect(await at(recorded, 'a b/5.png')).toEqual([['picture', []]])
+  // The records have no row for `gone`, because all of its pictures lay below it.
+  expect(await at(recorded, 'gone')).toEqual([['folder', ['gone/b/6.png']]])
   expect(await at(recorded, 'unseen.png')).toEqual([['nothing', []]])
   expect(await at(recorded, 'nowhere')).toEqual([['nothing', []]])
   expect(await at(recorded, '/etc')).toEqual([])

@@ -32,7 +32,7 @@ describe('why, of a picture', () => {
       `albumd deletions approve ${path}`,
       `albumd deletions discard ${path}`,
     ])
-    await at.approve("it's/0.png")
+    await at.decide('approve', "it's/0.png")
     await at.pass({ hold })
     expect(events(at.why("it's/0.png"))).toEqual(['found', 'uploaded', 'gone', 'held', 'approved', 'deleted'])
     expect(at.why("it's/0.png").state).toBe('absent')

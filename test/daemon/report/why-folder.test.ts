@@ -49,7 +49,7 @@ describe('why, of a folder', () => {
 
     await at.pass({ graceMs: 600_000 })
     const waiting = at.why('a')
-    expect(waiting).toMatchObject({ state: 'absent', gone: { waiting: 3, held: 0, deleted: 0 } })
+    expect(waiting).toMatchObject({ state: 'absent', gone: { waiting: 3, held: 0, kept: 0, deleted: 0 } })
     expect(waiting.reason).toBe('the folder is gone; of the images of its pictures 3 wait to be deleted')
     expect(waiting.next[0]!.what).toContain('about 10 more min')
 
@@ -62,10 +62,30 @@ describe('why, of a folder', () => {
       `albumd deletions discard ${path}`,
     ])
 
-    await at.approve('a')
+    await at.decide('approve', 'a')
     await at.pass({ running: () => 600_000 })
     expect(at.why('a').reason).toBe('the folder is gone; of the images of its pictures 3 were deleted')
     expect(at.why('a/b').reason).toContain('3 were deleted')
     expect(at.why('a/b/9.png').reason).toContain('albumd has never seen it')
+  })
+
+  it('tells that images are kept for good below a folder that is gone and had no pictures of its own', async () => {
+    const at = await asked()
+    for (let n = 0; n < 3; n++) at.write(`a/b/${n}.png`, png(2 + n, 2).bytes)
+    at.write('z.png', png(40, 2).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'a'), { recursive: true })
+    await at.pass({ graceMs: 600_000 })
+    await at.decide('discard', 'a/b/0.png')
+    expect(at.why('a').reason).toBe(
+      'the folder is gone; of the images of its pictures 2 wait to be deleted, 1 is kept on the host',
+    )
+    await at.decide('discard', 'a')
+    for (const path of ['a', 'a/b'])
+      expect(at.why(path)).toMatchObject({
+        state: 'absent',
+        reason: 'the folder is gone; of the images of its pictures 3 are kept on the host',
+        gone: { waiting: 0, held: 0, kept: 3, deleted: 0 },
+      })
   })
 })
