@@ -1,8 +1,9 @@
 import Database from 'better-sqlite3'
 
 /**
- * Taken in before the program (`node --import`): the process kills itself around the commit of the nth run of one
- * statement. What was sent meanwhile stays sent, what SQLite had not committed is lost.
+ * Taken in before the program (`node --import`): where ALBUMD_KILL_AT says so, the process kills itself around the commit of
+ * the nth run of one statement. What was sent meanwhile stays sent, what SQLite had not committed is lost. The clocks of the
+ * process are ahead by ALBUMD_CLOCK_AHEAD milliseconds.
  */
 export interface KillAt {
   sql: string
@@ -10,13 +11,13 @@ export interface KillAt {
   nth: number
 }
 
-const { sql, moment, nth } = JSON.parse(process.env.ALBUMD_KILL_AT!) as KillAt
+const { sql, moment, nth } = JSON.parse(process.env.ALBUMD_KILL_AT ?? '{}') as Partial<KillAt>
 const { prepare, transaction } = Database.prototype
 let runs = 0
 let depth = 0
 
 function die(when: KillAt['moment']): void {
-  if (when === moment && runs >= nth) process.kill(process.pid, 'SIGKILL')
+  if (when === moment && runs >= nth!) process.kill(process.pid, 'SIGKILL')
 }
 
 Database.prototype.prepare = function (this: Database.Database, source: string) {
@@ -59,3 +60,9 @@ Database.prototype.transaction = function (this: Database.Database, change: (...
     exclusive: watched(whole.exclusive),
   })
 } as typeof transaction
+
+const ahead = Number(process.env.ALBUMD_CLOCK_AHEAD ?? 0)
+const { now } = Date
+const { bigint } = process.hrtime
+Date.now = () => now() + ahead
+process.hrtime.bigint = () => bigint() + BigInt(ahead) * 1_000_000n

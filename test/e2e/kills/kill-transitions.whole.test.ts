@@ -2,13 +2,22 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { systemClock } from '../../../src/protocol/clock.ts'
+import { mayArriveFor } from '../../../src/sync/clock.ts'
 import { openDatabase, type Statements, statements } from '../../../src/synced/database.ts'
 import { openUnusedAlbums } from '../../../src/synced/tables/albums.ts'
 import { openJournal } from '../../../src/synced/tables/journal.ts'
 import { png } from '../../pictures.ts'
-import { expectInSync, type FaultStage, setFaultStage, syncUntilDone } from '../stage/fault-stage.ts'
+import {
+  expectInSync,
+  type FaultStage,
+  type FaultStageOptions,
+  setFaultStage,
+  syncUntilDone,
+  USUAL_TTL_MS,
+} from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
-import { startAlbumd } from '../stage/process.ts'
+import { stageThrough, startAlbumd } from '../stage/process.ts'
 import type { KillAt } from './kill-at.ts'
 
 const PRELOAD = import.meta.resolve('./kill-at.ts')
@@ -50,8 +59,42 @@ function transitions(open: (sql: Statements) => unknown): Transition[] {
 const JOURNAL = transitions(openJournal)
 const ALBUM_DELETIONS = transitions(openUnusedAlbums).filter(({ name, sql }) => name !== sql)
 
-async function settledStage(): Promise<FaultStage> {
+interface LeapingStage extends FaultStage {
+  /** Of albumd's processes. */
+  env: NodeJS.ProcessEnv
+  leap(): void
+}
+
+/**
+ * A stage where a credential lives as long as it usually does, so that none ends because the machine is busy. Its life
+ * passes in leaps of the clocks of the host and of albumd.
+ */
+async function leapingStage(options: FaultStageOptions): Promise<LeapingStage> {
+  let ahead = 0
+  const env = {
+    NODE_OPTIONS: `--import=${PRELOAD}`,
+    get ALBUMD_CLOCK_AHEAD() {
+      return String(ahead)
+    },
+  }
+  const { wall, monotonic } = systemClock
+  const clock = { wall: () => wall() + ahead, monotonic: () => monotonic() + ahead }
   const stage = await setFaultStage({
+    ...options,
+    host: { clock, credentialTtlMs: USUAL_TTL_MS },
+    access: { credential_lifetime: '10m' },
+  })
+  return {
+    ...stageThrough(stage, { env }),
+    env,
+    leap() {
+      ahead += mayArriveFor(USUAL_TTL_MS) + 1
+    },
+  }
+}
+
+async function settledStage(): Promise<LeapingStage> {
+  const stage = await leapingStage({
     before({ write }) {
       for (const [shade, name] of ['stays', 'changes', 'moves', 'goes', 'goestoo'].entries())
         write(`a/${name}.png`, png(4, 4, shade).bytes)
@@ -67,7 +110,7 @@ async function settledStage(): Promise<FaultStage> {
 }
 
 interface Scenario {
-  set: () => Promise<FaultStage>
+  set: () => Promise<LeapingStage>
   transitions: Transition[]
 }
 
@@ -78,7 +121,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'albums going': { set: stageOfGoingAlbums, transitions: ALBUM_DELETIONS },
 }
 
-async function settledInDoubt(): Promise<FaultStage> {
+async function settledInDoubt(): Promise<LeapingStage> {
   const stage = await settledStage()
   stage.proxy.fail('create_album', 2, 'drop_answer')
   stage.proxy.fail('send', 1, 'drop_answer')
@@ -92,8 +135,8 @@ async function settledInDoubt(): Promise<FaultStage> {
 }
 
 /** Folders that are gone whole, each album by one request. */
-async function stageOfGoingAlbums(): Promise<FaultStage> {
-  const stage = await setFaultStage({
+async function stageOfGoingAlbums(): Promise<LeapingStage> {
+  const stage = await leapingStage({
     deletions: { albums: 'recursive' },
     before({ write }) {
       for (const [shade, name] of ['stays', 'a/one', 'a/deep/two', 'b/three'].entries())
@@ -105,16 +148,16 @@ async function stageOfGoingAlbums(): Promise<FaultStage> {
 }
 
 /** Runs `sync` until it kills itself or has nothing left to do. Answers whether it did. */
-async function syncUntilKilled(stage: FaultStage, at: KillAt): Promise<boolean> {
+async function syncUntilKilled(stage: LeapingStage, at: KillAt): Promise<boolean> {
   for (let run = 0; run < 25; run++) {
     const sync = startAlbumd(stage, ['sync'], {
-      preload: PRELOAD,
-      env: { ALBUMD_KILL_AT: JSON.stringify(at) },
+      env: { ...stage.env, ALBUMD_KILL_AT: JSON.stringify(at) },
     })
     const { code, signal } = await sync.ended
     if (signal === 'SIGKILL') return true
     if (code === 0) return false
     if (code !== 3) throw new Error(`sync ended with ${code}:\n${sync.out()}${sync.err()}`)
+    stage.leap()
   }
   throw new Error('sync neither died nor came to its end')
 }

@@ -12,13 +12,15 @@ import { QUICK, type Run, type Stage, type StageOptions, setStage, sha256 } from
 /** How long albumd waits for an answer where nothing else is said. */
 const USUAL = '60s'
 /** How long credentials live where nothing else is said (§8). */
-const USUAL_TTL_MS = 600_000
+export const USUAL_TTL_MS = 600_000
 
 /** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
 export interface FaultStage extends Stage {
   proxy: FaultProxy
   /** From here on albumd waits for answers as long as it usually does, whatever the stage was set with. */
   waitLonger(): void
+  /** Lets the life of a credential pass, on a stage where it passes by this alone. */
+  leap?(): void
 }
 
 export interface FaultStageOptions {
@@ -61,7 +63,7 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
 }
 
 /** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */
-export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
+export async function syncUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, most = 25): Promise<Run[]> {
   const runs: Run[] = []
   while (runs.at(-1)?.code !== 0) {
     if (runs.length === most) {
@@ -72,6 +74,7 @@ export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
     const run = await stage.sync()
     if (run.code !== 0 && run.code !== 3)
       throw new Error(`sync ended with ${run.code}:\n${run.out}${run.err}`)
+    if (run.code === 3) stage.leap?.()
     runs.push(run)
   }
   return runs
