@@ -287,11 +287,11 @@ export const WORDS = {
   quota_used_up: ({ known }: { known: boolean }) =>
     `waits for quota: today's uploads are used up; ${known ? 'goes on' : 'the host is asked again'}`,
   reserve_kept: "waits: the rest of today's uploads is kept for new pictures (quota.reserve); goes on",
-  uploads_blocked: 'the host takes no uploads: {message:reason} ({code}); next try',
-  node_blocked: 'the upload node takes nothing: {message:reason} ({code}); next try',
+  uploads_blocked: 'the host takes no uploads: {message:reason} ({code}){isTried:again}',
+  node_blocked: 'the upload node takes nothing: {message:reason} ({code}){isTried:again}',
   listing_blocked:
-    'the host lists no albums, and the first upload needs that: {message:reason} ({code}); next try',
-  deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}); next try',
+    'the host lists no albums, and the first upload needs that: {message:reason} ({code}){isTried:again}',
+  deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}){isTried:again}',
   will_fail: 'will fail: {why:reason}',
   sent_whole_or_not:
     '{why:reason}. albumd sends it once it is complete, or as it is if it has not changed by this time',

@@ -51,6 +51,8 @@ const KINDS = {
   rule: ({ pattern, file, line }: { pattern: string; file: string | null; line: number }) =>
     `${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
   image: (of: OfImage['of']) => IMAGES[of],
+  /** Whether a next try is known to come. Its time follows the text. */
+  again: (isTried: boolean) => (isTried ? '; next try' : ''),
   mirrors: (all: readonly { folder: string }[]) =>
     `the ${all.length === 1 ? 'only mirror is' : 'mirrors are'} ${all.map(({ folder }) => folder).join(', ')}`,
   /** Another albumd. Null: its process is not known. */

@@ -46,6 +46,7 @@ const FACTS = {
   name: 'Photos',
   of: 'image',
   at: null,
+  isTried: true,
   field: 'cdn_url',
   plan: 'professional',
   missing: 'the end marker',

@@ -2,12 +2,12 @@ import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
-import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
+import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
-import { type Allowance, RETRY_MS, tryAgainAfterMs } from '../../sync/quota/index.ts'
+import { triedAgainAt } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -184,19 +184,13 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       since: isoTime(since),
       said_at: isoTime(said_at),
       message: inWords(message),
-      next_try_at: running ? isoTime(nextTry(code, said_at, allowanceOf(config))) : null,
+      next_try_at: running ? isoTime(triedAgainAt({ code, said_at }, allowanceOf(config))) : null,
       needs_person: needsPerson(code),
     })),
     upload_command_failed: synced.meta.get('upload_command_failed'),
     failures: failuresOf(config, synced),
     accepted: acceptedOf(config, synced, FAILURES_SHOWN),
   }
-}
-
-/** In an outage the daemon's next pass tries again. */
-function nextTry(code: string, saidAt: number, allowance: Allowance): number {
-  const remedy = remedyOfCode(code)
-  return saidAt + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)
 }
 
 function mirrorIds({ mirrors }: Config, synced: Synced): number[] {

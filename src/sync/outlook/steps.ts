@@ -10,7 +10,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { Claims } from '../claims.ts'
 import { lostAt, runningTime } from '../clock.ts'
 import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
-import { type Allowance, onlyReserveLeft, readQuota, tryAgainAfterMs } from '../quota/index.ts'
+import { type Allowance, onlyReserveLeft, readQuota, triedAgainAt } from '../quota/index.ts'
 import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
 import type { MirrorLocation } from './on-disk.ts'
 
@@ -133,9 +133,8 @@ function blockStep(
   words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'deletions_blocked',
   { code, message, said_at }: BlockRow,
 ): Step {
-  const remedy = remedyOfCode(code)
-  const afterMs = running && remedy ? tryAgainAfterMs(remedy, allowance) : null
-  return step(because(words, { code, message }), afterMs === null ? null : said_at + afterMs)
+  const at = running ? triedAgainAt({ code, said_at }, allowance) : null
+  return step(because(words, { code, message, isTried: at !== null }), at)
 }
 
 /** Reads the whole picture, and answers what in its bytes keeps it from being sent, or null. */

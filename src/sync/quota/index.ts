@@ -6,7 +6,7 @@ export {
   RETRY_MS,
   reviewAccount,
   TOO_LARGE,
-  tryAgainAfterMs,
+  triedAgainAt,
   whyTooLarge,
 } from './limits.ts'
 export { daysOf } from './quota-day.ts'

@@ -1,7 +1,9 @@
 import type { Clock } from '../../protocol/clock.ts'
 import { mayBeRegrouped, retried } from '../../records/pictures.ts'
+import { remedyOfCode } from '../../remote/failures.ts'
 import type { Block, HostFailure, Remedy } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
+import type { BlockRow } from '../../synced/tables/account.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
@@ -55,13 +57,21 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
 export const RETRY_MS = 60_000
 
 /**
+ * When a running daemon tries a blocked endpoint again, in milliseconds since 1970. In an outage its next pass tries again.
+ */
+export function triedAgainAt(
+  { code, said_at }: Pick<BlockRow, 'code' | 'said_at'>,
+  allowance: Pick<Allowance, 'probeEveryMs'>,
+): number {
+  const remedy = remedyOfCode(code)
+  return said_at + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)
+}
+
+/**
  * How many milliseconds after a refusal an endpoint is tried again. Null: something else decides. The upload queue asks
  * about a used-up quota, and the gate waits for the end of an outage.
  */
-export function tryAgainAfterMs(
-  remedy: Remedy,
-  { probeEveryMs }: Pick<Allowance, 'probeEveryMs'>,
-): number | null {
+function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Pick<Allowance, 'probeEveryMs'>): number | null {
   if (remedy === 'key') return HOUR_MS
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
 }
