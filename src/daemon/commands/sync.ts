@@ -97,14 +97,14 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   async carryOut(context, { verify }) {
     const { config, synced, interruption } = context
     const engine = context.engine()
-    // The failures are forgotten, because an upload that failed as ambiguous may have one clear image by now.
-    await forgetFailures(config, synced)
     let verified: VerifiedInWords | null = null
     // Between two comparisons other work may be done, because all pictures may be linked, and comparing them takes long.
     const giveWay = async () => {
       if (context.othersWait()) await context.giveWay()
     }
     const result = await passResult(context, async () => {
+      // The failures are forgotten, because an upload that failed as ambiguous may have one clear image by now.
+      await forgetFailures(config, synced)
       const { stopped } = await engine.adopt(interruption)
       if (verify) {
         const { why, ...counts } = await verifyLinks(engine.context, interruption.cut, giveWay)
@@ -130,18 +130,18 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
     const { config, synced } = context
     if (path !== undefined && !hasFailures(config, synced, path))
       throw new NotPossible(`Nothing failed at or below ${path}. "albumd status" lists what did`)
-    if (path !== undefined || resend === undefined) {
-      await forgetFailures(config, synced, path)
-      const { host } = context.engine().context
-      for (const { endpoint } of host.blocks()) host.unblock(endpoint)
-    }
-    if (resend !== undefined) {
-      if ((await resendInDoubt(config, synced, resend, Date.now())) === 0)
+    return passResult(context, async () => {
+      if (path !== undefined || resend === undefined) {
+        await forgetFailures(config, synced, path)
+        const { host } = context.engine().context
+        for (const { endpoint } of host.blocks()) host.unblock(endpoint)
+      }
+      if (resend !== undefined && (await resendInDoubt(config, synced, resend, Date.now())) === 0)
         throw new NotPossible(
           `No upload at or below ${resend} is in doubt. "albumd status" lists those that are`,
         )
-    }
-    return passResult(context, async () => (await context.pass()).stopped)
+      return (await context.pass()).stopped
+    })
   },
 }
 
@@ -211,7 +211,8 @@ export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefi
 }
 
 /**
- * Does `work`, which answers the host's failures that ended it early. While albumd is paused, `work` is not done. Endpoints
+ * Does `work`, which answers the host's failures that ended it early. While albumd is paused, `work` is not done, so a
+ * command that does nothing in a pause changes the records only in `work`. Endpoints
  * that the host has blocked are tried again, because a person asked. Only the block of a used-up quota stays, because
  * albumd itself asks again when the quota may be back.
  */

@@ -62,6 +62,21 @@ describe('pause', () => {
     expect(await stage.listing()).toHaveLength(1)
   })
 
+  it('leaves a failure as it is, also when retry or adopt is asked for meanwhile', async () => {
+    const stage = await setStage()
+    stage.write('no.png', 'this is no picture')
+    expect(await stage.sync()).toMatchObject({ code: 3 })
+    await stage.albumd('pause')
+    const { failures } = await stage.json('status')
+    expect(failures).toMatchObject([{ path: 'no.png', code: 'NOT_A_PICTURE' }])
+    for (const command of [['retry'], ['retry', 'no.png'], ['adopt']]) {
+      const { code, out } = await stage.albumd(...command)
+      expect(code).toBe(3)
+      expect(out).toContain('nothing done; left: 1 failed')
+      expect((await stage.json('status')).failures).toEqual(failures)
+    }
+  })
+
   it('wakes the daemon when it ends', async () => {
     const stage = await setStage()
     const daemon = startDaemon(stage)
