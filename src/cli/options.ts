@@ -100,7 +100,8 @@ export function configCommand<A>(
  * variable that is not set.
  */
 export function pathArgument(path: string | undefined): string | undefined {
-  if (path === '') throw new Problem('The path is empty. Leave it out to mean everything')
+  if (path === '')
+    throw new Problem('The path is empty. Name a path; a shell variable in its place may not be set')
   if (path === undefined) return undefined
   const isHere = /^\.\.?(\/|$)/.test(path) || existsSync(path)
   return isHere ? resolve(path) : path.replace(/\/+$/, '')
