@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { pathArgument } from '../../src/cli/options.ts'
 import { markOperands, unmarkOperands, usageProblem } from '../../src/cli/with-yargs.ts'
 import { runProgram } from '../e2e/stage/stage.ts'
 
@@ -52,6 +53,18 @@ it.each([
   [['sync', '--dry-run='], '--dry-run= takes no value. Say --dry-run'],
   [['url'], '<file> is missing in "albumd url <file>". See albumd url --help.'],
   [['deletions'], '<action> is missing in "albumd deletions <action> [path]"'],
+  [['put', '--dry-run', 'd1.png'], 'Unknown argument: --dry-run. See albumd put --help.'],
+  [['put', '--quite', 'd1.png'], 'Unknown argument: --quite; did you mean --quiet? See albumd put --help.'],
+  [['put', '-q', 'd1.png'], 'Unknown argument: -q. See albumd put --help.'],
+  [['url', '--copi', 'd1.png'], 'Unknown argument: --copi; did you mean --copy? See albumd url --help.'],
+  [['move-mirror', '-x', 'a', 'b'], 'Unknown argument: -x. See albumd move-mirror --help.'],
+  [['put', '-x.png'], 'Unknown argument: -x.png; a file whose name begins with a dash goes after --. See'],
+  [
+    ['put', 'a.png', '-img.png'],
+    'Unknown argument: -img.png; a file whose name begins with a dash goes after --',
+  ],
+  [['put', '--quiet', '-c', 'a.yaml'], '<files..> is missing in "albumd put <files..>"'],
+  [['why', '-ca.yaml'], '<path> is missing in "albumd why <path>"'],
   [['move-mirror', 'a'], '<new> is missing in "albumd move-mirror <old> <new>"'],
   [['deletions', 'show'], '<action> can\'t be "show", only list, approve or discard. See'],
   [['ls', '--format', 'xml'], '--format can\'t be "xml", only table, json, csv, markdown, html or url. See'],
@@ -63,4 +76,10 @@ it.each([
   const { code, out, err } = await runProgram(args, import.meta.dirname)
   expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 2, out: '', lines: 2 })
   expect(err).toContain(said)
+})
+
+it('an empty path is refused in words that fit a command with a path that must be given', () => {
+  expect(() => pathArgument('')).toThrow(
+    'The path is empty. Name a path; a shell variable in its place may not be set',
+  )
 })
