@@ -33,7 +33,7 @@ const has = (shell: string) => {
   }
 }
 
-describe.skipIf(!has('bash') && !process.env.CI)('completion in bash', { timeout: 180_000 }, () => {
+describe.skipIf(!has('bash') && !process.env.CI)('completion in bash', () => {
   const offered = (...words: string[]) => run('bash', BASH, 'albumd', ...words)
   // Beside what is offered, that files are where nothing is.
   const files = 'complete -o bashdefault -o default -F _albumd albumd'
@@ -68,7 +68,7 @@ describe.skipIf(!has('bash') && !process.env.CI)('completion in bash', { timeout
   })
 })
 
-describe.skipIf(!has('zsh') && !process.env.CI)('completion in zsh', { timeout: 180_000 }, () => {
+describe.skipIf(!has('zsh') && !process.env.CI)('completion in zsh', () => {
   const offered = (...words: string[]) => run('zsh', ZSH, 'albumd', ...words)
 
   it.each([
@@ -88,7 +88,7 @@ describe.skipIf(!has('zsh') && !process.env.CI)('completion in zsh', { timeout: 
   })
 })
 
-describe.skipIf(!has('fish') && !process.env.CI)('completion in fish', { timeout: 180_000 }, () => {
+describe.skipIf(!has('fish') && !process.env.CI)('completion in fish', () => {
   const offered = (line: string) =>
     run('fish', `albumd completion fish | source; complete --do-complete '${line}'`).map(
       word => word.split('\t')[0],

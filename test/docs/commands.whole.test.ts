@@ -45,7 +45,7 @@ const toRun = pagesWithCommands()
   }))
   .filter(({ commands }) => commands.length > 0)
 
-it.each(toRun)('the commands of $path do what they say', { timeout: 300_000 }, async ({ commands }) => {
+it.each(toRun)('the commands of $path do what they say', async ({ commands }) => {
   const stage = await setStage({
     pictures: { 'Holiday/Beach.jpg': png().bytes, 'Holiday/a.jpg': png().bytes },
   })

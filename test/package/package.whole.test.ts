@@ -84,7 +84,7 @@ describe('the package', () => {
     expect(address.out).toMatch(/^https:.*\n$/)
   })
 
-  it('tries itself out: npx finds it, and its samples are mirrored', { timeout: 150_000 }, async () => {
+  it('tries itself out: npx finds it, and its samples are mirrored', async () => {
     const cwd = tempFolder()
     // In a group of its own, which Ctrl-C reaches whole.
     const npx = spawn('npx', ['albumd', 'try'], {

@@ -117,7 +117,7 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
     .toEqual({ until: null })
   expect(daemon.events()).toContainEqual(expect.objectContaining({ event: 'asked_for', what: 'pause' }))
   expect(await daemon.stop()).toBe(0)
-}, 180_000)
+})
 
 it.skipIf(!isRoot && !process.env.CI)(
   'another user of this machine sees nothing without the key, which he can not read',
@@ -184,4 +184,4 @@ it('its socket is for its user alone, and there without an address; what has the
   expect(await (await fetch(url)).text()).toContain('red.svg')
   expect(await other.stop()).toBe(0)
   expect(await daemon.stop()).toBe(0)
-}, 180_000)
+})

@@ -95,4 +95,4 @@ it('metrics tell what was done and what is left; health turns when something nee
     .poll(() => ask({ port: stage.port, path: '/healthz' }), { timeout: 60_000, interval: 1000 })
     .toMatchObject({ status: 200, text: 'ok\n' })
   expect(await daemon.stop()).toBe(0)
-}, 240_000)
+})

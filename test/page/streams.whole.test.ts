@@ -47,7 +47,7 @@ it('tells a hundred at a time, refuses more, and has room again for each that go
     .poll(async () => (await openStream(stage.port)).status, { timeout: 30_000, interval: 500 })
     .toBe(200)
   expect(await daemon.stop()).toBe(0)
-}, 120_000)
+})
 
 it.skipIf(noBrowser)(
   'ten tabs of one browser are told the news, whichever of them is closed',

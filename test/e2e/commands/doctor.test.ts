@@ -28,7 +28,7 @@ async function doctor(stage: Stage): Promise<Seen> {
 
 const ENDPOINTS = ['list', 'upload', 'create_album', 'delete']
 
-describe('doctor', { timeout: 180_000 }, () => {
+describe('doctor', () => {
   it('finds nothing where all is well, takes nothing of the quota and changes nothing on the host', async () => {
     const stage = await setStage({
       pictures: { 'a.png': png(3, 2).bytes },

@@ -15,7 +15,7 @@ function init(stage: Stage, args: string[], env: NodeJS.ProcessEnv = {}): Promis
 const config = (stage: Stage) => join(stage.home, 'etc/config.yaml')
 const isThere = (stage: Stage) => existsSync(config(stage)) || existsSync(join(stage.home, 'etc/api-key'))
 
-describe('init without a terminal', { timeout: 180_000 }, () => {
+describe('init without a terminal', () => {
   it('writes a commented config and the key apart, with which albumd works', async () => {
     const stage = await setStage()
     stage.write('a.png', png(3, 2).bytes)
@@ -147,7 +147,7 @@ function atTerminal(stage: Stage, args: string) {
 
 const hasScript = existsSync('/usr/bin/script')
 
-describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', { timeout: 180_000 }, () => {
+describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', () => {
   it('asks, says what is wrong and asks again, and does not show the key', async () => {
     const stage = await setStage()
     const { answer, out, ended } = atTerminal(stage, '--config etc/config.yaml')

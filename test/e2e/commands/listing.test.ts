@@ -8,9 +8,7 @@ import { runProgram, setStage, sha256 } from '../stage/stage.ts'
 const PATHS = ['top.png', 'a/one.png', 'a/deep/two.png', 'a b/one.png']
 const PICTURES = Object.fromEntries(PATHS.map((path, n) => [path, png(2 + n, 2).bytes]))
 
-it('ls lists all, a folder or a picture, with addresses that give its bytes', {
-  timeout: 180_000,
-}, async () => {
+it('ls lists all, a folder or a picture, with addresses that give its bytes', async () => {
   const stage = await setStage({ pictures: PICTURES })
   const before = readFileSync(join(stage.home, 'state/albumd.db'))
   const [all, folder, one, table, nowhere, outside] = await Promise.all([
@@ -45,7 +43,7 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', {
   expect(readFileSync(join(stage.home, 'state/albumd.db'))).toEqual(before)
 })
 
-it('url gives one address and copies it, and says why it has none', { timeout: 180_000 }, async () => {
+it('url gives one address and copies it, and says why it has none', async () => {
   const image = { path: 'a/two.png', bytes: 'two' }
   const { home, configFile, addressOf } = await recordPictures([
     image,

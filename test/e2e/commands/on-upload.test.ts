@@ -8,9 +8,7 @@ import { setStage, sha256 } from '../stage/stage.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples')
 
-it('has a screenshot in the clipboard and on a page once it is uploaded, and no key in their environment', {
-  timeout: 180_000,
-}, async () => {
+it('has a screenshot in the clipboard and on a page once it is uploaded, and no key in their environment', async () => {
   const stage = await setStage()
   const bin = join(stage.home, 'bin')
   const clipboard = join(stage.home, 'clipboard')

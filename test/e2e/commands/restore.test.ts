@@ -29,7 +29,7 @@ async function run(
 const within = { timeout: 45_000 }
 const isAsked = ({ asked }: Recorded, path: string) => expect.poll(() => asked, within).toContain(path)
 
-describe('restore', { timeout: 180_000 }, () => {
+describe('restore', () => {
   it('brings back from a real host what is there, beside a daemon and without the key', async () => {
     const stage = await setStage({ config: { deletions: { grace: '0', hold_min: 100 } } })
     for (const [n, path] of [
@@ -137,7 +137,7 @@ describe('restore', { timeout: 180_000 }, () => {
   )
 })
 
-describe('restore --from-host', { timeout: 180_000 }, () => {
+describe('restore --from-host', () => {
   it('proves by its hash what is recorded, and is refused beside a daemon', async () => {
     const stage = await setStage({ pictures: { 'a/one.png': picture(1) } })
     utimesSync(join(stage.pictures, 'a/one.png'), 1_500_000_000, 1_500_000_000.123456)

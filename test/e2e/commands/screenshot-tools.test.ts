@@ -71,7 +71,6 @@ function download(address: string, folder: string, profile: string, display: str
 // Without a display of one's own there is nothing to take a picture of; where CI runs there must be.
 it.skipIf(!canRun && !process.env.CI)(
   'what scrot, import and a browser put there is sent once, when it is whole',
-  { timeout: 180_000 },
   async () => {
     const stage = await setStage()
     const daemon = startDaemon(stage)

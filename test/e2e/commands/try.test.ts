@@ -53,7 +53,7 @@ function start(cwd: string, program: string, args: string[]) {
   }
 }
 
-describe('try', { timeout: 180_000 }, () => {
+describe('try', () => {
   it('mirrors the samples, follows what is added and deleted, stops cleanly, and goes on where it was', async () => {
     const cwd = home()
     const trial = startTrial(cwd)

@@ -75,9 +75,7 @@ describe('folders', () => {
   })
 })
 
-it('a renamed folder goes up whole before the old one goes, albums and all', {
-  timeout: 180_000,
-}, async () => {
+it('a renamed folder goes up whole before the old one goes, albums and all', async () => {
   const stage = await setting()
   const proxy = await startFaultProxy(stage.baseUrl)
   configure(stage, {}, proxy.baseUrl)

@@ -58,7 +58,7 @@ function wreck(stage: Stage, paths: readonly string[]): void {
   }
 }
 
-describe('restore --at', { timeout: 180_000 }, () => {
+describe('restore --at', () => {
   it('brings a tree back that was encrypted, replaced, renamed and deleted, and nothing is sent twice', async () => {
     const { stage, paths } = await thirty()
     const tree = treeOf(stage.pictures)

@@ -47,9 +47,7 @@ const NAMES = [
 ]
 
 describe('names of every kind', () => {
-  it('of pictures and folders go up, are known again, move and go, and stand on one line each', {
-    timeout: 240_000,
-  }, async () => {
+  it('of pictures and folders go up, are known again, move and go, and stand on one line each', async () => {
     const stage = await setting()
     configure(stage)
     for (const name of NAMES) {

@@ -11,9 +11,7 @@ import { QUICK, setStage } from '../stage/stage.ts'
 /** More than a page in one album, so that each of the others could be given another's last page. */
 const PICTURES = 30
 
-it('a host that answers twice gets each picture once, and loses what is due alone', {
-  timeout: 300_000,
-}, async () => {
+it('a host that answers twice gets each picture once, and loses what is due alone', async () => {
   const stage = await setStage({ host: { requestsPerSecond: UNLIMITED } })
   const proxy = await startDoublingProxy(
     new URL(stage.baseUrl).origin,

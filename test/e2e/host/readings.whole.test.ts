@@ -30,7 +30,7 @@ const MET: readonly Partial<Readings>[] = [
 
 it('albumd mirrors, changes, deletes, audits and adopts on a host of each single reading', async () => {
   await inParallel(4, [...CHOSEN, ...MET], mirrorsOn)
-}, 300_000)
+})
 
 /** Six kinds of pictures: one that EXIF turns, two whose types need no dimensions, one whose name stands for another type. */
 async function mirrorsOn(readings: Partial<Readings>): Promise<void> {

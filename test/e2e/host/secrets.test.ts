@@ -61,4 +61,4 @@ it('no key and no credential is in the log, the state or what the commands say, 
   for (const text of said)
     for (const secret of [key, Buffer.from(key).toString('base64'), CREDENTIAL])
       expect(text).not.toContain(secret)
-}, 120_000)
+})
