@@ -340,8 +340,9 @@ export const WORDS = {
     `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'only linked, and the bytes could not be compared'}); to let it be deleted`,
   end_grace: 'to end the grace at once',
   keep_image: 'to keep {of:image} for good',
-  approve_folder: 'to let what is held be deleted',
-  keep_folder: 'to keep what is held for good',
+  approve_folder: ({ images }: AtPath & { images: number }) =>
+    `to let ${allWaiting(images)} be deleted without a grace`,
+  keep_folder: ({ images }: AtPath & { images: number }) => `to keep ${allWaiting(images)} for good`,
 
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
@@ -450,6 +451,10 @@ export const IMAGES: Record<OfImage['of'], string> = {
   image: 'the image',
   older: 'the image of the older version',
   first: 'the first of the waiting images',
+}
+
+function allWaiting(images: number): string {
+  return images === 1 ? 'the waiting image' : `all ${inDigits(images)} waiting images`
 }
 
 /** How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted. */

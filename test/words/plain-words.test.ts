@@ -73,6 +73,8 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   may_be_written: [{ pictures: 1 }, { pictures: 2 }],
   paused_until: [{ until: null }, { until: 0 }],
   album_taken: [{ seen: 0 }],
+  approve_folder: [{ images: 1 }, { images: 2 }],
+  keep_folder: [{ images: 1 }, { images: 2 }],
   approve_image: [{ held: 'held' }, { held: 'unproved' }],
   deletions_wait: [{ deletions: 1 }, { deletions: 2 }],
   looked_for_again: [{ until: null }, { until: 0 }],

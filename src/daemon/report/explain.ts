@@ -164,6 +164,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       now,
       mirrors: config.mirrors,
       allowance: allowanceOf(config),
+      hold: config.deletions,
       regroup: config.host.regroup,
       uploadForm: config.host.upload_form,
       ...contentPolicy(config),

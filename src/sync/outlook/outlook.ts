@@ -102,8 +102,10 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
   const first = row && gone ? synced.escrow.nextBelow({ mirror: row.id, path }) : undefined
   if (first) next.push(...deletionSteps(ofMirror, first, full, 'first'))
-  if (gone && gone.held > 0)
-    next.push(step(because('approve_folder', { path: full })), step(because('keep_folder', { path: full })))
+  const images = gone ? gone.waiting + gone.held : 0
+  const areApproved = gone?.held === 0 && first?.state === 'approved'
+  if (images > 0 && !areApproved) next.push(step(because('approve_folder', { path: full, images })))
+  if (images > 0) next.push(step(because('keep_folder', { path: full, images })))
   return { state, reason, next, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
 }
 

@@ -9,7 +9,14 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { Claims } from '../claims.ts'
 import { lostAt, runningTime } from '../clock.ts'
-import { doubtAbout, endsDeletion, isGraceOver, whyImageStays } from '../deletions/index.ts'
+import {
+  doubtAbout,
+  endsDeletion,
+  type HoldPolicy,
+  isGraceOver,
+  whyImageStays,
+  willBeHeld,
+} from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, triedAgainAt } from '../quota/index.ts'
 import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
 import type { MirrorLocation } from './on-disk.ts'
@@ -24,6 +31,7 @@ export interface OutlookContext {
   /** The config's mirrors. */
   mirrors: readonly { folder: string }[]
   allowance: Allowance
+  hold: HoldPolicy
   regroup: 'auto' | 'never'
   uploadForm: 'credential' | 'presign'
   settleMs: number
@@ -176,6 +184,15 @@ export function deletionSteps(
     ]
   const stays = whyImageStays(context, synced.images.byId(entry.image)!, null)
   if (stays && endsDeletion(stays)) return [step(because('image_stays', { of, why: stays }))]
+  // Of a folder that is gone, a person decides on all images together.
+  const decisions =
+    of !== 'first' && isInGrace(context, entry)
+      ? [step(because('end_grace', { path })), step(because('keep_image', { of, path }))]
+      : []
+  if (state === 'grace' && isHeldNext(context, entry)) {
+    const halted = everythingHalted(context)
+    return [step(because('will_be_held')), ...(halted ? [halted] : []), ...decisions]
+  }
   const waits = deletionWaits(context, entry)
   const steps = graceSteps(context, entry, path, of, waits === null)
   const doubt = context.rootInDoubt ? null : doubtAbout(synced, mirrors)
@@ -186,9 +203,13 @@ export function deletionSteps(
   if (inDoubt) steps.push(step(because('but_stays', { why: inDoubt })))
   if (stays) steps.push(step(because('but_stays', { why: stays })))
   if (waits) steps.push(waits)
-  if (isInGrace(context, entry))
-    steps.push(step(because('end_grace', { path })), step(because('keep_image', { of, path })))
-  return steps
+  return [...steps, ...decisions]
+}
+
+/** Whether the images of the entry's mirror that are in grace will be held before they go. */
+function isHeldNext(context: OutlookContext, { mirror }: EscrowRow): boolean {
+  const { synced, hold } = context
+  return willBeHeld(synced, mirror, synced.summaries.mirror(mirror), hold, runningTime(synced, context))
 }
 
 function isInGrace(context: OutlookContext, entry: EscrowRow): boolean {

@@ -52,11 +52,21 @@ describe('why, of a folder', () => {
     expect(waiting).toMatchObject({ state: 'absent', gone: { waiting: 3, held: 0, kept: 0, deleted: 0 } })
     expect(waiting.reason).toBe('the folder is gone; of the images of its pictures 3 wait to be deleted')
     expect(waiting.next[0]!.what).toContain('about 10 more min')
+    const decisions = waiting.next.slice(1).map(({ what, command }) => `${what}: ${command}`)
+    const path = join(at.pictures, 'a')
+    expect(decisions).toEqual([
+      `to let all 3 waiting images be deleted without a grace: albumd deletions approve ${path}`,
+      `to keep all 3 waiting images for good: albumd deletions discard ${path}`,
+    ])
+    // "status" says that so many will be held, so no time is told at which they go.
+    const deletions = { ...at.config.deletions, hold_above: 0.25, hold_min: 1 }
+    const [many, ...decide] = at.why('a', { config: { ...at.config, deletions } }).next
+    expect(many).toMatchObject({ code: 'will_be_held', at: null })
+    expect(decide).toEqual(waiting.next.slice(1))
 
     at.synced.commitNow(tx => tx.escrow.hold(at.synced.mirrors.of(at.pictures)!.id))
     const held = at.why('a')
     expect(held.reason).toContain('3 are held')
-    const path = join(at.pictures, 'a')
     expect(held.next.map(({ command }) => command)).toEqual([
       `albumd deletions approve ${path}`,
       `albumd deletions discard ${path}`,

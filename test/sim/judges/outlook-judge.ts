@@ -142,6 +142,7 @@ function outlookContext(world: World): Context {
     running: world.life !== null,
     mirrors,
     allowance,
+    hold: world.history.hold,
     regroup: 'auto',
     uploadForm: world.history.setting.uploadForm,
     settleMs: SETTLE_MS,
