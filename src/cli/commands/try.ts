@@ -134,11 +134,7 @@ function whatNext(
     ...(page ? [`  in a browser    ${page}`] : []),
     `  how it stands   ${status}`,
     ...(url ? [`  one of them     curl --cacert ${shellWord(here(caFile))} -o picture ${url}`] : []),
-    ...(isSample
-      ? samplesNext(folder)
-      : [
-          `  next            drop a picture into ${here(folder)}, or delete one: its image goes ten seconds later`,
-        ]),
+    ...(isSample ? samplesNext(folder) : [`  next            drop a picture into ${here(folder)}`]),
     '',
   ].join('\n')
 }

@@ -90,6 +90,9 @@ describe('try', () => {
     const trial = startTrial(cwd, own)
     await trial.said('17 of 17 pictures on the host')
     expect(await trial.stop()).toBe(0)
+    // Nobody is asked to delete a picture of one's own.
+    expect(trial.out()).toMatch(/drop a picture into \S+.*\n/)
+    expect(trial.out()).not.toContain('delete one')
     expect(readdirSync(own, { recursive: true }).sort()).toEqual(before)
     expect(readdirSync(cwd)).toEqual(['albumd-try'])
   })
