@@ -75,7 +75,7 @@ export function auditInWords({ last, findings, under_way, left_off }: AuditStatu
     return `${findings === 1 ? 'a finding' : `${findings} findings`}, ${since}; "albumd audit" names them`
   if (under_way) return `one is under way; ${since}`
   if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
-  return last === null ? null : `nothing found at ${localTime(last)}`
+  return last === null ? null : `no difference at ${localTime(last)}`
 }
 
 /** When the host refuses several endpoints with the same code and message, they share one line. */

@@ -132,8 +132,8 @@ const NOT_IN_SYNC = 'not everything is in sync (albumd status tells more)'
 function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {
   const repaired = findings.filter(finding => finding.repaired).length
   const left = findings.length - repaired
-  const found = findings.length === 0 ? 'nothing found' : `${count(left, 'finding')} left`
-  return `${count(albums, 'album')} compared: ${found}${repair ? `, ${repaired} repaired` : ''}`
+  const found = findings.length === 0 ? 'no difference' : `${count(left, 'finding')} left`
+  return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired} repaired` : ''}`
 }
 
 function whatToDo({ kind, ours, repaired }: AuditFinding): string {

@@ -32,7 +32,7 @@ async function putForeign(stage: Stage): Promise<string> {
 it('finds nothing where both sides are as recorded: exit 0', async () => {
   const stage = await withPictures()
   const { code, out } = await stage.albumd('audit')
-  expect(out).toBe('2 albums compared: nothing found\n')
+  expect(out).toBe('2 albums compared: no difference\n')
   expect(code).toBe(0)
   expect(await stage.json('audit')).toMatchObject({ complete: true, albums: 2, findings: [], repaired: 0 })
 })
@@ -86,10 +86,10 @@ it('says why a repair with nothing to repair ends with 3', async () => {
   const stage = await withPictures()
   stage.write('broken.png', 'no picture')
   expect(await stage.sync()).toMatchObject({ code: 3 })
-  expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '2 albums compared: nothing found\n' })
+  expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '2 albums compared: no difference\n' })
   expect(await stage.albumd('audit', '--repair')).toMatchObject({
     code: 3,
-    out: '2 albums compared: nothing found, 0 repaired\nnot everything is in sync (albumd status tells more)\n',
+    out: '2 albums compared: no difference\nnot everything is in sync (albumd status tells more)\n',
   })
 })
 

@@ -52,7 +52,7 @@ describe('beside a running daemon', () => {
 
   it('retry, audit and adopt work, and what they refuse is said as without it', async () => {
     const { stage, daemon } = await mirroring()
-    expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '1 album compared: nothing found\n' })
+    expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '1 album compared: no difference\n' })
     expect(await stage.albumd('adopt', '--verify')).toMatchObject({
       code: 0,
       err: expect.stringContaining('albumd: 0 linked images proved to be the same\n'),

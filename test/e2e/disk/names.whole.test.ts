@@ -63,7 +63,7 @@ describe('names of every kind', () => {
     expect(out).toContain('nothing to do')
     expect(await stage.albumd('audit', '--config', stage.config)).toMatchObject({
       code: 0,
-      out: `${NAMES.length + 2} albums compared: nothing found\n`,
+      out: `${NAMES.length + 2} albums compared: no difference\n`,
     })
 
     loseState(stage)
