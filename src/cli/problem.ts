@@ -34,10 +34,13 @@ export function exitCodesInHelp(codes: readonly number[]): string {
 export class Problem extends Error {
   override name = 'Problem'
   readonly exitCode: number
+  /** For programs. */
+  readonly code: string
 
-  constructor(message: string, exitCode: number = EXIT.usage) {
+  constructor(message: string, exitCode: number = EXIT.usage, code = CODE_OF[exitCode]!) {
     super(message)
     this.exitCode = exitCode
+    this.code = code
   }
 }
 
@@ -62,7 +65,7 @@ const EXIT_OF: Readonly<Record<string, number>> = {
   STATE_UNREADABLE: EXIT.usage,
 }
 
-/** The codes of a Problem in JSON, by its exit code. */
+/** The usual codes of a Problem in JSON, by its exit code. */
 const CODE_OF: Readonly<Record<number, string>> = {
   [EXIT.unexpected]: 'UNEXPECTED',
   [EXIT.usage]: 'USAGE',
@@ -73,8 +76,7 @@ const CODE_OF: Readonly<Record<number, string>> = {
 
 /** The exit code for an error, its code for programs, and the lines for a person. */
 export function describeError(error: unknown): { exitCode: number; code: string; lines: string } {
-  if (error instanceof Problem)
-    return { exitCode: error.exitCode, code: CODE_OF[error.exitCode]!, lines: error.message }
+  if (error instanceof Problem) return { exitCode: error.exitCode, code: error.code, lines: error.message }
   const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string }
   // A message may repeat what a person typed, so control characters are escaped.
   if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, code, lines: printable(message) }

@@ -22,7 +22,7 @@ export const urlCommand = configCommand(
       .example('$0 url Holiday/a.jpg --format markdown --copy', 'Ready to be pasted into a page')
       .epilogue(
         'Whoever knows the address can see the picture, with all its metadata. --copy uses wl-copy, xclip, ' +
-          'xsel or pbcopy. The exit code is 3 if the picture is not on the host, or only in an older version.',
+          'xsel or pbcopy. The exit code is 3 if the picture is not on the host, or only in an older version, or could not be copied.',
       ),
   async (config, { file, format, json, copy }) => {
     const shown = printable(file)
@@ -52,13 +52,14 @@ export const urlCommand = configCommand(
         EXIT.left,
       )
     if (one.picture.url === null) throw new Problem(`${shown}: The ${UNKNOWN}`, EXIT.left)
-    if (json) printJson(JSON.parse(await onePicture(one.picture, 'json', null)))
-    else process.stdout.write(await onePicture(one.picture, format, process.stdout))
+    if (!json) process.stdout.write(await onePicture(one.picture, format, process.stdout))
     if (copy) {
       const { copyToClipboard } = await import('../terminal/clipboard.ts')
       const problem = copyToClipboard((await onePicture(one.picture, format, null)).trimEnd())
-      if (problem !== null) throw new Problem(`Not copied: ${problem}`)
+      if (problem !== null) throw new Problem(`Not copied: ${problem}`, EXIT.left, 'NOT_COPIED')
     }
+    // A program reads one object: the picture, or why it was not copied.
+    if (json) printJson(JSON.parse(await onePicture(one.picture, 'json', null)))
     if (!one.picture.older) return EXIT.inSync
     sayAside('An older version: the picture as it is now is not on the host yet')
     return EXIT.left

@@ -68,7 +68,10 @@ it('url gives one address and copies it, and says why it has none', async () => 
   expect(copied).toEqual({ code: 0, err: '', out: `${addressOf('a/two.png')}\n` })
   expect(readFileSync(clipboard, 'utf8')).toBe(addressOf('a/two.png'))
   const bare = await url({ DISPLAY: '', WAYLAND_DISPLAY: '' }, 'a/two.png', '--copy')
-  expect(bare).toMatchObject({ code: 2, out: copied.out, err: expect.stringContaining('Not copied') })
+  expect(bare).toMatchObject({ code: 3, out: copied.out, err: expect.stringContaining('Not copied') })
+  const told = await url({ DISPLAY: '', WAYLAND_DISPLAY: '' }, 'a/two.png', '--copy', '--json')
+  expect(told.code).toBe(3)
+  expect(JSON.parse(told.out)).toMatchObject({ error: { code: 'NOT_COPIED' } })
   const older = await url({}, 'older.png')
   expect(older).toMatchObject({
     code: 3,
