@@ -122,6 +122,8 @@ export async function carryOutHere<N extends CommandName>(
   } catch (error) {
     throw state ? state.failed(error) : error
   } finally {
+    // The state is still open, because what became of the last command is recorded in the state.
+    await onUpload.end()
     const sent = await (engine as Engine | null)?.close()
     await (claims as AlbumClaims | null)?.close()
     await (shared as SharedAccount | null)?.close()
@@ -130,6 +132,5 @@ export async function carryOutHere<N extends CommandName>(
     } finally {
       claim.release()
     }
-    await onUpload.end()
   }
 }
