@@ -21,7 +21,8 @@ const CLOCK_WARN_MS = 60_000
 /** From this difference of the clocks on the check fails. It is as long as a credential is valid (§3). */
 const CLOCK_FAIL_MS = 10 * 60_000
 
-const CHECK_ADDRESS = 'Check host.base_url and the network; albumd tries again by itself'
+/** True whether or not an albumd runs: a running albumd goes on by itself once the host answers. */
+const CHECK_ADDRESS = 'Check host.base_url and the network if the host stays away'
 
 /**
  * Whether the host answers, and whether its clock agrees with this machine's. One finding when the host does not answer, no
@@ -58,7 +59,7 @@ export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>,
   return Math.abs(off) >= CLOCK_WARN_MS ? warn('clock', said, remedy) : pass('clock', said)
 }
 
-/** Whether the host's certificate is trusted, and until when. `ca`: PEM; null: the authorities that Node knows. */
+/** Whether the host's certificate is trusted, and until when; or that no connection came about. `ca`: PEM; null: the authorities that Node knows. */
 export async function checkTls(
   baseUrl: string,
   ca: string | null,
@@ -76,9 +77,10 @@ export async function checkTls(
     return warn('tls', said, 'Expires soon, so whoever runs the host must renew it')
   } catch (error) {
     const { code, message } = explainTransportError(error as Error, `${name}:${port || 443}`)
-    // The words for a fault of TLS say what to do.
-    const remedy = code === 'HOST_TLS' ? null : CHECK_ADDRESS
-    return { ...fail('tls', inWords(message), remedy), code }
+    // The words for a fault of TLS say what to do. Without a connection, nothing is known of the certificate.
+    const fault =
+      code === 'HOST_TLS' ? fail('tls', inWords(message)) : fail('host', inWords(message), CHECK_ADDRESS)
+    return { ...fault, code }
   }
 }
 

@@ -197,6 +197,15 @@ describe('doctor', () => {
       expect.stringMatching(/^fail Cannot reach 127\.0\.0\.1:9 \(connection refused\)/),
     ])
     expect(away.of('endpoint')).toEqual([])
+    stage.configure({ host: { base_url: 'https://127.0.0.1:9/api/v1', api_key_file: 'api-key' } })
+    const unknown = await doctor(stage)
+    expect(unknown.of('host')).toEqual(away.of('host'))
+    expect(unknown.of('tls')).toEqual([])
+    // Nothing runs that could try again.
+    for (const { findings } of [away, unknown])
+      expect(findings.find(({ check }) => check === 'host')?.remedy).toBe(
+        'Check host.base_url and the network if the host stays away',
+      )
   })
 
   it('works beside a running daemon, asks none of the endpoints then, and tells what the host told that one', async () => {
