@@ -66,8 +66,8 @@ export const restoreCommand = configCommand(
     const interrupts = onInterrupts(() => progress.say('stopping'))
     const tell = (told: RestoreEvent) => {
       if (problems) problems.tell(told)
-      else if (quiet && 'code' in told) sayAside(eventInWords(told)!)
-      else tellRestore(progress, told)
+      else if (quiet && 'code' in told) sayAside(eventInWords(told, at)!)
+      else tellRestore(progress, told, at)
     }
     try {
       const report = await restore(tell, interrupts)
@@ -183,19 +183,19 @@ class ProblemsInJson {
   }
 }
 
-/** Shows an event of a restore. When there is a bar, lines are written only for problems. */
-function tellRestore(progress: Progress, told: RestoreEvent): void {
+/** Shows an event of a restore. When there is a bar, lines are written only for problems. `at`: the option that was given. */
+function tellRestore(progress: Progress, told: RestoreEvent, at: string | undefined): void {
   if (told.event === 'restore_started') progress.start({ total: told.pictures })
   else progress.advance('size' in told && !told.there ? told.size : 0)
-  const line = eventInWords(told)
+  const line = eventInWords(told, at)
   if (line !== null && ('code' in told || !progress.hasBar)) progress.say(line)
 }
 
 /** The line for an event. Null for pictures that are there already, because such pictures may be very many. */
-function eventInWords(told: RestoreEvent): string | null {
+function eventInWords(told: RestoreEvent, at: string | undefined): string | null {
   switch (told.event) {
     case 'restore_started':
-      return `${count(told.pictures, 'picture')} on the host${told.bytes === null ? '' : ` (${sizeInWords(told.bytes)})`}`
+      return `${count(told.pictures, 'picture')} ${at === undefined ? 'on the host' : 'recorded then'}${told.bytes === null ? '' : ` (${sizeInWords(told.bytes)})`}`
     case 'picture_restored': {
       const { there, path, size, note } = told
       if (there && note !== 'unproved') return null
@@ -252,7 +252,9 @@ function reportInWords(
       add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
   }
   if (at !== null) {
-    lines.push(`as it was at ${localTime(at)}${laterInWords(report)}`)
+    const lacking = missing + untried
+    const butFor = lacking > 0 ? ` but for ${count(lacking, 'picture')}` : ''
+    lines.push(`as it was at ${localTime(at)}${butFor}${laterInWords(report)}`)
     if (since !== null && at < since)
       lines.push(
         `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,

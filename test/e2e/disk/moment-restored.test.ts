@@ -188,6 +188,9 @@ describe('restore --at', () => {
     expect(Date.parse(told.restorable_since)).toBeGreaterThan(Date.parse(at))
     // The picture that has moved is there under its old name, by its bytes.
     expect(shownIn(back)).toEqual(['0.png', '2.png'])
+    const { out } = await stage.albumd('restore', join(stage.home, 'anew'), '--at', at)
+    expect(out).toMatch(/^3 pictures recorded then/)
+    expect(out).toMatch(/^as it was at .* but for 1 picture$/m)
     const status = await stage.albumd('status', '--config', stage.config)
     const since = /^back {4}to any moment since (.*): albumd restore FOLDER --at TIME$/m.exec(status.out)?.[1]
     // The time that status shows is one to restore. The moved picture was found before it, and has the bytes of an image.
