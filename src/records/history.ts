@@ -71,8 +71,12 @@ export function movedTo(
   { escrow, files, folders }: Pick<Synced, 'escrow' | 'files' | 'folders'>,
   { id, hash, size }: ImageRow,
 ): string | null {
-  if (escrow.of(id)?.reason !== 'deleted') return null
-  const other = files.withBytes(hash) ?? files.openOfSize(size).find(open => open.hash?.equals(hash) === true)
+  const entry = escrow.of(id)
+  if (entry?.reason !== 'deleted') return null
+  // A copy that was on the host before the picture was gone is no move.
+  const other =
+    files.withBytes(hash, entry.since) ??
+    files.openOfSize(size).find(open => open.hash?.equals(hash) === true)
   const folder = other && folders.byId(other.folder)
   if (!folder) return null
   return folder.path === '' ? other.name : `${folder.path}/${other.name}`

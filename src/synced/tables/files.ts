@@ -229,10 +229,10 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
         `SELECT 1 FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
            AND (hash IS NULL OR hash = +@hash) LIMIT 1`,
       ),
-      /** A synced file with these bytes, if any. */
-      withBytes: get<[hash: Buffer], FileRow>(
+      /** A synced file with these bytes whose image was recorded at `since` or later, if any. */
+      withBytes: get<[hash: Buffer, since: number], FileRow>(
         `SELECT files.* FROM images JOIN files ON files.image = images.id
-         WHERE images.hash = +? AND files.state = 'synced' LIMIT 1`,
+         WHERE images.hash = +? AND images.recorded_at >= +? AND files.state = 'synced' LIMIT 1`,
       ),
       /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(
