@@ -133,8 +133,9 @@ function idOf(file: string): string | null {
   return stats && `${stats.dev}/${stats.ino}`
 }
 
-/** A hash that is equal for configs under which a command does the same. */
+/** A hash that is equal for configs under which a command does the same, whatever path or link leads to the config. */
 export function fingerprintOf(config: Config): string {
-  const { log, status_page, ...obeyed } = config
-  return hash('sha256', JSON.stringify(obeyed))
+  const { log, status_page, host, ...obeyed } = config
+  const { key_beside, ...obeyedHost } = host
+  return hash('sha256', JSON.stringify({ ...obeyed, host: obeyedHost }))
 }

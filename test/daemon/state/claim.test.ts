@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { RootLocks } from '../../../src/daemon/state/claim.ts'
+import { fingerprintOf, RootLocks } from '../../../src/daemon/state/claim.ts'
 import { openClaimed } from '../../../src/daemon/state/state.ts'
 import { lostAt } from '../../../src/sync/clock.ts'
-import { parse } from '../../config/config-text.ts'
+import { parse, SHORTEST } from '../../config/config-text.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 function locksOn(...folders: string[]): RootLocks {
@@ -65,4 +65,12 @@ it('a claim whose records were replaced waits for what it may have sent, though 
   expect(lostAt(anew.synced)).not.toBeNull()
   anew.close()
   expect(claim.replaced).toBe(false)
+})
+
+it('a config is the same, whatever path or link leads to it', () => {
+  const [one, other] = ['/etc/x/albumd.yaml', '/home/ann/link.yaml'].map(file => {
+    const env = { HOME: '/home/ann' }
+    return fingerprintOf(parse(`${SHORTEST}state_dir: /var/lib/albumd\n`, env, file))
+  })
+  expect(other).toBe(one)
 })
