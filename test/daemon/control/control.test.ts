@@ -16,7 +16,7 @@ import { openSynced } from '../../../src/synced/synced.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const never = new AbortController().signal
-const NO_CONFIG = { mirrors: [], state_dir: '/s', log: {}, status_page: {} } as unknown as Config
+const NO_CONFIG = { mirrors: [], state_dir: '/s', host: {}, log: {}, status_page: {} } as unknown as Config
 const output = { tell() {}, say() {}, progress() {}, begun() {} }
 
 /** A control socket with a command queue. The tests do the work of the daemon's loop. */
