@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { recordRunning } from '../../records/escrow.ts'
@@ -9,6 +10,7 @@ import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import type { LockedError } from '../../synced/lock.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { shellWord } from '../../words/text.ts'
 import { type Claim, stateFiles } from './claim.ts'
 import { bootId, earlierRequests, endRequests, startRequests } from './last-process.ts'
@@ -145,12 +147,8 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
       )
     const before = known ? undefined : recorded.find(mirror => mirror.album === album)
     if (before) {
-      const isMoved = !mirrors.some(mirror => mirror.folder === before.folder)
-      const move = `Say "albumd move-mirror ${shellWord(before.folder)} ${shellWord(folder)}" if the folder was moved; else put`
-      refuse(
-        'STATE_OTHER_FOLDER',
-        `Album "${album}" mirrors ${before.folder}, the config says ${folder}. ${isMoved ? move : 'Put'} mirrors[].folder back, or name another album or state_dir`,
-      )
+      const isConfigured = mirrors.some(mirror => mirror.folder === before.folder)
+      refuse('STATE_OTHER_FOLDER', otherFolder(before, folder, isConfigured))
     }
     const other = removed.find(mirror => overlap(albumPathOf(mirror.album, ''), albumPathOf(album, '')))
     if (other)
@@ -159,6 +157,15 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
         `Album "${album}" of ${folder} overlaps "${other.album}", which mirrored ${other.folder}. Put mirrors[] back, or name another state_dir than ${state_dir}`,
       )
   }
+}
+
+/** A folder that a config names leads elsewhere once a symbolic link lies in its place or in that of a folder above. */
+function otherFolder({ folder, album }: MirrorRow, now: string, isConfigured: boolean): string {
+  const isLink = realPathOf(folder) === now
+  const said = isLink ? `${folder} is a symbolic link to ${now} now` : `the config says ${now}`
+  const back = isLink ? 'put the folder back in place of the link' : 'put mirrors[].folder back'
+  const move = `Say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}" if the folder was moved; else ${back}`
+  return `Album "${album}" mirrors ${folder}, ${said}. ${isConfigured ? 'Put mirrors[].folder back' : move}, or name another album or state_dir`
 }
 
 function overlap(one: readonly string[], other: readonly string[]): boolean {

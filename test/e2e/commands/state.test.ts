@@ -107,6 +107,13 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
     err: expect.stringContaining('Stop that one first'),
   })
   expect(await daemon.stop()).toBe(0)
+  expect(await stage.sync()).toMatchObject({
+    code: 2,
+    err:
+      `albumd: Album "Photos" mirrors ${stage.pictures}, ${stage.pictures} is a symbolic link to ${there} now. ` +
+      `Say "albumd move-mirror ${stage.pictures} '${there}'" if the folder was moved; ` +
+      'else put the folder back in place of the link, or name another album or state_dir\n',
+  })
   expect(await stage.json('move-mirror', stage.pictures, there)).toEqual({
     schema: 1,
     from: stage.pictures,
