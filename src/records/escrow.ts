@@ -1,5 +1,6 @@
 import type { Tx } from '../synced/synced.ts'
 import type { EscrowRow } from '../synced/tables/escrow.ts'
+import type { FileKey } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
@@ -147,6 +148,12 @@ export function kept(tx: Tx, images: readonly number[], now: number): void {
       if (file.state === 'gone')
         writeFile(tx, 'image kept', file.state, { ...file, state: 'kept', since: now })
   }
+}
+
+/** The same for a picture of which no scan has found yet that it is gone: the next scan makes its file kept. */
+export function keptAhead(tx: Tx, { image, ...file }: FileKey & { image: number }, now: number): void {
+  tx.history.ofFile(file, { at: now, event: 'kept', detail: because('image_kept') })
+  tx.images.keep(image)
 }
 
 /** The host refused to delete the image. `dueAt`: the running time at which albumd tries again. */

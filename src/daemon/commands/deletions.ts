@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
-import { approved, type Grace, graceOf, kept } from '../../records/escrow.ts'
+import { realDisk } from '../../local/disk.ts'
+import { approved, type Grace, graceOf, kept, keptAhead } from '../../records/escrow.ts'
 import { movedTo } from '../../records/history.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { willBeHeld } from '../../sync/deletions/index.ts'
+import { checkRoot, missingPictures } from '../../sync/scan/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { FileAtPath } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -27,9 +31,12 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     most: z.int().min(0).optional(),
   }),
   async carryOut({ config, synced }, { action, path, most }) {
+    const now = Date.now()
     const held = listHeld(config, synced, path)
-    const waiting = path === undefined ? held : listPending(config, synced, path, Date.now())
-    if (path !== undefined && waiting.length === 0)
+    const waiting = path === undefined ? held : listPending(config, synced, path, now)
+    const isAhead = action === 'discard' && path !== undefined && most === undefined
+    const gone = isAhead ? goneUnnoticed(config, synced, path) : []
+    if (path !== undefined && waiting.length + gone.length === 0)
       throw new NotPossible(
         `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
@@ -40,9 +47,48 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     // A path means what waits there in its grace too, but not where a person has counted what is held.
     const meant = most === undefined ? waiting : held
     const decide = action === 'approve' ? approved : kept
-    await synced.commit(tx => decide(tx, imagesOf(synced, meant), Date.now()))
-    return { decided: meant }
+    await synced.commit(tx => {
+      decide(tx, imagesOf(synced, meant), now)
+      for (const { folder, name, image } of gone) keptAhead(tx, { folder, name, image: image.id }, now)
+    })
+    return { decided: [...meant, ...gone.map(picture => keptNow(picture, now))] }
   },
+}
+
+/**
+ * The pictures at and below `path` that are gone from the disk, and whose images still stand for them, because no scan has
+ * found them gone yet. An example: a person deletes a picture, and at once discards the deletion of an older image of the
+ * picture; then the newest image is meant too. A mirror whose root is in doubt has none, because its pictures may only be
+ * away.
+ */
+function goneUnnoticed({ mirrors }: Config, synced: Synced, path: string): GonePicture[] {
+  return mirrors.flatMap(({ folder: root }) => {
+    const row = synced.mirrors.of(root)
+    if (!row || !checkRoot(realDisk, synced, row).trusted) return []
+    const missing = missingPictures(realDisk, synced, row, at => isMeant(root, at, path))
+    return Array.from(missing, file => ({ ...file, root, image: synced.images.byId(file.image)! })).filter(
+      ({ image }) => image.kept === 0 && synced.escrow.of(image.id) === undefined,
+    )
+  })
+}
+
+type GonePicture = Omit<FileAtPath, 'image'> & { root: string; image: ImageRow }
+
+function keptNow({ root, path, image }: GonePicture, now: number): PendingDeletion {
+  return {
+    mirror: root,
+    path,
+    state: 'grace',
+    reason: 'deleted',
+    moved_to: null,
+    since: isoTime(now),
+    will_be_held: false,
+    goes_at: null,
+    grace: null,
+    size: image.size,
+    cdn_url: image.cdn_url,
+    image_id: image.remote_id,
+  }
 }
 
 function imagesOf({ images }: Synced, deletions: readonly PendingDeletion[]): number[] {

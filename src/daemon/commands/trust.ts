@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { realDisk } from '../../local/disk.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
+import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { type Command, NotPossible } from './command.ts'
 
@@ -40,8 +41,9 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
       return { trusted: false, reason: null, missing: 0, paths: [], in_doubt: found.elsewhere, keeps }
     let missing = 0
     const paths: string[] = []
-    for (const picture of keeps ? [] : missingPictures(realDisk, synced, found.mirror, path))
-      if (missing++ < NAMED) paths.push(picture)
+    const isIn = (picture: string) => isAtOrBelow(picture, path)
+    for (const picture of keeps ? [] : missingPictures(realDisk, synced, found.mirror, isIn))
+      if (missing++ < NAMED) paths.push(picture.path)
     await recordTrust(synced, found)
     return { trusted: true, reason: inWords(found.reason), missing, paths, in_doubt: [], keeps }
   },

@@ -1,6 +1,6 @@
 import type { Disk } from '../../local/disk.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { FileRow, FileState } from '../../synced/tables/files.ts'
+import type { FileAtPath, FileRow, FileState } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
@@ -246,23 +246,23 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
 }
 
 /**
- * The pictures at and below a folder that have an image and are not there now, by their paths below the mirror's root.
- * A generator, because there may be a million.
+ * The pictures of a mirror that have an image and are not there now, each with its path below the mirror's root. `isMeant`:
+ * only the paths that it is true for are looked at. A generator, because there may be a million.
  */
 export function* missingPictures(
   disk: Disk,
   synced: Synced,
   { id, folder: root }: MirrorRow,
-  path: string,
-): Generator<string> {
+  isMeant: (path: string) => boolean,
+): Generator<FileAtPath & { image: number }> {
   // A folder that an ignore rule hides is not scanned, so its pictures are not missing.
   const absent = new Set(synced.folders.absent(id))
   for (const folder of synced.folders.withFiles(id)) {
-    if (!isAtOrBelow(folder.path, path)) continue
-    for (const { name, image, state } of synced.files.ofFolder(folder.id)) {
+    for (const file of synced.files.ofFolder(folder.id)) {
+      const { name, image, state } = file
       if (image === null || state === 'kept' || (state === 'hidden' && absent.has(folder.path))) continue
-      const at = pathOf(folder.path, name)
-      if (whetherThere(disk, fullPath(root, at)) === 'no') yield at
+      const path = pathOf(folder.path, name)
+      if (isMeant(path) && whetherThere(disk, fullPath(root, path)) === 'no') yield { ...file, image, path }
     }
   }
 }

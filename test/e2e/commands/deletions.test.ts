@@ -305,3 +305,22 @@ it('deletions in their grace are listed with when they go, and each can be disca
   expect(await stage.paths()).toEqual(['Photos/a/0.png', 'Photos/a/2.png', 'Photos/a/3.png'])
   expect(await daemon.stop()).toBe(0)
 })
+
+it('a picture that is gone, and that no scan has missed yet, keeps its image when its deletion is discarded', async () => {
+  const stage = await setStage({ pictures: { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes } })
+  const before = await stage.listing()
+  const discard = () => stage.albumd('deletions', 'discard', 'a')
+  expect(await discard()).toMatchObject({ code: 2, err: expect.stringContaining('No deletion at or below') })
+  rmSync(join(stage.pictures, 'a/0.png'))
+  expect((await discard()).out).toContain('a/0.png (gone from the disk')
+  expect(await discard()).toMatchObject({ code: 2 })
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.listing()).toEqual(before)
+  // The other picture is mirrored as before.
+  rmSync(join(stage.pictures, 'a/1.png'))
+  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.paths()).toEqual(['Photos/a/0.png'])
+  // A disk that is away is no deletion.
+  renameSync(stage.pictures, `${stage.pictures}-away`)
+  expect(await discard()).toMatchObject({ code: 2 })
+})

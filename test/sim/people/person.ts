@@ -10,6 +10,7 @@ import {
   trustIn,
   whyNotMovedTo,
 } from '../../../src/sync/scan/trust.ts'
+import { isAtOrBelow } from '../../../src/sync/tree-path.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
 import { codeOf, inWords } from '../../../src/words/reasons.ts'
@@ -113,9 +114,9 @@ export function trustDoubtful(world: World): number {
 
 /** The person is told which pictures go by that. */
 function isToldWhatGoes({ state, disk, oracle }: World, view: Disk, mirror: MirrorRow, path: string): void {
-  for (const picture of missingPictures(view, state.synced, mirror, path))
-    if (disk.find(`${mirror.folder}/${picture}`)?.node.kind === 'file')
-      oracle.report('foretells', `${mirror.folder}/${picture} is said to be missing`)
+  for (const missing of missingPictures(view, state.synced, mirror, at => isAtOrBelow(at, path)))
+    if (disk.find(`${mirror.folder}/${missing.path}`)?.node.kind === 'file')
+      oracle.report('foretells', `${mirror.folder}/${missing.path} is said to be missing`)
 }
 
 function trustRoots({ otherRoot, trusted, lostMount, ignoreGone }: Doubts, root: string, path: string): void {
