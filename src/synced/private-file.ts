@@ -1,4 +1,13 @@
-import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { toDisk } from '../local/to-disk.ts'
 import { shellWord } from '../words/text.ts'
@@ -40,12 +49,15 @@ function isOpenToOthers(file: string): boolean {
 
 /**
  * Replaces a file atomically by one that only its owner can read. When this returns, a power cut loses nothing of the file,
- * neither its name nor its times. After a failure the file is as it was. Throws Node's errors.
+ * neither its name nor its times. After a failure the file is as it was. `text`: also from what the new file, still empty,
+ * looks like. Throws Node's errors.
  */
-export function replaceFile(file: string, text: string): void {
+export function replaceFile(file: string, text: string | ((made: BigIntStats) => string)): void {
   const unfinished = `${file}.tmp`
   try {
-    writeFileSync(unfinished, text, { mode: 0o600, flush: true })
+    writeFileSync(unfinished, '', { mode: 0o600 })
+    const whole = typeof text === 'string' ? text : text(statSync(unfinished, { bigint: true }))
+    writeFileSync(unfinished, whole, { flush: true })
     renameSync(unfinished, file)
   } catch (error) {
     rmSync(unfinished, { force: true })

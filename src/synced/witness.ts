@@ -1,25 +1,27 @@
-import { readFileSync, statSync } from 'node:fs'
+import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 import { toDisk } from '../local/to-disk.ts'
 import { replaceFile } from './private-file.ts'
 
 /**
  * The witness is a small file beside the database. It shows when an older copy of the database was put back. It counts how
  * often the database was opened, and an older copy was opened less often. It also holds the ctime of the database, which no
- * tool can set.
+ * tool can set, and the birth of the witness itself, which no copy of the witness has.
  */
 export interface Witness {
   /** How often the database was opened for work. */
   generation: number
   /**
-   * Inode, size and ctime of the database after a clean end. Null while a process works on the database, and after an end
-   * that was not clean.
+   * What the database looked like after a clean end. Null while a process works on the database, and after an end that was
+   * not clean.
    */
   closed: FileMark | null
   /** Whether intents were open in the journal at a clean end. */
   unsettled: boolean
   /** Whether a process found the database damaged while it worked on it. */
   damaged: boolean
-  /** Inode, size and ctime of the witness file itself. */
+  /** Whether this is the very file that albumd wrote. False for a copy of the file, and where that is not known. */
+  isOriginal: boolean
+  /** What the witness file itself looks like. */
   mark: FileMark
 }
 
@@ -30,6 +32,7 @@ export interface Witness {
 export interface FileMark {
   ino: string
   size: string
+  mtime: string
   ctime: string
 }
 
@@ -64,7 +67,7 @@ export function judge(
   if (opened < witness.generation) return 'restored'
   // The power was cut after the database was written and before the witness was.
   if (opened > witness.generation) return 'cut_off'
-  if (witness.closed) return sameFile(witness.closed, database) ? 'clean' : 'restored'
+  if (witness.closed) return isAsClosed(witness.closed, database, witness.isOriginal) ? 'clean' : 'restored'
   // Database and witness count the same, as when both were restored from one copy. But a restored witness is a new file
   // with another inode and ctime, and the database remembers those of the old file.
   const sawThisOne = seen?.startsWith(`${opened} `) && seen !== seenAs(witness)
@@ -81,14 +84,15 @@ export function readWitness(file: string): Witness | null {
   const mark = markOf(file)
   if (!mark) return null
   try {
-    const { generation, closed, damaged, unsettled } = (JSON.parse(readFileSync(file, 'utf8')) ??
-      {}) as Partial<Witness>
+    const { generation, closed, damaged, unsettled, born } = (JSON.parse(readFileSync(file, 'utf8')) ??
+      {}) as Partial<Witness & { born: string }>
     if (!Number.isSafeInteger(generation)) return null
     return {
       generation: generation!,
       closed: closed ?? null,
       unsettled: unsettled === true,
       damaged: damaged === true,
+      isOriginal: born !== undefined && born === birthOf(statSync(file, { bigint: true })),
       mark,
     }
   } catch (error) {
@@ -97,17 +101,18 @@ export function readWitness(file: string): Witness | null {
   }
 }
 
-/** Replaces the witness, so that it lasts. Answers inode, size and ctime of the new file. */
-export function writeWitness(file: string, witness: Omit<Witness, 'mark'>): FileMark {
-  replaceFile(file, `${JSON.stringify(witness)}\n`)
+/** Replaces the witness, so that it lasts. Answers what the new file looks like. */
+export function writeWitness(file: string, witness: Omit<Witness, 'mark' | 'isOriginal'>): FileMark {
+  replaceFile(file, made => `${JSON.stringify({ ...witness, born: birthOf(made) })}\n`)
   return markOf(file)!
 }
 
-/** Inode, size and ctime of a file. Null when the file does not exist or is empty. */
+/** What a file looks like. Null when the file does not exist or is empty. */
 export function markOf(file: string): FileMark | null {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   if (!stats || stats.size === 0n) return null
-  return { ino: String(stats.ino), size: String(stats.size), ctime: String(stats.ctimeNs) }
+  const { ino, size, mtimeNs, ctimeNs } = stats
+  return { ino: String(ino), size: String(size), mtime: String(mtimeNs), ctime: String(ctimeNs) }
 }
 
 /** Like `markOf`, but syncs the file's times to the disk before. So after a power cut the file still has the same ctime. */
@@ -116,6 +121,19 @@ export function lastingMarkOf(file: string): FileMark | null {
   return markOf(file)
 }
 
-function sameFile(a: FileMark, b: FileMark): boolean {
-  return a.ino === b.ino && a.size === b.size && a.ctime === b.ctime
+/**
+ * Which file this is. No copy is the same, not even one that is written over the file. Undefined on a disk that keeps no
+ * time of birth: there Node answers 0, or the ctime, which changes when the witness gets its name.
+ */
+function birthOf({ ino, birthtimeNs }: BigIntStats): string | undefined {
+  return birthtimeNs === 0n ? undefined : `${ino} ${birthtimeNs}`
+}
+
+/**
+ * Whether the database is as it was closed. A chmod changes the ctime alone. A copy of a whole state folder that keeps the
+ * times and is written over the files differs in the ctime alone, too, but its witness is a copy.
+ */
+function isAsClosed(closed: FileMark, now: FileMark, byOriginal: boolean): boolean {
+  const isSame = closed.ino === now.ino && closed.size === now.size
+  return isSame && (closed.ctime === now.ctime || (byOriginal && closed.mtime === now.mtime))
 }

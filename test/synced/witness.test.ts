@@ -1,10 +1,18 @@
+import { execFileSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type FileMark, judge, readWitness, seenAs, writeWitness } from '../../src/synced/witness.ts'
 import { tempFile } from '../temp-folder.ts'
 
-const mark = (ino: number): FileMark => ({ ino: String(ino), size: '4096', ctime: '1' })
-const open = { generation: 5, closed: null, unsettled: false, damaged: false, mark: mark(2) }
+const mark = (ino: number): FileMark => ({ ino: String(ino), size: '4096', mtime: '1', ctime: '1' })
+const open = {
+  generation: 5,
+  closed: null,
+  unsettled: false,
+  damaged: false,
+  isOriginal: true,
+  mark: mark(2),
+}
 const closed = { ...open, closed: mark(1) }
 const remembers = (generation: number | null, seen = open) => ({
   generation,
@@ -18,6 +26,15 @@ describe('what a database and its witness say together', () => {
     ['cut_off', 'an albumd before the witness left it', remembers(null), mark(1), null],
     ['clean', 'it is the one that was closed', remembers(5), mark(1), closed],
     ['restored', 'it is another file than was closed', remembers(5), mark(3), closed],
+    ['clean', 'only its attributes changed', remembers(5), { ...mark(1), ctime: '2' }, closed],
+    ['restored', 'it was written to', remembers(5), { ...mark(1), mtime: '2', ctime: '2' }, closed],
+    [
+      'restored',
+      'a copy with the old times lies over both',
+      remembers(5),
+      { ...mark(1), ctime: '2' },
+      { ...closed, isOriginal: false },
+    ],
     ['restored', 'it was opened less often', remembers(4), mark(1), closed],
     ['restored', 'it was opened less often, and nothing was closed', remembers(4), mark(1), open],
     [
@@ -56,8 +73,18 @@ describe('the witness', () => {
     expect(readWitness(file)).toBeNull()
     const witness = { generation: 3, closed: mark(1), unsettled: true, damaged: false }
     const written = writeWitness(file, witness)
-    expect(readWitness(file)).toEqual({ ...witness, mark: written })
+    expect(readWitness(file)).toEqual({ ...witness, isOriginal: true, mark: written })
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('is no original as a copy, not even over the original', () => {
+    const [file, copy] = [tempFile('albumd.witness'), tempFile('albumd.witness')]
+    writeWitness(file, { generation: 3, closed: mark(1), unsettled: false, damaged: false })
+    execFileSync('cp', ['-a', file, copy])
+    expect(readWitness(copy)).toMatchObject({ generation: 3, isOriginal: false })
+    writeWitness(file, { generation: 4, closed: mark(1), unsettled: false, damaged: false })
+    execFileSync('cp', ['-a', copy, file])
+    expect(readWitness(file)).toMatchObject({ generation: 3, isOriginal: false })
   })
 
   it('is none where it is something else', () => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   openSync,
@@ -85,6 +86,14 @@ describe('records', () => {
     expect(statSync(at.files.witness).mode & 0o777).toBe(0o600)
   })
 
+  it('are opened unchanged after a change of their attributes, without a line', () => {
+    const at = place()
+    at.use(fill)
+    chmodSync(at.files.database, 0o640)
+    expect(look(at)).toEqual(asTheyWere)
+    expect(at.said).toEqual([])
+  })
+
   it('are opened unchanged after an end that was not clean', () => {
     const at = place()
     at.use(fill)
@@ -148,6 +157,15 @@ describe('records that were restored', () => {
         records.close('clean')
         rmSync(at.folder, { recursive: true })
         copy(backup(at), at.folder)
+      },
+    ],
+    [
+      'are a state folder restored whole over the current one',
+      (at: Place) => {
+        at.use(fill)
+        copy(at.folder, backup(at))
+        at.use()
+        execFileSync('cp', ['-a', `${backup(at)}/.`, at.folder])
       },
     ],
     [
