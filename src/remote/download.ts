@@ -3,8 +3,8 @@ import { because, codeOf, type Reason } from '../words/reasons.ts'
 import { paceOf } from './gate/rate-window.ts'
 import type { Delivered } from './host.ts'
 import { type Address, deliveryAddress, parseAddress } from './http/address.ts'
-import type { HttpRequest, TransportError } from './http/exchange.ts'
-import { Http, type HttpOptions } from './http/http.ts'
+import type { HttpOptions, HttpRequest, TransportError } from './http/exchange.ts'
+import { Http } from './http/http.ts'
 
 /** The result of a download. */
 export type Downloaded =

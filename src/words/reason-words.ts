@@ -65,6 +65,8 @@ export const WORDS = {
   // Why a request failed. `where`: host and port.
   no_connection: 'Cannot reach {where} ({code:connection})',
   bad_certificate: 'Certificate of {where} {code:certificate}',
+  other_authority:
+    "Certificate of {where} is not trusted, because host.ca_file holds another authority. Name the host's own there or in --ca-file of albumd init, or leave it out for a public one",
   no_secure_connection: 'No secure connection to {where} ({code}). Check that it speaks HTTPS',
   connection_failed: 'Connection to {where} failed ({code})',
   not_http: '{where} answered with something that is not HTTP. Check host.base_url',

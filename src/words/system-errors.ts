@@ -68,6 +68,11 @@ export function certificateFault(code: string): string | null {
   return CERTIFICATE_FAULTS[code] ?? (OF_CERTIFICATE.test(code) ? UNTRUSTED : null)
 }
 
+/** Whether a certificate, by Node's code, comes from an authority that is not trusted. */
+export function isUntrusted(code: string): boolean {
+  return certificateFault(code) === UNTRUSTED
+}
+
 /** Whether an error, by Node's code, ended the attempt to secure a connection. */
 export function isOfTls(code: string): boolean {
   return certificateFault(code) !== null || /^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code)

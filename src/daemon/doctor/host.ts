@@ -76,7 +76,7 @@ export async function checkTls(
     if (left > SOON_MS) return pass('tls', said)
     return warn('tls', said, 'Expires soon, so whoever runs the host must renew it')
   } catch (error) {
-    const { code, message } = explainTransportError(error as Error, `${name}:${port || 443}`)
+    const { code, message } = explainTransportError(error as Error, `${name}:${port || 443}`, ca ?? undefined)
     // The words for a fault of TLS say what to do. Without a connection, nothing is known of the certificate.
     const fault =
       code === 'HOST_TLS' ? fail('tls', inWords(message)) : fail('host', inWords(message), CHECK_ADDRESS)

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { because, type Reason } from '../../words/reasons.ts'
-import { CONNECTION_ERRORS, certificateFault, isOfTls } from '../../words/system-errors.ts'
+import { CONNECTION_ERRORS, certificateFault, isOfTls, isUntrusted } from '../../words/system-errors.ts'
 import type { Address } from './address.ts'
 
 /** The most bytes of an answer. The longest answer of §4, a page of a listing, is far shorter. */
@@ -13,6 +13,13 @@ export interface ChunkedBody {
   /** Bytes. */
   length: number
   chunks: AsyncIterable<Uint8Array>
+}
+
+export interface HttpOptions {
+  /** The authorities (PEM) to trust instead of those that Node knows. */
+  ca?: string
+  /** The longest time without progress, in milliseconds. */
+  timeoutMs: number
 }
 
 export interface HttpRequest {
@@ -58,13 +65,13 @@ const ABORTED = new Error('aborted')
  * ECONNRESET. With `left: 'part'` the upload node never had the whole picture and stored nothing, so the picture can be
  * sent again at once. With `left: 'all'` the node may have stored the picture, so recovery has to find out first.
  *
- * `timeoutMs`: the longest time without progress. Rejects with what `onStart`, `onChunk` or the body's chunks throw, and
- * with nothing else.
+ * `timeoutMs`: the longest time without progress. `ca`: see `explainTransportError`. Rejects with what `onStart`, `onChunk`
+ * or the body's chunks throw, and with nothing else.
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,
-  timeoutMs: number,
+  { timeoutMs, ca }: HttpOptions,
   signal: AbortSignal,
 ): Promise<HttpResult> {
   if (signal.aborted) return Promise.resolve({ kind: 'cancelled', left: 'nothing' })
@@ -192,7 +199,7 @@ export function exchange(
         const { status, headers, chunks } = answer
         end({ kind: 'answer', left, status, headers, body: Buffer.concat(chunks) })
       },
-      onResponseError: (_, error) => silence(explainTransportError(error, where)),
+      onResponseError: (_, error) => silence(explainTransportError(error, where, ca)),
     },
   )
   return settled.promise
@@ -210,12 +217,14 @@ export interface TransportError {
 
 const NO_HTTP = ['HTTPParserError', 'HeadersOverflowError', 'ResponseContentLengthMismatchError']
 
-/** `where` is host:port. */
-export function explainTransportError(error: Error, where: string): TransportError {
+/** `where` is host:port. `ca`: the authorities of the config, or undefined when it names none. */
+export function explainTransportError(error: Error, where: string, ca: string | undefined): TransportError {
   const code = (error as NodeJS.ErrnoException).code ?? ''
   if (code in CONNECTION_ERRORS)
     return { code: 'HOST_UNREACHABLE', message: because('no_connection', { where, code }) }
   if (isOfTls(code)) {
+    if (ca !== undefined && isUntrusted(code))
+      return { code: 'HOST_TLS', message: because('other_authority', { where }) }
     const kind = certificateFault(code) === null ? 'no_secure_connection' : 'bad_certificate'
     return { code: 'HOST_TLS', message: because(kind, { where, code }) }
   }

@@ -4,16 +4,9 @@ import type { Socket } from 'node:net'
 // to load.
 import buildConnector from 'undici/lib/core/connect.js'
 import Client from 'undici/lib/dispatcher/client.js'
-import { exchange, type HttpRequest, type HttpResult } from './exchange.ts'
+import { exchange, type HttpOptions, type HttpRequest, type HttpResult } from './exchange.ts'
 
 const CONNECT_MS = 10_000
-
-export interface HttpOptions {
-  /** The authorities (PEM) to trust instead of those that Node knows. */
-  ca?: string
-  /** The longest time without progress, in milliseconds. */
-  timeoutMs: number
-}
 
 /**
  * HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, answers of limited length. Each request
@@ -21,16 +14,17 @@ export interface HttpOptions {
  * window was told.
  */
 export class Http {
-  readonly #timeoutMs: number
-  readonly #options: Client.Options
+  readonly #options: HttpOptions
+  readonly #connection: Client.Options
   /** All connections. A connection without a request has its origin as value, a connection with a request has null. */
   readonly #connections = new Map<Client, string | null>()
   readonly #sockets = new Set<Socket>()
   readonly #connecting = new AbortController()
   #isClosed = false
 
-  constructor({ ca, timeoutMs }: HttpOptions) {
-    this.#timeoutMs = timeoutMs
+  constructor(options: HttpOptions) {
+    this.#options = options
+    const { ca, timeoutMs } = options
     const { signal } = this.#connecting
     // The default limit of 10 listeners is lifted, because each connection adds a listener to the signal.
     setMaxListeners(0, signal)
@@ -41,7 +35,7 @@ export class Http {
       // HTTP/2 is switched off, because with it nobody can tell when the last byte of a body has left.
       allowH2: false,
     })
-    this.#options = {
+    this.#connection = {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       connect: (options, connected) =>
@@ -71,7 +65,7 @@ export class Http {
     this.#connections.set(connection, null)
     let isKept = false
     try {
-      const result = await exchange(connection, request, this.#timeoutMs, signal)
+      const result = await exchange(connection, request, this.#options, signal)
       isKept = result.kind === 'answer' && isOwn?.(result) === true
       return result
     } finally {
@@ -95,7 +89,7 @@ export class Http {
 
   /** Makes a connection. undici opens it only when it gets a request. */
   #connect(origin: string): Client {
-    const connection = new Client(origin, this.#options)
+    const connection = new Client(origin, this.#connection)
     // After `close`, the new connection is destroyed at once, so that it answers every request with an error.
     if (this.#isClosed) void connection.destroy()
     connection.on('disconnect', () => {

@@ -48,12 +48,14 @@ test('a host of an unknown authority is not trusted, and the message says what t
   expect(untrusted.message).toMatch(/^Certificate of 127\.0\.0\.1:\d+ is not trusted\. .*host\.ca_file/)
 })
 
-test('a host of an authority with the same name and another key is not trusted, with the same words', async () => {
+test('a host of an authority with the same name and another key is not trusted, and the message says why', async () => {
   const origin = await serveWith(await certificateFor('127.0.0.1'))
   const { cert: ca } = await makeAuthority()
   const untrusted = await failureOf(clientOf(origin, { ca }).deleteImage('x', never))
   expect(untrusted).toMatchObject({ code: 'HOST_TLS' })
-  expect(untrusted.message).toMatch(/^Certificate of 127\.0\.0\.1:\d+ is not trusted\. .*host\.ca_file/)
+  expect(untrusted.message).toMatch(
+    /^Certificate of 127\.0\.0\.1:\d+ is not trusted, because host\.ca_file holds another authority\. .*leave it out/,
+  )
 })
 
 test('a certificate for another address is refused', async () => {
