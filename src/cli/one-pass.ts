@@ -1,4 +1,4 @@
-import { KEY_REMEDY } from '../config/host-access.ts'
+import { keyRemedy } from '../config/host-access.ts'
 import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
 import type { PassResult } from '../daemon/commands/sync.ts'
@@ -50,7 +50,13 @@ export async function onePass<N extends PassName>(
     const exitCode = notCompared ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
     if (json) printJson(inJson(exitCode, done, result))
     else
-      report(done, notCompared, result, quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine)
+      report(
+        done,
+        notCompared,
+        result,
+        keyRemedy(config, carried.byDaemon ? null : process.env),
+        quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
+      )
     return { exitCode, result }
   } finally {
     progress.end()
@@ -76,6 +82,7 @@ function report(
   done: Tally,
   notCompared: number | null,
   { mirrors, stopped, paused, uploads_go_on }: PassResult,
+  key: string,
   say: (line: string) => void,
 ): void {
   const { linked } = done.counts
@@ -94,30 +101,31 @@ function report(
     const sum = mirrors.reduce((total, mirror) => total + mirror[field], 0)
     if (sum > 0) say(inWords(sum))
   }
-  sayStopped(stopped, PLAN_REMEDY, uploads_go_on)
+  sayStopped(stopped, { key, plan: PLAN_REMEDY, goesOn: uploads_go_on })
 }
 
-/**
- * Tells what the host refused. `plan`: what a person can do when the plan forbids something. `goesOn`: when uploads go on
- * after a used-up quota, ISO 8601.
- */
-export function sayStopped(
-  stopped: readonly HostFailure[],
-  plan: string,
-  goesOn: string | null = null,
-): void {
+/** What a person can do about a refusal of the host. */
+interface Remedies {
+  key: string
+  /** When the plan forbids something. */
+  plan: string
+  /** When uploads go on after a used-up quota, ISO 8601. */
+  goesOn?: string | null
+}
+
+/** Tells what the host refused. */
+export function sayStopped(stopped: readonly HostFailure[], remedies: Remedies): void {
   // An answer that the host gave for two endpoints is told once.
-  for (const line of new Set(stopped.map(failure => stoppedInWords(failure, plan, goesOn)))) sayAside(line)
+  for (const line of new Set(stopped.map(failure => stoppedInWords(failure, remedies)))) sayAside(line)
 }
 
-/** What the host refused, and what a person can do. `plan` and `goesOn`: as in `sayStopped`. */
+/** What the host refused, and what a person can do. */
 export function stoppedInWords(
   { code, message, remedy }: HostFailure,
-  plan: string,
-  goesOn: string | null = null,
+  { key, plan, goesOn = null }: Remedies,
 ): string {
   const remedies: { [remedy in HostFailure['remedy']]?: string } = {
-    key: `; ${KEY_REMEDY}`,
+    key: `; ${key}`,
     plan: `; ${plan}`,
     ...(goesOn !== null && {
       quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves`,

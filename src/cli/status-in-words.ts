@@ -17,8 +17,11 @@ import {
   sizeInWords,
 } from '../words/text.ts'
 
-/** The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. */
-export function statusInWords(status: Status, now: PageNow | null): string {
+/**
+ * The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. `keyRemedy`: what a person can
+ * do when the host refuses the key.
+ */
+export function statusInWords(status: Status, now: PageNow | null, keyRemedy = KEY_REMEDY): string {
   const lines = [
     status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
   ]
@@ -51,7 +54,7 @@ export function statusInWords(status: Status, now: PageNow | null): string {
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
-  lines.push(...blocksInWords(status.blocks))
+  lines.push(...blocksInWords(status.blocks, keyRemedy))
   for (const failure of status.failures) lines.push(failureInWords(failure, status))
   return `${lines.join('\n')}\n`
 }
@@ -79,7 +82,7 @@ export function auditInWords({ last, findings, under_way, left_off }: AuditStatu
 }
 
 /** When the host refuses several endpoints with the same code and message, they share one line. */
-function blocksInWords(blocks: Status['blocks']): string[] {
+function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
   const same = Map.groupBy(blocks, ({ code, message }) => `${code} ${message}`)
   return [...same.values()].flatMap(alike => {
     const [{ code, message, needs_person }] = alike as [Status['blocks'][number]]
@@ -92,7 +95,7 @@ function blocksInWords(blocks: Status['blocks']): string[] {
     const again = last === undefined ? '' : `, said again at ${localTime(last)}`
     const next = alike.flatMap(({ next_try_at }) => next_try_at ?? []).sort()[0] ?? null
     const said = `${needs_person ? 'refused' : 'waiting'} ${uses}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
-    return KEY_REFUSED.has(code) ? [said, `        ${KEY_REMEDY}`] : [said]
+    return KEY_REFUSED.has(code) ? [said, `        ${keyRemedy}`] : [said]
   })
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { shellWord } from '../words/text.ts'
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded } from './paths.ts'
 import type { Config } from './schema.ts'
@@ -20,9 +21,19 @@ export interface KeySource {
   host: Pick<Config['host'], 'api_key_file'> & Partial<Pick<Config['host'], 'key_beside'>>
 }
 
-/** What a person can do when the host refuses the key. */
+/** What a person can do when the host refuses the key, and nobody knows where the key came from. */
 export const KEY_REMEDY =
   'check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
+
+/**
+ * What a person can do when the host refuses the key, naming where the key comes from. `env`: of the process that works with
+ * the key; null when another process does.
+ */
+export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): string {
+  const found = keyFileOf(config, env ?? {})
+  if (found) return `check the key: ${namedBy(found)}`
+  return env?.ALBUMD_API_KEY ? 'check the key: $ALBUMD_API_KEY' : KEY_REMEDY
+}
 
 /** The longest key that is accepted, in bytes. */
 const LONGEST = 4096
@@ -35,7 +46,8 @@ const LONGEST = 4096
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const found = keyFileOf(config, env)
   if (found !== null) return readKeyFile(found)
-  if (env.ALBUMD_API_KEY) return { key: checked(env.ALBUMD_API_KEY, '$ALBUMD_API_KEY'), warning: null }
+  const { ALBUMD_API_KEY: given } = env
+  if (given) return { key: checked(given, message => refusal('$ALBUMD_API_KEY', message)), warning: null }
   throw refusal(
     'host.api_key_file',
     'No API key. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
@@ -45,9 +57,19 @@ export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
 /** A file that holds the key. */
 interface KeyFile {
   file: string
-  /** What names the file, for a person. */
-  source: string
-  isBeside: boolean
+  kind: keyof typeof KEY_FILES
+}
+
+/** What names the file of the key, for a person. */
+const KEY_FILES = {
+  named: 'host.api_key_file',
+  credential: 'systemd credential "api-key"',
+  beside: 'the API key beside the config',
+}
+
+/** systemd makes the file of a credential from a file that only its unit names. */
+function namedBy({ file, kind }: KeyFile): string {
+  return kind === 'credential' ? KEY_FILES[kind] : `${KEY_FILES[kind]} (${file})`
 }
 
 /** The file that holds the key, or null when no file does. */
@@ -56,38 +78,41 @@ export function keyFileOf(
   { ALBUMD_API_KEY, CREDENTIALS_DIRECTORY }: NodeJS.ProcessEnv,
 ): KeyFile | null {
   const { api_key_file: named, key_beside: beside } = host
-  if (named !== undefined) return { file: named, source: 'host.api_key_file', isBeside: false }
+  if (named !== undefined) return { file: named, kind: 'named' }
   if (ALBUMD_API_KEY) return null
   if (CREDENTIALS_DIRECTORY) {
-    const file = join(CREDENTIALS_DIRECTORY, 'api-key')
-    return { file, source: 'systemd credential "api-key"', isBeside: false }
+    return { file: join(CREDENTIALS_DIRECTORY, 'api-key'), kind: 'credential' }
   }
   if (beside === undefined || !existsSync(beside)) return null
-  return { file: beside, source: 'the API key beside the config', isBeside: true }
+  return { file: beside, kind: 'beside' }
 }
 
-function readKeyFile({ file, source }: KeyFile): ApiKey {
+function readKeyFile({ file, kind }: KeyFile): ApiKey {
+  const refuse = (message: string) =>
+    kind === 'credential' ? refusal(KEY_FILES[kind], message) : refusalOf(file, KEY_FILES[kind], message)
   const missing = 'no such file, and it must hold the API key'
-  const { bytes, mode } = readBounded(file, LONGEST, missing, message => refusalOf(file, source, message))
-  return { key: checked(bytes.toString(), source), warning: warningOf(mode, source, 'the key') }
+  const { bytes, mode } = readBounded(file, LONGEST, missing, refuse)
+  return {
+    key: checked(bytes.toString(), refuse),
+    warning: warningOf(mode, KEY_FILES[kind], file, 'the key'),
+  }
 }
 
 /** The warning when other users may read a secret. Windows has no such bits, and Node shows them all as set there. */
-function warningOf(mode: number, source: string, secret: string): SecretWarning | null {
+function warningOf(mode: number, source: string, file: string, secret: string): SecretWarning | null {
   if (process.platform === 'win32' || (mode & 0o044) === 0) return null
   return {
     message: `${source}: Other users of this machine can read ${secret}`,
-    remedy: 'Keep the file to its owner: chmod 600',
+    remedy: `Keep the file to its owner: chmod 600 ${shellWord(file)}`,
   }
 }
 
-function checked(text: string, source: string): string {
+function checked(text: string, refuse: (message: string) => ConfigError): string {
   const key = text.trim()
-  if (key === '') throw refusal(source, 'is empty, and must hold the API key')
-  if (text.length > LONGEST)
-    throw refusal(source, `is over ${LONGEST} bytes, and must hold the API key alone`)
-  if (/[\r\n]/.test(key)) throw refusal(source, 'has several lines, and must hold the API key alone')
-  if (!mayBeKey(key)) throw refusal(source, 'holds characters that no API key has')
+  if (key === '') throw refuse('is empty, and must hold the API key')
+  if (text.length > LONGEST) throw refuse(`is over ${LONGEST} bytes, and must hold the API key alone`)
+  if (/[\r\n]/.test(key)) throw refuse('has several lines, and must hold the API key alone')
+  if (!mayBeKey(key)) throw refuse('holds characters that no API key has')
   return key
 }
 
@@ -138,7 +163,7 @@ function readPassword(
   if (password === '') throw refuse('is empty, and must hold the password of account.shared')
   if (bytes.length > LONGEST || /[\r\n]/.test(password))
     throw refuse('must hold the password of account.shared alone')
-  return { password, warning: warningOf(mode, source, 'the password') }
+  return { password, warning: warningOf(mode, source, file, 'the password') }
 }
 
 /** The refusal of the file of a secret. The path is shown when a file is there: any other path may be the secret itself. */

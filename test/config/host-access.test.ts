@@ -2,7 +2,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config-error.ts'
-import { readApiKey, readStoreAccess } from '../../src/config/host-access.ts'
+import { keyRemedy, readApiKey, readStoreAccess } from '../../src/config/host-access.ts'
 import { asNobody } from '../nobody.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { parse, SHORTEST } from './config-text.ts'
@@ -82,7 +82,28 @@ describe('the API key', () => {
     ['h'.repeat(4097), 'is over 4096 bytes, and must hold the API key alone'],
   ])('%j is refused without being shown', (content, message) => {
     write(content)
-    expect(refusal(fromFile)).toBe(`host.api_key_file: ${message}`)
+    expect(refusal(fromFile)).toBe(`host.api_key_file: ${file} ${message}`)
+    expect(refusal(() => readApiKey({ host }, { CREDENTIALS_DIRECTORY: folder }))).toBe(
+      `systemd credential "api-key": ${message}`,
+    )
+  })
+
+  it('that the host refuses is looked for where it came from', () => {
+    const config = parse(SHORTEST, { HOME: folder }, join(folder, 'config.yaml'))
+    const named = { host: { ...host, api_key_file: file } }
+    const env = { ALBUMD_API_KEY: 'key-of-env' }
+    const credential = { CREDENTIALS_DIRECTORY: folder }
+    const anywhere = 'host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
+    for (const [from, where] of [
+      [keyRemedy(named, env), `host.api_key_file (${file})`],
+      [keyRemedy(named, null), `host.api_key_file (${file})`],
+      [keyRemedy(config, env), '$ALBUMD_API_KEY'],
+      [keyRemedy(config, credential), 'systemd credential "api-key"'],
+      [keyRemedy(config, null), anywhere],
+    ])
+      expect(from).toBe(`check the key: ${where}`)
+    write('key-beside')
+    expect(keyRemedy(config, null)).toBe(`check the key: the API key beside the config (${file})`)
   })
 
   it('as long as 4096 bytes is a key', () => {
@@ -126,7 +147,7 @@ describe('the API key', () => {
       warned
         ? {
             message: 'host.api_key_file: Other users of this machine can read the key',
-            remedy: 'Keep the file to its owner: chmod 600',
+            remedy: `Keep the file to its owner: chmod 600 ${file}`,
           }
         : null,
     )

@@ -1,3 +1,4 @@
+import { keyRemedy } from '../../config/host-access.ts'
 import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/status.ts'
 import { count, printable } from '../../words/text.ts'
@@ -38,12 +39,14 @@ export const auditCommand = configCommand(
       sayAside(`compared ${bar.inWords()}`)
     }
     try {
-      const audited = await carryOut(config, 'audit', { repair }, interrupts, { progress })
-      const { result, verdict } = audited.result
+      const { result: audited, byDaemon } = await carryOut(config, 'audit', { repair }, interrupts, {
+        progress,
+      })
+      const { result, verdict } = audited
       bar.end()
       if (result === null) sayAside('Nothing is recorded yet. Run "albumd sync" or "albumd adopt" first')
       if (json) printJson(inJson(result ?? NOTHING))
-      else if (result) report(result, repair, quiet)
+      else if (result) report(result, repair, quiet, keyRemedy(config, byDaemon ? null : process.env))
       // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.
       if (!json && result?.stopped.length === 0 && verdict === 'left') printLine(NOT_IN_SYNC)
       return exitCodeOf(result ?? NOTHING, verdict)
@@ -77,6 +80,7 @@ function report(
   { complete, albums, skipped, findings, flat, withheld, stopped }: AuditResult,
   repair: boolean,
   quiet: boolean,
+  key: string,
 ): void {
   const rows = findings.map(finding => [
     finding.kind,
@@ -97,7 +101,7 @@ function report(
       printLine(`flat: ${printable(path)} lies in ${inAlbum(album)}, not in ${inAlbum(belongs_in)}`)
     if (!quiet) printLine(summary(albums, findings, repair))
   }
-  sayStopped(stopped, 'an audit compares listings, and waits for a plan that has them')
+  sayStopped(stopped, { key, plan: 'an audit compares listings, and waits for a plan that has them' })
   if (!complete && stopped.length === 0 && skipped.length === 0)
     sayAside('the audit was stopped; the next one goes on where it was')
 }

@@ -1,3 +1,4 @@
+import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { MirrorLocation } from '../../sync/outlook/index.ts'
@@ -125,9 +126,10 @@ async function send(
     const [stopped] = result.stopped
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
     const { needsPerson } = await import('../../remote/failures.ts')
+    const key = keyRemedy(config, byDaemon ? null : process.env)
     const ofStop = (failure: HostFailure): Why => ({
       code: failure.code,
-      reason: stoppedInWords(failure, PLAN_REMEDY),
+      reason: stoppedInWords(failure, { key, plan: PLAN_REMEDY }),
       ...(!needsPerson(failure.code) && { again: failure.remedy === 'quota' ? result.uploads_go_on : null }),
     })
     const all = paused ? { code: 'PAUSED', reason: pauseInWords(paused) } : stopped && ofStop(stopped)

@@ -1,3 +1,4 @@
+import { keyRemedy } from '../../config/host-access.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { statusInWords } from '../status-in-words.ts'
@@ -22,7 +23,9 @@ export const statusCommand = configCommand(
       const now = status.running ? await (await import('../../page/ask.ts')).askPage(config) : null
       const { page = null, uploading = [], rate = null } = now ?? {}
       const shown = { schema: SCHEMA, ...status, page, uploading, rate }
-      return args.json ? `${JSON.stringify(shown)}\n` : statusInWords(status, now)
+      return args.json
+        ? `${JSON.stringify(shown)}\n`
+        : statusInWords(status, now, keyRemedy(config, status.running ? null : process.env))
     }
     if (!args.watch) process.stdout.write(await show())
     const interrupts = args.watch ? onInterrupts() : null

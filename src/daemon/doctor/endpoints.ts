@@ -81,18 +81,22 @@ const EMPTY_PICTURE = {
 }
 
 /** Whether the host takes the key, and what the plan allows. Sends one request to each endpoint. */
-export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): AsyncGenerator<Finding> {
+export async function* checkEndpoints(
+  host: ImageHost,
+  signal: AbortSignal,
+  keyRemedy = KEY_REMEDY,
+): AsyncGenerator<Finding> {
   for (const endpoint of ASKED) {
     const outcome = await QUESTIONS[endpoint].ask(host, signal)
     if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
-      yield { ...fail('key', `The host refused the key: ${inWords(message)} (${code})`, KEY_REMEDY), code }
+      yield { ...fail('key', `The host refused the key: ${inWords(message)} (${code})`, keyRemedy), code }
       return
     }
     if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))
       yield pass('key', 'the host accepts it')
-    yield outcome.ok ? judgeSuccess(endpoint) : judgeFailure(endpoint, outcome.failure)
+    yield outcome.ok ? judgeSuccess(endpoint) : judgeFailure(endpoint, outcome.failure, keyRemedy)
   }
 }
 
@@ -103,6 +107,7 @@ export async function* checkEndpoints(host: ImageHost, signal: AbortSignal): Asy
 export function* judgeDaemon(
   blocks: Status['blocks'],
   answered: readonly Endpoint[] | null,
+  keyRemedy = KEY_REMEDY,
 ): Generator<Finding> {
   if (!answered?.length && blocks.length === 0)
     yield warn(
@@ -115,15 +120,15 @@ export function* judgeDaemon(
     const asked = answered?.includes(endpoint) ? 'the host refused nothing' : 'has not asked for it yet'
     const said = answered ? asked : 'does not tell whether it has asked for it'
     yield block
-      ? judgeBlock(endpoint, block)
+      ? judgeBlock(endpoint, block, keyRemedy)
       : pass('endpoint', about(endpoint, `albumd is running, and ${said}`))
   }
 }
 
-function judgeBlock(endpoint: AskedEndpoint, block: Status['blocks'][number]): Finding {
+function judgeBlock(endpoint: AskedEndpoint, block: Status['blocks'][number], keyRemedy: string): Finding {
   const { code, message, needs_person } = block
   const said = `${code === OTHER_ACCOUNT ? ACCOUNT_SHOWS_NOTHING : message} (${code})`
-  const judged = judgeCode(endpoint, code, said)
+  const judged = judgeCode(endpoint, code, said, keyRemedy)
   return needs_person ? judged : { ...judged, status: 'warn', remedy: BY_ITSELF }
 }
 
@@ -136,14 +141,14 @@ function judgeSuccess(endpoint: AskedEndpoint): Finding {
   )
 }
 
-function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure): Finding {
+function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure, keyRemedy: string): Finding {
   const { code, message, status, remedy } = failure
   // Whether the host refused only what is impossible about the request (§7), for example an unknown image. The host checks
   // key, plan and quota before that, so all three allow the endpoint.
   const isAsMeant =
     endpoint !== 'list' && status !== undefined && REFUSED_AS_MEANT.has(remedy) && isErrorCode(code)
   if (isAsMeant) return { ...pass('endpoint', about(endpoint, ALLOWED)), code }
-  return judgeCode(endpoint, code, `${inWords(message)} (${code})`)
+  return judgeCode(endpoint, code, `${inWords(message)} (${code})`, keyRemedy)
 }
 
 const ALLOWED = 'the plan allows it'
@@ -156,12 +161,12 @@ const REFUSED_AS_MEANT: ReadonlySet<HostFailure['remedy']> = new Set([
   'not_permitted',
 ])
 
-function judgeCode(endpoint: AskedEndpoint, code: string, said: string): Finding {
+function judgeCode(endpoint: AskedEndpoint, code: string, said: string, keyRemedy: string): Finding {
   const [judge, remedy] =
     code === 'PLAN_NOT_SUPPORTED'
       ? [endpoint === 'upload' ? fail : warn, QUESTIONS[endpoint].without]
       : (REMEDIES[code] ?? [fail, 'Check host.base_url, and ask whoever runs the host'])
-  return { ...judge('endpoint', about(endpoint, said), remedy), code }
+  return { ...judge('endpoint', about(endpoint, said), remedy ?? keyRemedy), code }
 }
 
 function about(endpoint: AskedEndpoint, said: string): string {
@@ -174,9 +179,10 @@ export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 const ACCOUNT_SHOWS_NOTHING = inWords(because('account_shows_nothing'))
 const OLD_KEY_BACK = inWords(because('old_key_back'))
 
-const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string]>> = {
-  INVALID_API_KEY: [fail, KEY_REMEDY],
-  MISSING_API_KEY: [fail, KEY_REMEDY],
+/** A remedy that is null is what a person can do about the key. */
+const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string | null]>> = {
+  INVALID_API_KEY: [fail, null],
+  MISSING_API_KEY: [fail, null],
   [OTHER_ACCOUNT]: [fail, OLD_KEY_BACK],
   DAILY_LIMIT_REACHED: [warn, BY_ITSELF],
   STORAGE_LIMIT_REACHED: [fail, 'Make room on the host, or get a larger plan'],

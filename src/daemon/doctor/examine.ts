@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { ConfigError } from '../../config/config-error.ts'
 import {
   keyFileOf,
+  keyRemedy,
   readApiKey,
   readAuthorities,
   readStoreAccess,
@@ -63,7 +64,7 @@ export async function* examine(
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
   const told = isRunning ? await answered() : undefined
-  yield* checkHost(config, access, told, status, signal)
+  yield* checkHost(config, access, told, status, env, signal)
 }
 
 function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Finding> {
@@ -118,6 +119,7 @@ async function* checkHost(
   { key, ca, store, findings }: Access,
   answered: readonly Endpoint[] | null | undefined,
   status: Status | null,
+  env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): AsyncGenerator<Finding> {
   yield* findings
@@ -132,7 +134,8 @@ async function* checkHost(
   if (signal.aborted) return
   yield* reach
   if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
-  if (answered !== undefined) return yield* judgeDaemon(status?.blocks ?? [], answered)
+  if (answered !== undefined)
+    return yield* judgeDaemon(status?.blocks ?? [], answered, keyRemedy(config, null))
   // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
   if (key === null || store === undefined) return
   const now = systemClock.monotonic()
@@ -143,7 +146,7 @@ async function* checkHost(
   const host = await openHostToAsk(config, access, earlier, askingOnce(config.host.timeout))
   try {
     let isRefused = false
-    for await (const finding of checkEndpoints(host, signal)) {
+    for await (const finding of checkEndpoints(host, signal, keyRemedy(config, env))) {
       isRefused ||= finding.check === 'key' && finding.status === 'fail'
       yield finding
     }
@@ -217,7 +220,7 @@ export function findKey(config: Config, env: NodeJS.ProcessEnv): { key: string |
   const found = keyFileOf(config, env)
   // The file is opened as a test. access(2) would check the permissions of the real user, and sudo may have changed the
   // effective user alone.
-  if (found?.isBeside && orNull(() => closeSync(openSync(found.file, 'r'))) === null)
+  if (found?.kind === 'beside' && orNull(() => closeSync(openSync(found.file, 'r'))) === null)
     return {
       key: null,
       findings: [

@@ -192,8 +192,12 @@ describe('exit codes', () => {
   it('5 for a key that the host refuses, even with nothing to send', async () => {
     const stage = await setStage()
     writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
+    const file = join(stage.home, 'api-key')
     const err = await syncSays(stage, 5, /\(INVALID_API_KEY\); check the key: host\.api_key_file/)
     expect(err).not.toContain('wrong-key-abcdef')
+    expect(err).toContain(`host.api_key_file (${file})\n`)
+    expect((await stage.albumd('status')).out).toContain(`  check the key: host.api_key_file (${file})\n`)
+    expect((await stage.albumd('doctor')).out).toContain(`check the key: host.api_key_file (${file})\n`)
   })
 
   it('5 for a plan that has no use of the interface', async () => {
