@@ -21,13 +21,14 @@ export async function carryOut<N extends CommandName>(
   shown: Partial<CommandOutput> = {},
   leave = interruption.stop,
 ): Promise<{ result: ResultOf<N>; byDaemon: boolean }> {
-  const { stateFiles } = await import('../daemon/state/claim.ts')
+  const { stateFiles, whenFree } = await import('../daemon/state/claim.ts')
   const { refuseClosed } = await import('../daemon/state/state-problem.ts')
   refuseClosed(config.state_dir)
   const output: CommandOutput = { tell() {}, say: sayAside, progress() {}, ...shown }
   const { control, database } = stateFiles(config.state_dir)
-  // Without a socket no daemon runs, so the code that asks a daemon is not loaded.
-  if (existsSync(control)) {
+  const byDaemon = async () => {
+    // Without a socket no daemon runs, so the code that asks a daemon is not loaded.
+    if (!existsSync(control)) return null
     const { askDaemon } = await import('../daemon/control/client.ts')
     const waiting = setTimeout(
       () => output.say('waiting until albumd has done what it is in the middle of'),
@@ -36,20 +37,24 @@ export async function carryOut<N extends CommandName>(
     const asking = { ...output, begun: () => clearTimeout(waiting) }
     try {
       const answer = await askDaemon(control, config, name, request, asking, leave)
-      if (answer) return { result: answer.done, byDaemon: true }
+      return answer && { result: answer.done, byDaemon: true }
     } finally {
       clearTimeout(waiting)
     }
   }
-  if (name === 'sync' && isLarge(database)) {
-    const { startThread } = await import('../local/scan-pool.ts')
-    startThread(config.mirrors[0]!.folder)
+  const here = async () => {
+    if (name === 'sync' && isLarge(database)) {
+      const { startThread } = await import('../local/scan-pool.ts')
+      startThread(config.mirrors[0]!.folder)
+    }
+    const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
+    const { readAccess } = await import('./read-config.ts')
+    const access = commands[name].needsHost ? readAccess(config) : null
+    const result = await carryOutHere(config, access, name, request, output, interruption)
+    return { result, byDaemon: false }
   }
-  const { carryOutHere, commands } = await import('../daemon/commands/all.ts')
-  const { readAccess } = await import('./read-config.ts')
-  const access = commands[name].needsHost ? readAccess(config) : null
-  const result = await carryOutHere(config, access, name, request, output, interruption)
-  return { result, byDaemon: false }
+  // A daemon is asked each time, because it may have started since the last time.
+  return whenFree(async () => (await byDaemon()) ?? here(), { stop: interruption.stop, say: output.say })
 }
 
 /** The size in bytes of a database with about ten thousand pictures. */

@@ -45,7 +45,7 @@ const early = new Map<string, ScanLane>()
  * of the program. Until the pool uses the thread, it does not keep the process running.
  */
 export function startThread(root: string): void {
-  early.set(root, new ScanLane(root))
+  if (!early.has(root)) early.set(root, new ScanLane(root))
 }
 
 /** Opens the pool of a root. When `ended` is aborted, the threads end at once, and the promises of open batches reject. */

@@ -16,10 +16,15 @@ export class LockedError extends Error {
   override name = 'LockedError'
   readonly code = 'LOCKED'
   readonly why: Reason
+  /** The process that holds the lock. Null: not known. */
+  readonly pid: number | null
 
-  constructor(why: Reason) {
+  constructor(code: 'state_in_use' | 'mirrored_by_another' | 'folder_in_use', folder: string, file: string) {
+    const pid = holderOf(file)
+    const why = because(code, { folder, pid })
     super(inWords(why))
     this.why = why
+    this.pid = pid
   }
 }
 
@@ -29,11 +34,10 @@ export class LockedError extends Error {
  */
 export function lockState(file: string): Lock {
   try {
-    // The lock is tried for 500 ms, because `stateIsLocked` of another command may hold it for a moment.
-    return lockFile(file, 500)
+    // The lock is tried for 100 ms, because `stateIsLocked` of another command may hold it for a moment.
+    return lockFile(file, 100)
   } catch (error) {
-    if (isBusy(error))
-      throw new LockedError(because('state_in_use', { folder: dirname(file), pid: holderOf(file) }))
+    if (isBusy(error)) throw new LockedError('state_in_use', dirname(file), file)
     throw noLock(error, file)
   }
 }
@@ -119,7 +123,7 @@ export function lockFolder(
   try {
     return lockFile(file, 0)
   } catch (error) {
-    if (isBusy(error)) throw new LockedError(because(taken, { folder, pid: holderOf(file) }))
+    if (isBusy(error)) throw new LockedError(taken, folder, file)
     // The lock's file can't be made, for example because the disk is full. albumd goes on with the lock of the state alone.
     return { release() {} }
   }

@@ -134,6 +134,8 @@ export const WORDS = {
     '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back, or run "albumd trust {folder:shell}"',
   mirrored_by_another: 'Another albumd{pid:process} mirrors {folder}. Stop one of the two',
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
+  waits_for_albumd:
+    'Another albumd{pid:process} is at work here. Waiting until it ends, for at most {ms:span}',
   folder_in_use: 'Another albumd{pid:process} works in {folder}. Wait for that one, or stop it',
   root_replaced: '{folder} was replaced',
   root_replaced_in_scan: '{folder} was replaced while albumd looked at it',

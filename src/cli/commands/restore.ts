@@ -114,7 +114,7 @@ async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
     const { readAccess } = await import('../read-config.ts')
     const access = readAccess(config)
     const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
-    return (tell, interruption) => restoreFromHost(config, folder, access, tell, interruption)
+    return (tell, interruption) => restoreFromHost(config, folder, access, tell, interruption, sayAside)
   }
   await sayStateProblem(config)
   if (given !== undefined) return restoreAt(config, asked, { given, mirrors, ca })

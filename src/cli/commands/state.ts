@@ -41,11 +41,12 @@ export const moveMirrorCommand = configCommand(
         'Stop albumd, move the folder, write the new one into the config, and say this. Most pictures must be there with ' +
           'the size and time that albumd knows. Nothing is sent again.',
       ),
-  async (config, { old, new: given, json }) => {
+  async (config, { old, new: given, json }, onInterrupts) => {
     const { moveMirror } = await import('../../daemon/commands/move-mirror.ts')
     // A link may lie at the old place, so the path counts as it is typed, too.
     const from = [resolve(old), realPathOf(resolve(old))]
-    const moved = moveMirror(config, from, realPathOf(resolve(given)), sayAside)
+    const waiting = { stop: onInterrupts().stop, say: sayAside }
+    const moved = await moveMirror(config, from, realPathOf(resolve(given)), waiting)
     if (json) printJson(moved)
     else
       printLine(

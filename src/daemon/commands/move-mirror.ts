@@ -3,7 +3,7 @@ import { realDisk } from '../../local/disk.ts'
 import { recordMove, whyNotMovedTo } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
-import { claimState } from '../state/claim.ts'
+import { claimWhenFree, type Waiting } from '../state/claim.ts'
 import { openClaimed, refuseOther } from '../state/state.ts'
 import { NotPossible } from './command.ts'
 
@@ -20,19 +20,19 @@ export interface MovedMirror {
  * it, because a daemon does not open a state that knows another folder than its config. `from`: the folders that the person
  * may mean. `to`: a real path. Throws NotPossible, LockedError and StateError.
  */
-export function moveMirror(
+export async function moveMirror(
   config: Config,
   from: readonly string[],
   to: string,
-  say: (line: string) => void,
-): MovedMirror {
-  const claim = claimState(config)
+  waiting: Waiting,
+): Promise<MovedMirror> {
+  const claim = await claimWhenFree(config, waiting)
   try {
     let moved: MovedMirror
     const move = (synced: Synced) => {
       moved = moveIn(synced, config, from, to)
     }
-    openClaimed(config, claim, say, move).close()
+    openClaimed(config, claim, waiting.say, move).close()
     return moved!
   } finally {
     claim.release()

@@ -6,8 +6,9 @@ import type { CommandName, RequestOf, ResultOf } from '../commands/all.ts'
 import { type CommandOutput, Refused } from '../commands/command.ts'
 import { version } from '../package.ts'
 import { fingerprintOf } from '../state/claim.ts'
+import { openSocketPath } from '../state/socket-path.ts'
 import { closedState } from '../state/state-problem.ts'
-import { type Asking, type Line, openSocketPath, type Refusal } from './protocol.ts'
+import type { Asking, Line, Refusal } from './protocol.ts'
 
 /** What a command shows to a person who gave it to a daemon. */
 export interface RemoteOutput extends CommandOutput {

@@ -10,7 +10,8 @@ import { type Command, type CommandOutput, refuseOtherConfig } from '../commands
 import type { CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
-import { asking, type Line, openSocketPath, type Refusal, refusalOf } from './protocol.ts'
+import { openSocketPath } from '../state/socket-path.ts'
+import { asking, type Line, type Refusal, refusalOf } from './protocol.ts'
 
 /** How long answers have to go out when the daemon ends, in milliseconds. */
 const GRACE_MS = 300

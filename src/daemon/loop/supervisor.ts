@@ -17,7 +17,7 @@ import { type Alert, waitsAlert } from '../notify/health.ts'
 import { Notifier, watchHealth } from '../notify/notifier.ts'
 import { reportTo, type ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
-import { type Claim, claimState, fingerprintOf, stateFiles } from '../state/claim.ts'
+import { type Claim, claimWhenFree, fingerprintOf, stateFiles } from '../state/claim.ts'
 import { openClaimed } from '../state/state.ts'
 import { beginProblemNote } from '../state/state-problem.ts'
 import { Loop } from './loop.ts'
@@ -60,7 +60,7 @@ export interface Surroundings {
 /**
  * The daemon from its start to its end. It claims the state folder and the mirrors' roots, and runs one session after the
  * other: a new one when a person changes config or key, and when the state failed and may work later. Throws what
- * `claimState` and `runSession` throw, except for a state that may work later.
+ * `claimWhenFree` and `runSession` throw, except for a state that may work later.
  */
 export async function supervise(
   config: Config,
@@ -70,7 +70,12 @@ export async function supervise(
   { renewable = null, manager = null, display = null, onStarted }: Surroundings = {},
 ): Promise<void> {
   const files = stateFiles(config.state_dir)
-  const claim = claimState(config)
+  const { stop } = interruption
+  const claim = await claimWhenFree(config, { stop, say: bus.say }).catch(error => {
+    if (!stop.aborted) throw error
+    return null
+  })
+  if (claim === null) return
   onStarted?.()
   const queue = new CommandQueue()
   const settings = openSettings({ config, access }, claim.roots, queue, renewable, bus.note, manager)

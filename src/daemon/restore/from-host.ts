@@ -8,7 +8,7 @@ import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { Refused } from '../commands/command.ts'
 import { type Access, openHostToAsk } from '../engine/remote.ts'
-import { claimState } from '../state/claim.ts'
+import { claimWhenFree } from '../state/claim.ts'
 import { reading } from '../state/state.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
 import { safeName, type TargetFolder } from './target-folder.ts'
@@ -27,8 +27,9 @@ export async function restoreFromHost(
   access: Access,
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
+  say: (line: string) => void,
 ): Promise<RestoreReport> {
-  const claim = claimState(config)
+  const claim = await claimWhenFree(config, { stop: interruption.stop, say })
   try {
     return await reading(config, synced => {
       const open = (target: TargetFolder) => listedImages(config, access, synced, target, interruption.stop)

@@ -4,9 +4,12 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { makeFolder } from '../../local/make-folder.ts'
+import { type SteadyClock, systemClock } from '../../protocol/clock.ts'
 import { type Lock, LockedError, lockFolder, lockState } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { orNull } from '../or-null.ts'
+import { isListening } from './socket-path.ts'
 
 /** The paths of the files in a state folder. */
 export const stateFiles = (stateDir: string) => ({
@@ -63,6 +66,65 @@ export function claimState(config: Config): Claim {
     release()
     throw error
   }
+}
+
+/** How a process waits while another albumd has the state or a root. */
+export interface Waiting {
+  /** Ends the wait. */
+  stop: AbortSignal
+  /** Tells a person in one line what is waited for. */
+  say(line: string): void
+  clock?: SteadyClock
+}
+
+/** Milliseconds for which one process is waited for. Most commands that end by themselves end sooner. */
+const PATIENCE_MS = 30_000
+/** Milliseconds until a person is told. Most waits end sooner. */
+const TOLD_AFTER_MS = 1000
+const PAUSE_MS = 100
+
+/**
+ * Does `work`, and does it again while another albumd has what `work` locks first of all. So commands that end by
+ * themselves queue. Throws LockedError where one process stays for too long, where `daemonHasIt`, and where `stop` is
+ * aborted.
+ */
+export async function whenFree<T>(
+  work: () => T | Promise<T>,
+  { stop, say, clock = systemClock }: Waiting,
+  daemonHasIt = async () => false,
+): Promise<T> {
+  const began = clock.monotonic()
+  let holder: number | null | undefined
+  let since = began
+  let isTold = false
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof LockedError) || (await daemonHasIt())) throw error
+      const { pid } = error
+      const now = clock.monotonic()
+      if (pid !== holder) since = now
+      holder = pid
+      if (now - since >= PATIENCE_MS) throw error
+      if (!isTold && now - began >= TOLD_AFTER_MS) {
+        say(inWords(because('waits_for_albumd', { pid, ms: PATIENCE_MS })))
+        isTold = true
+      }
+      await clock.sleep(PAUSE_MS, stop)
+      if (stop.aborted) throw error
+    }
+  }
+}
+
+/** Like `claimState`, and waits for other commands. A daemon that has the state is not waited for. */
+export function claimWhenFree(config: Config, waiting: Waiting): Promise<Claim> {
+  const { control } = stateFiles(config.state_dir)
+  return whenFree(
+    () => claimState(config),
+    waiting,
+    () => isListening(control),
+  )
 }
 
 /** The locks on the mirrors' roots. A root that does not exist has no lock, and nothing of it is sent or deleted. */

@@ -65,6 +65,7 @@ async function restored(
       { apiKey: 'k', ca: null, store: null },
       event => events.push(event),
       NEVER,
+      () => {},
     )
   return { report: await again(), back, events, again, asked }
 }

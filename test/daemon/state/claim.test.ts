@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fingerprintOf, RootLocks } from '../../../src/daemon/state/claim.ts'
+import { fingerprintOf, RootLocks, whenFree } from '../../../src/daemon/state/claim.ts'
 import { openClaimed } from '../../../src/daemon/state/state.ts'
 import { lostAt } from '../../../src/sync/clock.ts'
+import { lockState } from '../../../src/synced/lock.ts'
 import { parse, SHORTEST } from '../../config/config-text.ts'
 import { tempFolder } from '../../temp-folder.ts'
+import { VirtualClock } from '../virtual-clock.ts'
 
 function locksOn(...folders: string[]): RootLocks {
   const locks = new RootLocks(folders)
@@ -32,6 +34,46 @@ describe('the locks on the roots', () => {
     expect(ours.lockMissing().get(root)?.message).toContain(root)
     theirs.release()
     expect(ours.lockMissing().size).toBe(0)
+  })
+})
+
+describe('waiting for a lock', () => {
+  /** Waits while this process has the lock. */
+  function waiting(daemonHasIt?: () => Promise<boolean>) {
+    const file = join(tempFolder(), 'lock.db')
+    const lock = lockState(file)
+    onTestFinished(() => lock.release())
+    const clock = new VirtualClock()
+    const said: string[] = []
+    const stop = new AbortController()
+    const wait = { stop: stop.signal, say: (line: string) => void said.push(line), clock }
+    const ended = whenFree(() => lockState(file), wait, daemonHasIt).then(
+      lock => lock.release(),
+      error => error.code as string,
+    )
+    return { lock, clock, said, stop, ended }
+  }
+
+  it('ends with the lock, and tells of it after a second', async () => {
+    const { lock, clock, said, ended } = waiting()
+    await clock.pass(900)
+    expect(said).toEqual([])
+    await clock.pass(20_000)
+    expect(said).toHaveLength(1)
+    lock.release()
+    await clock.pass(100)
+    expect(await ended).toBeUndefined()
+  })
+
+  it('ends without the lock where one process stays, a daemon has it, or a person ends the wait', async () => {
+    const stays = waiting()
+    await stays.clock.pass(31_000)
+    expect(await stays.ended).toBe('LOCKED')
+    expect(await waiting(async () => true).ended).toBe('LOCKED')
+    const stopped = waiting()
+    await stopped.clock.pass(300)
+    stopped.stop.abort()
+    expect(await stopped.ended).toBe('LOCKED')
   })
 })
 

@@ -165,28 +165,29 @@ describe('exit codes', () => {
     },
   )
 
-  it('4 while another albumd has the state', async () => {
-    const stage = await setStage()
+  it('4 while another albumd keeps the state, or mirrors the folder with a state of its own', async () => {
+    const ours = `Another albumd \\(pid ${process.pid}\\)`
+    const [stage, other] = await Promise.all([setStage(), setStage()])
     mkdirSync(join(stage.home, 'state'))
-    const lock = lockState(join(stage.home, 'state/lock.db'))
-    onTestFinished(() => lock.release())
-    await syncSays(
-      stage,
-      4,
-      new RegExp(`Another albumd \\(pid ${process.pid}\\) has the state in .*state\\. Stop that one first`),
-    )
-    expect((await stage.json('status')).running).toBe(true)
-  })
-
-  it('4 while another albumd mirrors the folder, with a state of its own', async () => {
-    const stage = await setStage()
-    const lock = lockFolder(stage.pictures, realDisk.lstat(stage.pictures))
-    onTestFinished(() => lock.release())
-    await syncSays(
-      stage,
-      4,
-      new RegExp(`Another albumd \\(pid ${process.pid}\\) mirrors .*pictures\\. Stop one`),
-    )
+    const locks = [
+      lockState(join(stage.home, 'state/lock.db')),
+      lockFolder(other.pictures, realDisk.lstat(other.pictures)),
+    ]
+    onTestFinished(() => {
+      for (const lock of locks) lock.release()
+    })
+    const [run, otherRun, { running }] = await Promise.all([stage.sync(), other.sync(), stage.json('status')])
+    expect(running).toBe(true)
+    const says = (words: string) =>
+      new RegExp(`^albumd: ${ours} is at work here\\. Waiting .*\nalbumd: ${ours} ${words}\n$`)
+    expect(run).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(says('has the state in .*state\\. Stop that one first')),
+    })
+    expect(otherRun).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(says('mirrors .*pictures\\. Stop one of the two')),
+    })
   })
 
   it('5 for a key that the host refuses, even with nothing to send', async () => {
