@@ -6,7 +6,7 @@ import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 import { inWords } from '../words/reasons.ts'
-import { count, isoTime, localTime } from '../words/text.ts'
+import { count, foldersInDoubt, isoTime, localTime } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
 import { acceptedInWords, flatInWords } from './status-in-words.ts'
@@ -200,8 +200,16 @@ export class Tally {
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
     ])
     const sum = (
-      field: 'pending_uploads' | 'pending_deletions' | 'held_deletions' | 'failed' | 'uncertain',
+      field:
+        | 'pending_uploads'
+        | 'pending_deletions'
+        | 'held_deletions'
+        | 'failed'
+        | 'folders_in_doubt'
+        | 'uncertain',
     ) => mirrors.reduce((total, mirror) => total + mirror[field], 0)
+    const inDoubt = sum('folders_in_doubt')
+    const failed = sum('failed') - inDoubt
     const guarded = mirrors.filter(({ state }) => state === 'guarded').length
     const unready = Math.min(waiting, sum('pending_uploads'))
     // When all wait for the same, the summary says for what. Else the line of each says it.
@@ -209,7 +217,8 @@ export class Tally {
     const left = listed([
       [sum('pending_uploads'), `${sum('pending_uploads')} to upload`],
       [unready, `${unready} of them ${unready === 1 ? 'waits' : 'wait'}`],
-      [sum('failed'), `${sum('failed')} failed`],
+      [failed, `${failed} failed`],
+      [inDoubt, `${inDoubt} ${foldersInDoubt(inDoubt)}`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
       [sum('pending_deletions'), `${sum('pending_deletions')} to delete ("albumd deletions list" says when)`],
       [sum('held_deletions'), `${sum('held_deletions')} held`],

@@ -9,6 +9,7 @@ import { fullPath } from '../sync/tree-path.ts'
 import { because, inWords, ratesInWords, usesOf } from '../words/reasons.ts'
 import {
   count,
+  foldersInDoubt,
   inDigits,
   localTime,
   localTimeFrom,
@@ -60,7 +61,7 @@ export function statusInWords(status: Status, now: PageNow | null, keyRemedy = K
 }
 
 function failureInWords(
-  { mirror, path, code, message, next_attempt_at: again }: FailureStatus,
+  { mirror, path, code, message, next_attempt_at: again, acceptable }: FailureStatus,
   { mirrors, running }: Status,
 ): string {
   // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
@@ -68,7 +69,8 @@ function failureInWords(
   // An upload in doubt may have arrived, so it does not count as failed.
   if (code === 'UNCERTAIN')
     return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again, running)})`
-  return `failed  ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
+  // Apart from such uploads, a person may accept all failures but folders in doubt.
+  return `${acceptable ? 'failed' : 'unsure'}  ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
 /** One line about the audits. Null: no audit has ended or begun. */
@@ -152,7 +154,8 @@ function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
   const rest = (
     [
       ['to upload', mirror.pending_uploads],
-      ['failed', mirror.failed],
+      ['failed', mirror.failed - mirror.folders_in_doubt],
+      [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt],
       ['uncertain', mirror.uncertain],
       ['to delete', mirror.pending_deletions],
       ['held', mirror.held_deletions],

@@ -15,6 +15,8 @@ export interface MirrorSummary {
   held_deletions: number
   /** Without the failures that a person accepted. */
   failed: number
+  /** How many of `failed` are no pictures but folders in doubt, for example because they can't be read. */
+  folders_in_doubt: number
   accepted: number
   left_out: LeftOut
   /** Pictures that are left out now, and whose images stay on the host. */
@@ -101,8 +103,9 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
   )
   const failuresWithAccepted = `FROM failures LEFT JOIN accepted USING (folder, name, code)
      CROSS JOIN folders ON folders.id = failures.folder`
-  const failed = one<[mirror: number], { failed: number; accepted: number }>(
-    `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted ${failuresWithAccepted}
+  const failed = one<[mirror: number], Pick<MirrorSummary, 'failed' | 'folders_in_doubt' | 'accepted'>>(
+    `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted,
+       ifnull(sum(failures.name = ''), 0) AS folders_in_doubt ${failuresWithAccepted}
      WHERE mirror = +? AND source <> 'uncertain'`,
   )
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its

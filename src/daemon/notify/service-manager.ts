@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { blockInWords } from '../../words/reasons.ts'
-import { count, inDigits, printable } from '../../words/text.ts'
+import { count, foldersInDoubt, inDigits, printable } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { type Status, statusOf } from '../report/status.ts'
@@ -188,8 +188,16 @@ export function reportTo(
 
 /** The status in one line, which the service manager shows. The gravest fact comes first. */
 export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 'quota' | 'blocks'>): string {
-  const sum = (what: 'files' | 'synced' | 'linked' | 'pending_uploads' | 'held_deletions' | 'failed') =>
-    mirrors.reduce((total, mirror) => total + mirror[what], 0)
+  const sum = (
+    what:
+      | 'files'
+      | 'synced'
+      | 'linked'
+      | 'pending_uploads'
+      | 'held_deletions'
+      | 'failed'
+      | 'folders_in_doubt',
+  ) => mirrors.reduce((total, mirror) => total + mirror[what], 0)
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   const paused = mirrors.find(({ state }) => state === 'paused')
   const blocked = mirrors.some(({ state }) => state === 'blocked') ? blocks[0] : undefined
@@ -203,7 +211,8 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
     ...left(sum('linked'), 'of them linked, their bytes not compared yet'),
     ...left(sum('pending_uploads'), 'to upload'),
     ...left(sum('held_deletions'), 'deletions held'),
-    ...left(sum('failed'), 'failed'),
+    ...left(sum('failed') - sum('folders_in_doubt'), 'failed'),
+    ...left(sum('folders_in_doubt'), foldersInDoubt(sum('folders_in_doubt'))),
     ...(works ? [works.state] : []),
   ]
   return parts.join('; ')

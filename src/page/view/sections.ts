@@ -3,7 +3,7 @@ import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, ratesInWords } from '../../words/reasons.ts'
-import { count, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
+import { count, foldersInDoubt, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
@@ -73,7 +73,8 @@ function progress(there: number, files: number): Html {
 function chips(mirror: MirrorStatus): Html | null {
   const counts = [
     ['to upload', mirror.pending_uploads, null],
-    ['failed', mirror.failed, 'bad'],
+    ['failed', mirror.failed - mirror.folders_in_doubt, 'bad'],
+    [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt, 'bad'],
     ['failed and ignored', mirror.accepted, null],
     ['uncertain', mirror.uncertain, 'warn'],
     ['linked, bytes not compared yet', mirror.linked, null],

@@ -132,6 +132,19 @@ it('with --quiet commands say nothing but what failed, what is left, and the dat
   })
 })
 
+it('counts a folder in doubt as no failed picture', async () => {
+  const stage = await mirrored()
+  mkdirSync(join(stage.pictures, 'a/.albumdignore'))
+  stage.write('b/broken.png', 'no picture')
+  const left = '1 failed, 1 folder in doubt, 1 mirror guarded'
+  expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining(`left: ${left}.`) })
+  const { out } = await stage.albumd('status')
+  expect(out).toContain(', 1 failed, 1 folder in doubt\n')
+  expect(out).toMatch(/^failed {2}b\/broken\.png: /m)
+  expect(out).toMatch(/^unsure {2}a: Ignore file can't be read/m)
+  expect((await stage.json('status')).mirrors).toMatchObject([{ failed: 2, folders_in_doubt: 1 }])
+})
+
 describe('a lost state', () => {
   it('is told by each command that meets it, and audit claims nothing', async () => {
     const stage = await mirrored()
