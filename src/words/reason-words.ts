@@ -193,7 +193,7 @@ export const WORDS = {
   host_not_asked: 'the host could not be asked: {why:reason}',
   upload_failed: '{why:reason} ({code})',
   cut_off: 'the upload was cut off when albumd ended',
-  uncertain: 'Not known whether it arrived: {why:reason}; albumd looks for it on the host',
+  uncertain: 'Not known whether it arrived: {why:reason}',
   album_deletion_open: 'albumd finds out first whether the album was deleted',
   sent_before_loss:
     'The state was lost while albumd worked; uploads go on once the earlier ones can arrive no more',

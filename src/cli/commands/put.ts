@@ -141,10 +141,15 @@ async function send(
   }
 }
 
-/** The reason, and who sends the picture when. */
-function reasonOf({ reason, again }: Why, byDaemon: boolean): string {
+/** The reason, and who sends the picture when. A time in the past is not told. */
+function reasonOf({ code, reason, again }: Why, byDaemon: boolean): string {
   if (again === undefined) return reason
-  const after = again === null ? '' : ` after ${localTime(again)}`
+  const at = again === null || Date.parse(again) <= Date.now() ? null : localTime(again)
+  if (code === 'UNCERTAIN')
+    return byDaemon
+      ? `${reason}; the running albumd looks for it on the host${at === null ? '' : `, and knows by ${at}`}`
+      : `${reason}; put it again${at === null ? '' : ` after ${at}`}: albumd looks for it on the host first, and sends it only if it is not there`
+  const after = at === null ? '' : ` after ${at}`
   return byDaemon
     ? `${reason}; the running albumd tries again${after || ' by itself'}`
     : `${reason}; put it again${after}, or start "albumd run"`
@@ -201,10 +206,7 @@ async function results(
 
 function ofFailure({ code, message, next_attempt_at }: FailureRow): Why {
   const reason = inWords(message)
-  // Of an upload in doubt, the message says what happens next.
-  return next_attempt_at === null || code === 'UNCERTAIN'
-    ? { code, reason }
-    : { code, reason, again: isoTime(next_attempt_at) }
+  return next_attempt_at === null ? { code, reason } : { code, reason, again: isoTime(next_attempt_at) }
 }
 
 const NOT_YET = { code: 'WAITS', reason: 'not on the host yet. "albumd why PATH" tells what it waits for' }

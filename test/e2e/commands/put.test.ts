@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
+import { setFaultStage } from '../stage/fault-stage.ts'
 import { startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
@@ -80,6 +81,23 @@ describe('put', () => {
       /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]*\n$/,
     )
     expect(await daemon.stop()).toBe(0)
+  })
+
+  it('says when it will be known whether a picture arrived, and then sends it only if it is not there', async () => {
+    const stage = await setFaultStage({
+      access: { credential_lifetime: '10m' },
+      host: { credentialTtlMs: 600_000 },
+    })
+    stage.write('cut.png', png(3, 2).bytes)
+    stage.proxy.fail('send', 1, 'late')
+    const cut = await stage.albumd('put', 'cut.png')
+    expect(cut).toMatchObject({ code: 3, out: '' })
+    expect(cut.err).toMatch(
+      /cut\.png: Not known whether it arrived: [^;]*; put it again after \d{4}-[^;]*: albumd looks for it on the host first, and sends it only if it is not there\n$/,
+    )
+    await stage.proxy.quiet()
+    expect(await stage.albumd('put', 'cut.png')).toMatchObject({ code: 0, err: '' })
+    expect(await stage.paths()).toEqual(['Photos/cut.png'])
   })
 
   it('ends with 5 for a key that the host refuses, and says what to do, and nothing of later', async () => {
