@@ -176,6 +176,7 @@ export const WORDS = {
   foreign_picture:
     'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
   incomplete: 'File is not complete yet, so it may still be written',
+  empty_yet: 'File is empty, so it may still be written',
   blank: 'Part of the file is only zeros, so it may still be written',
   stays_incomplete: 'File is truncated. Replace it, or exclude it in .albumdignore',
   too_large: 'File is too large for the host (plan {plan}). Make it smaller, or get a larger plan',

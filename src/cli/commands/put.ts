@@ -4,7 +4,7 @@ import type { HostFailure } from '../../remote/host.ts'
 import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { FailureRow } from '../../synced/tables/failures.ts'
-import { inWords } from '../../words/reasons.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { isoTime, localTime, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, quietOption } from '../options.ts'
@@ -26,18 +26,18 @@ export const putCommand = configCommand(
       .epilogue(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. While run ' +
           'runs, run sends them, before what waits already. Nothing else is sent or deleted. The command does not wait for a ' +
-          'picture that can not be sent now, such as one that is still being written: the picture is named on standard error ' +
+          'picture that can not be sent now, such as one that is empty or still being written: the picture is named on standard error ' +
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, json }, onInterrupts) => {
     const { refuseMissingFolders } = await import('../read-config.ts')
     refuseMissingFolders(config)
     const places = await locationsToActOn(config, files)
-    await refuseUnsendable(places)
+    const waits = await notReady(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const before = await results(config, places, null)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
-    const outcome = isThere ? null : await send(config, places.map(pathOfPlace), interrupts)
+    const outcome = isThere ? null : await send(config, places.map(pathOfPlace), waits, interrupts)
     const sent = outcome === null ? before : await results(config, places, outcome)
     if (json) printJson({ pictures: sent })
     else
@@ -53,19 +53,31 @@ function pathOfPlace({ mirror, path }: MirrorLocation): string {
   return `${mirror.folder}/${path}`
 }
 
-/** Throws Problem when a path is no picture that a scan would find. */
-async function refuseUnsendable(places: readonly MirrorLocation[]): Promise<void> {
+/**
+ * Why pictures can't be sent at this moment, by their paths: tools that take screenshots make an empty file first. Throws
+ * Problem when a path is no picture that a scan would find.
+ */
+async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, Why>> {
+  const waits = new Map<string, Why>()
   const { realDisk } = await import('../../local/disk.ts')
   const { lookAt } = await import('../../sync/outlook/index.ts')
   for (const place of places) {
     const found = lookAt(realDisk, place)
-    const at = printable(pathOfPlace(place))
+    const path = pathOfPlace(place)
+    const at = printable(path)
     if (found.kind === 'absent') throw new Problem(`${at}: No such file`)
     if (found.kind === 'folder')
       throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
-    if (found.kind === 'left_out') throw new Problem(`${at} is left out: ${inWords(found.reason)}`)
+    if (found.kind === 'left_out' && found.why === 'empty')
+      waits.set(path, isNotReady(inWords(because('empty_yet'))))
+    else if (found.kind === 'left_out') throw new Problem(`${at} is left out: ${inWords(found.reason)}`)
     if (found.kind === 'unknown') throw new Problem(printable(inWords(found.why)))
   }
+  return waits
+}
+
+function isNotReady(reason: string): Why {
+  return { code: 'NOT_READY', reason, again: null }
 }
 
 /** The events after which nothing more happens with a picture in this pass. */
@@ -98,22 +110,21 @@ interface Outcome {
 
 /**
  * Has the pictures sent, and nothing else. Returns when the last of them is done, although a daemon may go on with other
- * pictures.
+ * pictures. `waits`: what is known before; why pictures wait is added.
  */
 async function send(
   config: Config,
   paths: string[],
+  waits: Map<string, Why>,
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
 ): Promise<Outcome> {
   const { PLAN_REMEDY, stoppedInWords } = await import('../one-pass.ts')
   const done = new AbortController()
   const left = new Set(paths)
-  const waits = new Map<string, Why>()
   const tell = (told: SpokenEvent) => {
     if (!('path' in told)) return
     const path = `${told.mirror}/${told.path}`
-    if (told.event === 'picture_waits')
-      waits.set(path, { code: 'NOT_READY', reason: told.message, again: null })
+    if (told.event === 'picture_waits') waits.set(path, isNotReady(told.message))
     if (!ENDS.has(told.event)) return
     left.delete(path)
     if (left.size === 0) done.abort()
@@ -160,7 +171,7 @@ interface Sent {
   /** Null: the picture as it is now is not on the host. */
   cdn_url: string | null
   /**
-   * Why it is not there, for a program. NOT_READY: the file is still being written. PAUSED: albumd is paused. WAITS: for
+   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. PAUSED: albumd is paused. WAITS: for
    * something else. Every other code is a failure's or the host's. Null: it is there.
    */
   code: string | null

@@ -64,6 +64,27 @@ describe('put', () => {
     expect(paused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('beside.png: paused') })
   })
 
+  it('has a picture that is empty or grows put again, and sends those beside it', async () => {
+    const stage = await setStage()
+    const { bytes } = png(40, 30)
+    stage.write('whole.png', bytes)
+    for (const length of [0, 3, 20, bytes.length / 2]) {
+      stage.write('grows.png', bytes.subarray(0, length))
+      const { code, out } = await stage.albumd('put', 'pictures/grows.png', 'pictures/whole.png', '--json')
+      expect(code).toBe(3)
+      expect(JSON.parse(out).pictures).toMatchObject([
+        {
+          cdn_url: null,
+          code: 'NOT_READY',
+          reason: expect.stringMatching(/may still be written; put it again,/),
+        },
+        { cdn_url: expect.stringContaining('http'), code: null },
+      ])
+    }
+    stage.write('grows.png', bytes)
+    expect(await stage.albumd('put', 'pictures/grows.png')).toMatchObject({ code: 0, err: '' })
+  })
+
   it('says in one sentence that the quota is used up, and who sends the picture when', async () => {
     const stage = await setStage({ pictures: { 'old.png': png(2, 2).bytes }, host: { dailyQuota: 1 } })
     stage.write('new.png', png(3, 2).bytes)
