@@ -5,7 +5,7 @@ import type { PassResult } from '../daemon/commands/sync.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
-import { inWords } from '../words/reasons.ts'
+import { because, inWords } from '../words/reasons.ts'
 import { count, foldersInDoubt, isoTime, localTime } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
@@ -128,7 +128,7 @@ export function stoppedInWords(
     key: `; ${key}`,
     plan: `; ${plan}`,
     ...(goesOn !== null && {
-      quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves`,
+      quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves (${inWords(because('quota_raised'))})`,
     }),
   }
   return `${inWords(message)} (${code})${remedies[remedy] ?? ''}`

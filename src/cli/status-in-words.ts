@@ -280,6 +280,7 @@ export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
   if (quota.used_up_early)
     lines.push(`        the host said so long before ${inDigits(limit)}: ${EARLY_REMEDY}`)
+  if (exhausted) lines.push(`        uploads go on ${inWords(because('quota_raised'))}`)
   const takes = whatBacklogTakes({ quota, backlog }, pace)
   if (takes) lines.push(`backlog ${inWords(takes)}`)
   if (backlog.moved > 0)

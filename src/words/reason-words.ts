@@ -291,6 +291,7 @@ export const WORDS = {
   outside_hours: 'uploads wait for their hours (uploads.hours)',
   quota_used_up: ({ known }: { known: boolean }) =>
     `waits for quota: today's uploads are used up; ${known ? 'goes on' : 'the host is asked again'}`,
+  quota_raised: 'at once with "albumd retry", if the host allows more by now',
   reserve_kept: "waits: the rest of today's uploads is kept for new pictures (quota.reserve); goes on",
   uploads_blocked: 'the host takes no uploads: {message:reason} ({code}){isTried:again}',
   node_blocked: 'the upload node takes nothing: {message:reason} ({code}){isTried:again}',

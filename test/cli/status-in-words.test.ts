@@ -175,13 +175,16 @@ describe('the quota', () => {
   })
 
   it('says when a quota that is used up comes back, or when the host is asked again', () => {
+    const sooner = '        uploads go on at once with "albumd retry", if the host allows more by now'
     const used = { used: 5000, exhausted: true, next_probe_at: '2026-11-21T16:15:00.000Z' }
     expect(words(used)).toEqual([
       `quota   5,000 of 5,000 today (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}`,
+      sooner,
     ])
     const reset = { known: 'learned', from: '15:59:00', to: '16:00:03', days: 4 } as const
     expect(words({ ...used, resumes_at: '2026-11-21T16:00:03.000Z', reset })).toEqual([
       `quota   5,000 of 5,000 today (professional), used up until ${localTime('2026-11-21T16:00:03.000Z')} (learned in 4 days)`,
+      sooner,
     ])
   })
 

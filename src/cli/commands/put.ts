@@ -91,12 +91,14 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
 
 /**
  * Why a picture is not on the host. `again`: when it can be sent, at the earliest, because what keeps it away ends by itself:
- * ISO 8601, or null where nobody can tell. Without this field, the reason says what must be done first.
+ * ISO 8601, or null where nobody can tell. Without this field, the reason says what must be done first. `sooner`: how a
+ * person has it sent before this time.
  */
 interface Why {
   code: string
   reason: string
   again?: string | null
+  sooner?: string
 }
 
 interface Outcome {
@@ -141,7 +143,9 @@ async function send(
     const ofStop = (failure: HostFailure): Why => ({
       code: failure.code,
       reason: stoppedInWords(failure, { key, plan: PLAN_REMEDY }),
-      ...(!needsPerson(failure.code) && { again: failure.remedy === 'quota' ? result.uploads_go_on : null }),
+      ...(failure.remedy === 'quota'
+        ? { again: result.uploads_go_on, sooner: inWords(because('quota_raised')) }
+        : !needsPerson(failure.code) && { again: null }),
     })
     const all = paused ? { code: 'PAUSED', reason: pauseInWords(paused) } : stopped && ofStop(stopped)
     if (all) for (const path of left) waits.set(path, all)
@@ -153,14 +157,14 @@ async function send(
 }
 
 /** The reason, and who sends the picture when. A time in the past is not told. */
-function reasonOf({ code, reason, again }: Why, byDaemon: boolean): string {
+function reasonOf({ code, reason, again, sooner }: Why, byDaemon: boolean): string {
   if (again === undefined) return reason
   const at = again === null || Date.parse(again) <= Date.now() ? null : localTime(again)
   if (code === 'UNCERTAIN')
     return byDaemon
       ? `${reason}; the running albumd looks for it on the host${at === null ? '' : `, and knows by ${at}`}`
       : `${reason}; put it again${at === null ? '' : ` after ${at}`}: albumd looks for it on the host first, and sends it only if it is not there`
-  const after = at === null ? '' : ` after ${at}`
+  const after = `${at === null ? '' : ` after ${at}`}${sooner === undefined ? '' : ` (${sooner})`}`
   return byDaemon
     ? `${reason}; the running albumd tries again${after || ' by itself'}`
     : `${reason}; put it again${after}, or start "albumd run"`

@@ -93,14 +93,17 @@ describe('put', () => {
     const [line, ...more] = alone.err.trimEnd().split('\n')
     expect(more).toEqual([])
     expect(line).toMatch(
-      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); put it again after \d{4}-[^;]*, or start "albumd run"$/,
+      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); put it again after \d{4}-[^;]* \(at once with "albumd retry", if the host allows more by now\), or start "albumd run"$/,
     )
     const daemon = startDaemon(stage)
     await daemon.told('uploads_stopped')
     const beside = await stage.albumd('put', 'new.png')
     expect(beside.err).toMatch(
-      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]*\n$/,
+      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]* \(at once with "albumd retry", [^;\n]*\)\n$/,
     )
+    await stage.restartHost({ dailyQuota: 2 })
+    expect(await stage.albumd('retry')).toMatchObject({ code: 0 })
+    expect(await stage.albumd('put', 'new.png')).toMatchObject({ code: 0, err: '' })
     expect(await daemon.stop()).toBe(0)
   })
 

@@ -40,7 +40,7 @@ describe('a quota that the host says is used up', inOneDay, () => {
     const used = await stage.sync()
     expect(used).toMatchObject({ code: 3 })
     expect(used.err).toMatch(
-      /\(DAILY_LIMIT_REACHED\); uploads go on after \d{4}-\S+ \S+ \S+, in "albumd run"/,
+      /\(DAILY_LIMIT_REACHED\); uploads go on after \d{4}-\S+ \S+ \S+, in "albumd run" by themselves \(at once with "albumd retry", /,
     )
     expect(asked(stage)).toBeGreaterThan(20)
     expect(asked(stage)).toBeLessThanOrEqual(28)
