@@ -76,6 +76,18 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
 }
 
 /**
+ * Records that the records are an older copy, or made anew. What albums hold is counted anew, because images may have been
+ * uploaded since the copy was made. An audit is made due at once, because an older copy still names images that were deleted
+ * since. Wishes to send pictures again are forgotten, because they may have been carried out since.
+ */
+export function noteOlder({ meta, contents, resend }: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
+  meta.set('restored', true)
+  meta.set('audit_slot', 0)
+  contents.forget()
+  resend.forget()
+}
+
+/**
  * Records that the state was lost, or replaced by an older copy. Requests from before the loss may still arrive at the
  * host, and no record tells what they sent. So nothing is uploaded until no such request can arrive any more. `monotonic`:
  * milliseconds of this boot.

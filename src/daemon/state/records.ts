@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { noteOlder } from '../../sync/clock.ts'
 import { openDatabase } from '../../synced/database.ts'
 import { refuseDamaged, setAside } from '../../synced/migrate.ts'
 import { damaged, explained, StateError } from '../../synced/state-error.ts'
@@ -102,10 +103,11 @@ function openJudged(
       const verdict = replaced ? (found ? 'restored' : 'lost') : judge(known, found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
+      if (knowLess) synced.commitNow(noteOlder)
       // After a crash a person may have put back a copy of the database that was made since the last start. albumd can't
       // recognize such a copy. Images may have been uploaded since the copy was made, so what albums hold is counted anew.
-      if (knowLess || verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
-      const generation = begin(files, synced, witness, knowLess)
+      else if (verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
+      const generation = begin(files, synced, witness)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
       opened = look()
       return {
@@ -126,16 +128,9 @@ function openJudged(
  * Counts one opening more, first in the database and then in its witness (see synced/witness.ts). After a power cut between
  * the two writes the database has the higher count, which an older copy never has.
  */
-function begin(files: RecordFiles, synced: Synced, witness: Witness | null, knowLess: boolean): number {
+function begin(files: RecordFiles, synced: Synced, witness: Witness | null): number {
   const generation = Math.max(synced.meta.get('generation') ?? 0, witness?.generation ?? 0) + 1
-  synced.commitNow(({ meta }) => {
-    meta.set('generation', generation)
-    if (!knowLess) return
-    meta.set('restored', true)
-    // An older copy still names images that were deleted since. An audit finds these images, so an audit is made due at
-    // once.
-    meta.set('audit_slot', 0)
-  })
+  synced.commitNow(({ meta }) => meta.set('generation', generation))
   const mark = writeWitness(files.witness, { generation, closed: null, unsettled: false, damaged: false })
   synced.commitNow(({ meta }) => meta.set('witness', seenAs({ generation, mark })))
   return generation

@@ -292,6 +292,7 @@ export function openResend({ has, run }: Statements) {
     writes: {
       put: run<[FileKey]>('INSERT OR IGNORE INTO resend (folder, name) VALUES (@folder, @name)'),
       remove: run<[FileKey]>('DELETE FROM resend WHERE folder = @folder AND name = @name'),
+      forget: run<[]>('DELETE FROM resend'),
     },
   }
 }

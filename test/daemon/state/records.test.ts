@@ -49,11 +49,15 @@ function place(): Place {
   }
 }
 
+/** A picture that a person wants sent again. */
+const WANTED = { folder: 1, name: 'a.jpg' }
+
 /** Records enough rows to give the database pages in its middle. */
 function fill({ synced }: Records): void {
   const { id } = synced.commitNow(tx => tx.mirrors.add('/srv/photos', 'Photos'))
   for (let n = 0; n < 60; n++) synced.commitNow(tx => tx.folders.add(id, `${n}`.padEnd(1000, 'x')))
   synced.commitNow(tx => tx.contents.put(null, 3))
+  synced.commitNow(tx => tx.resend.put(WANTED))
 }
 
 /** Begins an upload, whose outcome is then in doubt. */
@@ -62,19 +66,25 @@ function begin({ synced }: Records): void {
 }
 
 /** Opens and closes the records. Answers what was found. */
-function look(at: Place): { known: number | undefined; folders: number; knowLess: boolean } {
+function look(at: Place): {
+  known: number | undefined
+  folders: number
+  wanted: boolean
+  knowLess: boolean
+} {
   const records = at.open()
   const { synced, knowLess } = records
   const row = synced.mirrors.of('/srv/photos')
   const folders = row ? synced.folders.ofMirror(row.id).length : 0
-  const found = { known: synced.contents.unrecorded(null), folders, knowLess }
+  const wanted = synced.resend.has(WANTED)
+  const found = { known: synced.contents.unrecorded(null), folders, wanted, knowLess }
   records.close('clean')
   return found
 }
 
-const asTheyWere = { known: 3, folders: 60, knowLess: false }
-const restored = { known: undefined, folders: 60, knowLess: true }
-const anew = { known: undefined, folders: 0, knowLess: true }
+const asTheyWere = { known: 3, folders: 60, wanted: true, knowLess: false }
+const restored = { known: undefined, folders: 60, wanted: false, knowLess: true }
+const anew = { known: undefined, folders: 0, wanted: false, knowLess: true }
 
 describe('records', () => {
   it('are opened unchanged after a clean end, without a line', () => {
@@ -105,7 +115,7 @@ describe('records', () => {
 
   it('that are new are opened without a line', () => {
     const at = place()
-    expect(look(at)).toEqual({ known: undefined, folders: 0, knowLess: false })
+    expect(look(at)).toEqual({ ...anew, knowLess: false })
     expect(at.said).toEqual([])
   })
 })
@@ -191,7 +201,7 @@ describe('records that were restored', () => {
         writeFileSync(at.files.witness, '')
       },
     ],
-  ])('%s: it is said once, and what albums hold is no longer known', (_, restore) => {
+  ])('%s: it is said once, and what albums hold and people wanted is not known', (_, restore) => {
     const at = place()
     restore(at)
     expect(look(at)).toEqual(restored)

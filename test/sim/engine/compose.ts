@@ -1,6 +1,6 @@
 import { lookAtFolder } from '../../../src/local/look.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
-import { FileAges, noteBoot, noteLost } from '../../../src/sync/clock.ts'
+import { FileAges, noteBoot, noteLost, noteOlder } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { rememberingDelivery, tellingLostAlbums } from '../../../src/sync/listing/index.ts'
@@ -24,8 +24,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
   const synced = world.state.of(life, random)
   if (knowsLess) {
     synced.commitNow(tx => {
-      tx.meta.set('restored', true)
-      tx.contents.forget()
+      noteOlder(tx)
       noteLost(tx, machine.monotonic())
     })
   }

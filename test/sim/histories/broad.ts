@@ -1,5 +1,5 @@
 import { type Action, byTime, drawHistory, type History } from './history.ts'
-import { ALL_KEPT } from './kept-histories.ts'
+import { ALL_KEPT, KEPT_LATER } from './kept-histories.ts'
 import { Random } from './random.ts'
 import { DELETIONS } from './seldom/deletions.ts'
 import { DISKS } from './seldom/disks.ts'
@@ -29,7 +29,7 @@ const areAmong = (numbers: readonly number[]) =>
 const OFTEN: readonly History[] = [...areAmong(ALONE), ...areAmong(ALONE), ...areAmong(FEW)]
 
 export function keptHistory(seed: number): History | undefined {
-  return [...ALL_KEPT, ...SELDOM].find(history => history.seed === seed)
+  return [...ALL_KEPT, ...SELDOM, ...KEPT_LATER].find(history => history.seed === seed)
 }
 
 /** A kept history with other latencies, mostly at the same steps, and often with more that happens. */

@@ -1,5 +1,5 @@
 import type { History } from './history.ts'
-import { at, atStep, FAULT, HOURLY, THREE } from './parts.ts'
+import { at, atStep, FAULT, HOURLY, SILENT, THREE } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -353,3 +353,23 @@ const KEPT_CHECKING: readonly History[] = [
 ]
 
 export const ALL_KEPT = [...KEPT, ...KEPT_CHECKING]
+
+/**
+ * Histories that were kept later. Broad histories do not begin as these: a longer list of beginnings would change what each
+ * of their seeds draws.
+ */
+export const KEPT_LATER: readonly History[] = [
+  // A picture is sent again on a person's word, and then the state from before that is put back.
+  {
+    ...HOURLY,
+    seed: 1_000_000_037,
+    variations: SILENT,
+    files: [[32, 3]],
+    actions: [
+      at(0, 'fault', FAULT.sendGarbled),
+      at(0, 'resend', 1),
+      at(1, 'saveState'),
+      at(2, 'restoreState'),
+    ],
+  },
+]

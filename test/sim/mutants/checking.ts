@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts'
 /** What audits, and a person's word, rely on. */
 export const CHECKING: readonly Mutant[] = [
   {
+    name: "a person's wish outlives the state that knew of it",
+    file: 'sync/clock.ts',
+    find: 'resend.forget()',
+    replace: 'void resend',
+    why: 'what was sent again on a word is sent once more after an older state was put back',
+    seed: 1_000_000_037,
+  },
+  {
     name: "a repair deletes another person's twin",
     file: 'sync/audit/audit-repair.ts',
     find: 'return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined',
