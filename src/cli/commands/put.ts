@@ -29,7 +29,7 @@ export const putCommand = configCommand(
           'picture that can not be sent now, such as one that is empty or still being written: the picture is named on standard error ' +
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
-  async (config, { files, json }, onInterrupts) => {
+  async (config, { files, quiet, json }, onInterrupts) => {
     const { refuseMissingFolders } = await import('../read-config.ts')
     refuseMissingFolders(config)
     const places = await locationsToActOn(config, files)
@@ -37,7 +37,9 @@ export const putCommand = configCommand(
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const before = await results(config, places, null)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
-    const outcome = isThere ? null : await send(config, places.map(pathOfPlace), waits, interrupts)
+    const outcome = isThere
+      ? null
+      : await send(config, places.map(pathOfPlace), waits, interrupts, quiet ? () => {} : sayAside)
     const sent = outcome === null ? before : await results(config, places, outcome)
     if (json) printJson({ pictures: sent })
     else
@@ -119,11 +121,13 @@ async function send(
   paths: string[],
   waits: Map<string, Why>,
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
+  say: (line: string) => void,
 ): Promise<Outcome> {
   const { PLAN_REMEDY, stoppedInWords } = await import('../one-pass.ts')
   const done = new AbortController()
   const left = new Set(paths)
   const tell = (told: SpokenEvent) => {
+    if (told.event === 'host_silent') say(told.message)
     if (!('path' in told)) return
     const path = `${told.mirror}/${told.path}`
     if (told.event === 'picture_waits') waits.set(path, isNotReady(told.message))

@@ -214,6 +214,8 @@ export function eventInWords(told: SpokenEvent): string | null {
       return `deleted the album ${printable(told.album)}, which nothing needs`
     case 'deleted_more':
       return printable(inWords(because('deleted_more', told)))
+    case 'host_silent':
+      return printable(told.message)
     case 'uploads_stopped':
       return `uploads stopped: ${printable(told.message)} (${told.code})`
     case 'image_deleted':

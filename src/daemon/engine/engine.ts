@@ -4,6 +4,7 @@ import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
+import { SILENT_MS } from '../../remote/gate/outage.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { hostWith, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import type { SharedAccount } from '../../shared/account.ts'
@@ -19,7 +20,7 @@ import { QuotaLedger } from '../../sync/quota/index.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, quotaIsUsedUp, RecoveryPace } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Reason } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import type { Bus, Sending } from '../events.ts'
 import { recordMachines } from '../report/machines.ts'
 import { allowanceOf } from '../report/quota-status.ts'
@@ -83,6 +84,11 @@ export function openEngine(
     onLongWait(wait) {
       // An error needs no report here: when the state has failed, the pass fails too, and reports it.
       state.synced.commit(tx => noteWait(tx, wait)).catch(() => {})
+    },
+    onSilence() {
+      const where = new URL(config.host.base_url).host
+      const message = because('no_answer_yet', { where, ms: SILENT_MS })
+      bus.publish('pass', spoken({ event: 'host_silent', message }))
     },
     onRequest: request => {
       bus.alive()

@@ -5,7 +5,7 @@ import { because } from '../../words/reasons.ts'
 import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } from '../failures.ts'
 import type { Block, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
-import { asksForLong, Outage, type Patience } from './outage.ts'
+import { asksForLong, Outage, type Patience, Silence } from './outage.ts'
 import {
   arrivedBefore,
   type EarlierRequests,
@@ -52,6 +52,8 @@ export interface GateOptions {
   /** Long waits that the host asked an earlier process to keep. */
   waits?: readonly AskedWait[]
   onRequest?(event: RequestEvent): void
+  /** Called when the host, and not an upload node, has left a request unanswered for `SILENT_MS`: see `Silence`. */
+  onSilence?: (() => void) | undefined
   /** Called when the host asks to wait for so long that the next process must keep the wait too. */
   onLongWait?(wait: AskedWait): void
 }
@@ -105,6 +107,7 @@ export class Gate {
   readonly #options: GateOptions
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
   readonly #blocks: Blocks
+  readonly #silence: Silence
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
@@ -113,6 +116,7 @@ export class Gate {
     this.#options = options
     this.#lanes = lanes
     this.#blocks = blocks
+    this.#silence = new Silence(options.clock, options.onSilence)
   }
 
   /**
@@ -241,6 +245,8 @@ export class Gate {
     const { endpoint, window } = lane
     const { clock, onRequest } = this.#options
     let began: number | null = null
+    let came = false
+    const ended = lane.hostOutage && this.#silence.begin()
     const started = () => {
       const now = clock.monotonic()
       // Connecting takes long, and a process may be stopped meanwhile (SIGSTOP).
@@ -250,6 +256,7 @@ export class Gate {
     }
     try {
       const { outcome: answered, status, pace } = await send(started)
+      came = status !== null
       const outcome = this.#withWait(answered, pace)
       const now = clock.monotonic()
       if (status !== null) slot.answered(now)
@@ -262,6 +269,7 @@ export class Gate {
       if (error instanceof PlaceOver) return null
       throw error
     } finally {
+      ended?.(came)
       slot.release()
       for (const outage of probed) outage.leave()
     }

@@ -1,9 +1,12 @@
+import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { setFaultStage } from '../stage/fault-stage.ts'
-import { startDaemon } from '../stage/process.ts'
+import { startAlbumd, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 const fetched = async (url: string) => sha256(new Uint8Array(await (await fetch(url)).arrayBuffer()))
@@ -105,6 +108,29 @@ describe('put', () => {
     expect(await stage.albumd('retry')).toMatchObject({ code: 0 })
     expect(await stage.albumd('put', 'new.png')).toMatchObject({ code: 0, err: '' })
     expect(await daemon.stop()).toBe(0)
+  })
+
+  it('says after a few seconds that the host does not answer, and sync does too', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const stage = await setStage()
+    stage.configure({
+      host: {
+        base_url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/api/v1`,
+        api_key_file: 'api-key',
+      },
+    })
+    stage.write('new.png', png(3, 2).bytes)
+    for (const args of [['put', 'new.png'], ['sync']]) {
+      const waits = startAlbumd(stage, args)
+      const said = () => waits.err() + waits.out()
+      await expect.poll(said).toMatch(/127\.0\.0\.1:\d+ has not answered for 5 s; albumd waits for it\n/)
+      for (const _ of args) waits.kill('SIGINT')
+      await waits.ended
+      expect(said().match(/has not answered/g)).toHaveLength(1)
+    }
+    silent.close()
+    silent.closeAllConnections()
   })
 
   it('says when it will be known whether a picture arrived, and then sends it only if it is not there', async () => {
