@@ -75,7 +75,7 @@ function exitCodesPage(commands: readonly DeclaredCommand[]): string {
       'A mirror whose folder is missing or can not be read is different: a command that ends, such as `sync`, then does nothing ' +
       'for any mirror and exits with 2, while `run` guards that mirror and goes on with the others. ' +
       '`status` itself exits with 0 whatever it has to tell, if it can read config and state.\n\n' +
-      'A command that finds another at work waits for its end, and ends with 4 where one stays for more than 30 s. ' +
+      'A command that finds another at work waits for its end, and ends with 4 where one stays for more than 10 s. ' +
       'It does not wait for `run`, which carries it out.',
   )
 }

@@ -7,7 +7,7 @@ import { makeFolder } from '../../local/make-folder.ts'
 import { type SteadyClock, systemClock } from '../../protocol/clock.ts'
 import { type Lock, LockedError, lockFolder, lockState } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because, codeOf, inWords } from '../../words/reasons.ts'
 import { orNull } from '../or-null.ts'
 import { isListening } from './socket-path.ts'
 
@@ -78,15 +78,15 @@ export interface Waiting {
 }
 
 /** Milliseconds for which one process is waited for. Most commands that end by themselves end sooner. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 10_000
 /** Milliseconds until a person is told. Most waits end sooner. */
 const TOLD_AFTER_MS = 1000
 const PAUSE_MS = 100
 
 /**
- * Does `work`, and does it again while another albumd has what `work` locks first of all. So commands that end by
- * themselves queue. Throws LockedError where one process stays for too long, where `daemonHasIt`, and where `stop` is
- * aborted.
+ * Does `work`, and does it again while another albumd has the state that `work` locks first of all. So commands that end by
+ * themselves queue. Throws LockedError where one process stays for too long, where `daemonHasIt`, where `stop` is aborted,
+ * and where an albumd with another state has a root, because that is most likely a daemon.
  */
 export async function whenFree<T>(
   work: () => T | Promise<T>,
@@ -101,7 +101,7 @@ export async function whenFree<T>(
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof LockedError) || (await daemonHasIt())) throw error
+      if (!isStateTaken(error) || (await daemonHasIt())) throw error
       const { pid } = error
       const now = clock.monotonic()
       if (pid !== holder) since = now
@@ -115,6 +115,10 @@ export async function whenFree<T>(
       if (stop.aborted) throw error
     }
   }
+}
+
+function isStateTaken(error: unknown): error is LockedError {
+  return error instanceof LockedError && codeOf(error.why) === 'state_in_use'
 }
 
 /** Like `claimState`, and waits for other commands. A daemon that has the state is not waited for. */

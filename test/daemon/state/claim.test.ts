@@ -58,7 +58,7 @@ describe('waiting for a lock', () => {
     const { lock, clock, said, ended } = waiting()
     await clock.pass(900)
     expect(said).toEqual([])
-    await clock.pass(20_000)
+    await clock.pass(5000)
     expect(said).toHaveLength(1)
     lock.release()
     await clock.pass(100)
@@ -67,7 +67,7 @@ describe('waiting for a lock', () => {
 
   it('ends without the lock where one process stays, a daemon has it, or a person ends the wait', async () => {
     const stays = waiting()
-    await stays.clock.pass(31_000)
+    await stays.clock.pass(11_000)
     expect(await stays.ended).toBe('LOCKED')
     expect(await waiting(async () => true).ended).toBe('LOCKED')
     const stopped = waiting()

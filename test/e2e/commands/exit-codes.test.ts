@@ -178,15 +178,16 @@ describe('exit codes', () => {
     })
     const [run, otherRun, { running }] = await Promise.all([stage.sync(), other.sync(), stage.json('status')])
     expect(running).toBe(true)
-    const says = (words: string) =>
-      new RegExp(`^albumd: ${ours} is at work here\\. Waiting .*\nalbumd: ${ours} ${words}\n$`)
+    const waits = `albumd: ${ours} is at work here\\. Waiting .*\n`
     expect(run).toMatchObject({
       code: 4,
-      err: expect.stringMatching(says('has the state in .*state\\. Stop that one first')),
+      err: expect.stringMatching(
+        new RegExp(`^${waits}albumd: ${ours} has the state in .*state\\. Stop that one first\n$`),
+      ),
     })
     expect(otherRun).toMatchObject({
       code: 4,
-      err: expect.stringMatching(says('mirrors .*pictures\\. Stop one of the two')),
+      err: expect.stringMatching(new RegExp(`^albumd: ${ours} mirrors .*pictures\\. Stop one of the two\n$`)),
     })
   })
 

@@ -14,7 +14,7 @@ async function lockedStage(): Promise<{ stage: Stage; lock: Lock }> {
 }
 
 const WAITS = new RegExp(
-  `Another albumd \\(pid ${process.pid}\\) is at work here\\. Waiting until it ends, for at most 30 s`,
+  `Another albumd \\(pid ${process.pid}\\) is at work here\\. Waiting until it ends, for at most 10 s`,
 )
 
 const isToldToWait = (put: Process) => expect.poll(put.err, { timeout: 60_000 }).toMatch(WAITS)
@@ -32,18 +32,24 @@ describe('commands that meet at the state', () => {
     expect(await stage.paths()).toEqual(['1', '2', '3', 'same'].map(name => `Photos/${name}.png`))
   })
 
-  it('wait for one that ends, and so does the start of run', async () => {
+  it('wait for one that ends', async () => {
     const { stage, lock } = await lockedStage()
     stage.write('a.png', png(3, 2).bytes)
     const put = startAlbumd(stage, ['put', 'a.png'])
-    const daemon = startDaemon(stage)
-    await Promise.all([isToldToWait(put), runWaits(daemon)])
+    await isToldToWait(put)
     lock.release()
     expect(await put.ended).toMatchObject({ code: 0 })
     expect(put.err().trimEnd().split('\n')).toHaveLength(1)
+    expect(await stage.paths()).toEqual(['Photos/a.png'])
+  })
+
+  it('are waited for when run starts', async () => {
+    const { stage, lock } = await lockedStage()
+    const daemon = startDaemon(stage)
+    await runWaits(daemon)
+    lock.release()
     await daemon.told('scan_finished')
     expect(await daemon.stop()).toBe(0)
-    expect(await stage.paths()).toEqual(['Photos/a.png'])
   })
 
   it('end at once when a person ends the wait, and run ends as ever', async () => {
