@@ -113,22 +113,32 @@ const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
  *   succeeded, the code is news again.
  * - `uploads_started` with as many pictures and bytes as before, for example of one picture that is half written. After an
  *   upload has ended, the numbers are news again.
+ * - `mirror_guarded` with the same reason as before. After a scan that saw everything, the reason is news again.
  */
 export function newsFilter(): (told: SpokenEvent) => boolean {
-  let stopped: string | null = null
-  let pending: string | null = null
+  const last = new Map<string, string>()
+  const isNew = (what: string, is: string) => {
+    const wasAnother = last.get(what) !== is
+    last.set(what, is)
+    return wasAnother
+  }
   return told => {
-    if (told.event === 'picture_uploaded') stopped = null
-    if (told.event === 'uploads_stopped') {
-      if (told.code === stopped) return false
-      stopped = told.code
+    if (SETTLED.has(told.event)) last.delete('uploads_started')
+    switch (told.event) {
+      case 'uploads_stopped':
+        return isNew('uploads_stopped', told.code)
+      case 'uploads_started':
+        return isNew('uploads_started', `${told.pictures} ${told.bytes} ${told.compare}`)
+      case 'mirror_guarded':
+        return isNew(`mirror_guarded ${told.mirror}`, told.reason)
+      case 'picture_uploaded':
+        last.delete('uploads_stopped')
+        return true
+      case 'scan_finished':
+        if (told.complete) last.delete(`mirror_guarded ${told.mirror}`)
+        return true
+      default:
+        return true
     }
-    if (SETTLED.has(told.event)) pending = null
-    if (told.event === 'uploads_started') {
-      const these = `${told.pictures} ${told.bytes} ${told.compare}`
-      if (these === pending) return false
-      pending = these
-    }
-    return true
   }
 }

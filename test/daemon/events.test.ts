@@ -34,6 +34,32 @@ it('the start of uploads is news once while the same pictures wait', () => {
   expect(told.filter(isNews)).toEqual(told.filter((_, at) => at !== 2))
 })
 
+it('why a mirror is guarded is news once, until a scan saw everything or the reason changes', () => {
+  const isNews = newsFilter()
+  const guarded = (mirror: string, reason: string): SpokenEvent => ({
+    event: 'mirror_guarded',
+    mirror,
+    reason,
+  })
+  const scanned = (complete: boolean): SpokenEvent => ({
+    event: 'scan_finished',
+    mirror: '/a',
+    folders: 1,
+    files: 1,
+    complete,
+  })
+  const told = [
+    guarded('/a', 'x'),
+    guarded('/b', 'x'),
+    scanned(false),
+    guarded('/a', 'x'),
+    guarded('/a', 'y'),
+    scanned(true),
+    guarded('/a', 'y'),
+  ]
+  expect(told.filter(isNews)).toEqual(told.filter((_, at) => at !== 3))
+})
+
 it('a listener hears only its topic, until it unsubscribes', () => {
   const bus = new Bus()
   const heard: string[] = []
