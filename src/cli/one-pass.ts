@@ -39,6 +39,8 @@ export async function onePass<N extends PassName>(
   const tell = (told: SpokenEvent) => {
     done.add(told)
     if (quiet && told.event === 'picture_failed') sayAside(eventInWords(told)!)
+    // Of a scan that was interrupted, the counts are not those of the folder.
+    if (told.event === 'scan_finished' && interrupts.stop.aborted) return
     // This event is not shown, because the report at the end tells why the uploads stopped.
     if (told.event !== 'uploads_stopped') tellPass(progress, told)
   }
@@ -52,7 +54,7 @@ export async function onePass<N extends PassName>(
     else
       report(
         done,
-        notCompared,
+        { notCompared, isInterrupted: interrupts.stop.aborted && result.verdict !== 'in_sync' },
         result,
         keyRemedy(config, carried.byDaemon ? null : process.env),
         quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
@@ -77,20 +79,27 @@ function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused
   }
 }
 
-/** `notCompared`: how many linked images could not be compared; null when the command compares none. */
+/** How a pass ended. */
+interface End {
+  /** How many linked images could not be compared; null when the command compares none. */
+  notCompared?: number | null
+  /** Whether a person has ended the pass before its end. */
+  isInterrupted?: boolean
+}
+
 function report(
   done: Tally,
-  notCompared: number | null,
+  end: End,
   { mirrors, stopped, paused, uploads_go_on }: PassResult,
   key: string,
   say: (line: string) => void,
 ): void {
   const { linked } = done.counts
-  if (linked > 0 && notCompared === null)
+  if (linked > 0 && (end.notCompared ?? null) === null)
     say(
       `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`,
     )
-  const words = done.inWords(mirrors, stopped, notCompared ?? 0)
+  const words = done.inWords(mirrors, stopped, end)
   if (paused) say(pauseInWords(paused))
   // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so.
   if (!paused || words !== ALL_IN_SYNC) say(words)
@@ -190,7 +199,11 @@ export class Tally {
   }
 
   /** The summary of what was done and what is left. The summary says "nothing to do" only when nothing is left. */
-  inWords(mirrors: PassResult['mirrors'], stopped: readonly HostFailure[], notCompared = 0): string {
+  inWords(
+    mirrors: PassResult['mirrors'],
+    stopped: readonly HostFailure[],
+    { notCompared, isInterrupted = false }: End = {},
+  ): string {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
@@ -210,7 +223,10 @@ export class Tally {
     ) => mirrors.reduce((total, mirror) => total + mirror[field], 0)
     const inDoubt = sum('folders_in_doubt')
     const failed = sum('failed') - inDoubt
-    const guarded = mirrors.filter(({ state }) => state === 'guarded').length
+    // After an interruption, a guard that ends by itself only says that the scan did not come to its end.
+    const guarded = mirrors.filter(
+      ({ state, needs_person }) => state === 'guarded' && (needs_person || !isInterrupted),
+    ).length
     const unready = Math.min(waiting, sum('pending_uploads'))
     // When all wait for the same, the summary says for what. Else the line of each says it.
     const [only, other] = new Set(this.#waiting.values())
@@ -223,9 +239,11 @@ export class Tally {
       [sum('pending_deletions'), `${sum('pending_deletions')} to delete ("albumd deletions list" says when)`],
       [sum('held_deletions'), `${sum('held_deletions')} held`],
       [guarded, `${count(guarded, 'mirror')} guarded`],
-      [notCompared, `${notCompared} linked and not compared`],
+      [notCompared ?? 0, `${notCompared} linked and not compared`],
     ])
     const isOne = unready > 0 && only !== undefined && other === undefined
+    if (isInterrupted)
+      return `interrupted; ${done || 'nothing done'}${left && `; left: ${left}`}. "albumd sync" goes on`
     const more = isOne ? `Waiting: ${only}` : '"albumd status" tells more'
     if (left) return `${done || 'nothing done'}; left: ${left}. ${more}`
     if (done) return done

@@ -40,8 +40,21 @@ describe('the summary of a pass', () => {
     )
   })
 
+  it('of an interrupted pass says so, and calls no mirror guarded because its scan was ended', () => {
+    const ended = { ...IDLE, state: 'guarded' } as const
+    const interrupted = { isInterrupted: true }
+    expect(new Tally().inWords([ended], [], interrupted)).toBe(
+      'interrupted; nothing done. "albumd sync" goes on',
+    )
+    const inDoubt = { ...ended, needs_person: true, pending_uploads: 2 }
+    expect(new Tally().inWords([ended, inDoubt], [], interrupted)).toBe(
+      'interrupted; nothing done; left: 2 to upload, 1 mirror guarded. "albumd sync" goes on',
+    )
+    expect(new Tally().inWords([ended], [])).toContain('1 mirror guarded')
+  })
+
   it('does not say that all is in sync where links could not be compared', () => {
     expect(new Tally().inWords([IDLE], [])).toBe(ALL_IN_SYNC)
-    expect(new Tally().inWords([IDLE], [], 10)).toContain('left: 10 linked and not compared')
+    expect(new Tally().inWords([IDLE], [], { notCompared: 10 })).toContain('left: 10 linked and not compared')
   })
 })

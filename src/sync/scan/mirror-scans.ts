@@ -121,7 +121,9 @@ async function finishScan(
     tx.mirrors.guard(row.id, guard)
     if (row.accept !== 0 && !signal.aborted) tx.mirrors.accept(row.id, acceptAfter(row, root))
   })
-  if (guard) tell({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
+  // Whoever ended the scan knows, and the next scan ends this doubt.
+  if (guard && guard.code !== 'SCAN_ENDED')
+    tell({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
   const files = synced.folders.countFiles(row.id)
   tell({ event: 'scan_finished', mirror: folder, folders: result.folders, files, complete: result.complete })
   return {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
+import { startAlbumd } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
@@ -115,6 +116,22 @@ describe('sync', () => {
     await expect
       .poll(async () => (await stage.json('status')).mirrors[0].synced, { timeout: 30_000 })
       .toBe(30)
+  })
+
+  it('that is interrupted says so, and calls nothing guarded', async () => {
+    const stage = await setStage()
+    stage.configure({
+      host: { base_url: stage.baseUrl, api_key_file: 'api-key', requests_per_second: { upload: 2 } },
+    })
+    for (let shade = 0; shade < 30; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+    const sync = startAlbumd(stage, ['sync'])
+    await expect.poll(sync.out, { timeout: 30_000 }).toContain('uploaded ')
+    sync.kill('SIGINT')
+    expect(await sync.ended).toMatchObject({ code: 3 })
+    expect(sync.out()).toMatch(
+      /\ninterrupted; \d+ pictures? uploaded; left: \d+ to upload\. "albumd sync" goes on\n$/,
+    )
+    expect(sync.out()).not.toContain('guarded')
   })
 
   it('gives one summary object with --json', async () => {
