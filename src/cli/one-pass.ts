@@ -228,11 +228,13 @@ export class Tally {
       ({ state, needs_person }) => state === 'guarded' && (needs_person || !isInterrupted),
     ).length
     const unready = Math.min(waiting, sum('pending_uploads'))
-    // When all wait for the same, the summary says for what. Else the line of each says it.
+    const ready = sum('pending_uploads') - unready
+    // When all wait for the same, the summary says for what. Else "albumd status" says it.
     const [only, other] = new Set(this.#waiting.values())
+    const isOne = only !== undefined && other === undefined
     const left = listed([
-      [sum('pending_uploads'), `${sum('pending_uploads')} to upload`],
-      [unready, `${unready} of them ${unready === 1 ? 'waits' : 'wait'}`],
+      [ready, `${ready} to upload`],
+      [unready, `${unready} waiting${isOne ? ` (${only})` : ''}`],
       [failed, `${failed} failed`],
       [inDoubt, `${inDoubt} ${foldersInDoubt(inDoubt)}`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
@@ -241,11 +243,9 @@ export class Tally {
       [guarded, `${count(guarded, 'mirror')} guarded`],
       [notCompared ?? 0, `${notCompared} linked and not compared`],
     ])
-    const isOne = unready > 0 && only !== undefined && other === undefined
     if (isInterrupted)
       return `interrupted; ${done || 'nothing done'}${left && `; left: ${left}`}. "albumd sync" goes on`
-    const more = isOne ? `Waiting: ${only}` : '"albumd status" tells more'
-    if (left) return `${done || 'nothing done'}; left: ${left}. ${more}`
+    if (left) return `${done || 'nothing done'}; left: ${left}. "albumd status" tells more`
     if (done) return done
     return stopped.length > 0 ? 'nothing done' : ALL_IN_SYNC
   }

@@ -14,11 +14,11 @@ describe('the summary of a pass', () => {
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     expect(tally.counts).toMatchObject({ waiting: 1, uploaded: 1 })
     expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
-      'left: 1 to upload, 1 of them waits. Waiting: x',
+      'left: 1 waiting (x). "albumd status" tells more',
     )
     tally.add({ ...waits('c.png'), message: 'y' } as SpokenEvent)
-    expect(tally.inWords([{ ...IDLE, pending_uploads: 2 }], [])).toContain(
-      '2 to upload, 2 of them wait. "albumd status" tells more',
+    expect(tally.inWords([{ ...IDLE, pending_uploads: 3 }], [])).toContain(
+      'left: 1 to upload, 2 waiting. "albumd status" tells more',
     )
   })
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation } from '../../daemon/report/preview.ts'
@@ -42,7 +43,16 @@ export const syncCommand = configCommand(
     const places = await locationsToActOn(config, paths)
     const named = places.map(({ mirror, path }) => fullPath(mirror.folder, path))
     const request = named.length > 0 ? { pruneIgnored, paths: named } : { pruneIgnored }
-    return (await onePass(config, 'sync', request, { json, quiet }, onInterrupts)).exitCode
+    const { stateFiles } = await import('../../daemon/state/claim.ts')
+    const isFirst = !existsSync(stateFiles(config.state_dir).database)
+    const { exitCode, result } = await onePass(config, 'sync', request, { json, quiet }, onInterrupts)
+    if (isFirst && !json && !quiet && result.mirrors.some(({ left_out }) => left_out.format > 0)) {
+      const { formatsInWords } = await import('../terminal/left-out.ts')
+      const whole = config.mirrors.map(mirror => ({ mirror, path: '' }))
+      const left = formatsInWords(places.length > 0 ? places : whole)
+      if (left) printLine(left)
+    }
+    return exitCode
   },
 )
 
