@@ -65,11 +65,16 @@ export async function onePass<N extends PassName>(
   }
 }
 
-function exitCodeOf({ verdict, paused }: PassResult): number {
+export function exitCodeOf({ verdict, paused }: PassResult): number {
   return paused ? EXIT.left : { in_sync: EXIT.inSync, left: EXIT.left, refused: EXIT.refused }[verdict]
 }
 
-function inJson(exit_code: number, { counts }: Tally, { stopped, mirrors, paused }: PassResult): object {
+/** What `--json` writes of a pass. */
+export function inJson(
+  exit_code: number,
+  { counts }: Tally,
+  { stopped, mirrors, paused }: PassResult,
+): object {
   return {
     exit_code,
     ...counts,

@@ -10,11 +10,11 @@ async function withBroken(): Promise<Stage> {
   const stage = await setStage()
   stage.write('a/good.png', png().bytes)
   stage.write('a/broken.png', 'no picture')
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   return stage
 }
 
-const mirrorOf = async (stage: Stage) => (await stage.json('status')).mirrors[0]
+const mirrorOf = async (stage: Stage) => (await stage.status()).mirrors[0]
 
 it('an accepted failure is shown apart, and sync is in sync with it', async () => {
   const stage = await withBroken()
@@ -53,7 +53,7 @@ it('an accepted failure is shown apart, and sync is in sync with it', async () =
     failures: [{ accepted_at: null, needs_person: true }],
   })
   expect((await stage.albumd('accept', '--list')).out).toBe('no failure is accepted\n')
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
 })
 
 it('an acceptance lasts while the file keeps its bytes, and ends with other bytes or an upload', async () => {
@@ -61,17 +61,17 @@ it('an acceptance lasts while the file keeps its bytes, and ends with other byte
   const accept = () => stage.albumd('accept', 'a/broken.png')
   await accept()
   chmodSync(join(stage.pictures, 'a/broken.png'), 0o600)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   await stage.albumd('retry')
   expect(await mirrorOf(stage)).toMatchObject({ failed: 0, accepted: 1 })
 
   stage.write('a/broken.png', 'no picture either')
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(await mirrorOf(stage)).toMatchObject({ failed: 1, accepted: 0 })
 
   await accept()
   stage.write('a/broken.png', png(3, 3).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await mirrorOf(stage)).toMatchObject({ synced: 2, failed: 0, accepted: 0 })
 })
 
@@ -84,28 +84,28 @@ it('an acceptance goes with its file to another folder or name, and not to a cop
   expect(await stage.sync()).toMatchObject({ code: 0, out: expect.stringContaining('1 failure accepted') })
   expect(await list()).toEqual(['b/broken.png'])
   renameSync(join(stage.pictures, 'b/broken.png'), join(stage.pictures, 'b/known.png'))
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await list()).toEqual(['b/known.png'])
   stage.write('copy.png', 'no picture')
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(await mirrorOf(stage)).toMatchObject({ failed: 1, accepted: 1 })
   // The copy is accepted, once it is all that is left.
   rmSync(join(stage.pictures, 'b/known.png'))
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await list()).toEqual(['copy.png'])
 })
 
 it('a name that is not UTF-8 can be accepted, and a folder in doubt can not', async () => {
   const stage = await setStage()
   for (let n = 0; n < 20; n++) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   await stage.shell(
     `status >/dev/null; touch '${stage.pictures}/'$(printf 'caf\\351.png'); rm '${stage.pictures}/a/'*`,
   )
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect((await stage.json('accept', stage.pictures)).failures).toMatchObject([{ code: 'NAME_NOT_UTF8' }])
   stage.write('another.png', png(7, 7).bytes)
-  await stage.sync()
+  await stage.pass()
   expect(await mirrorOf(stage)).toMatchObject({ accepted: 1, state: 'guarded' })
   expect(await stage.albumd('accept', 'a')).toMatchObject({
     code: 2,

@@ -43,7 +43,7 @@ it('names what a renamed folder left on the host while the state was lost', asyn
   })
   rmSync(join(stage.home, 'state'), { recursive: true })
   renameSync(join(stage.pictures, 'years/trip'), join(stage.pictures, 'years/tour'))
-  expect((await stage.sync()).code).toBe(0)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toHaveLength(3)
   const told = await stage.albumd('audit')
   expect(told.code).toBe(3)
@@ -85,7 +85,7 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
 it('says why a repair with nothing to repair ends with 3', async () => {
   const stage = await withPictures()
   stage.write('broken.png', 'no picture')
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '2 albums compared: no difference\n' })
   expect(await stage.albumd('audit', '--repair')).toMatchObject({
     code: 3,
@@ -113,7 +113,7 @@ it('says in one line that a plan without listings has no audit, and that status 
   expect(err.trimEnd().split('\n')).toHaveLength(1)
   expect(err).toContain('PLAN_NOT_SUPPORTED')
   expect(code).toBe(3)
-  expect((await stage.json('status')).blocks).toContainEqual(
+  expect((await stage.status()).blocks).toContainEqual(
     expect.objectContaining({ endpoint: 'list', code: 'PLAN_NOT_SUPPORTED' }),
   )
 })

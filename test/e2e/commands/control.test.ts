@@ -214,11 +214,11 @@ describe('SIGHUP', () => {
     await daemon.told('key_taken')
     await daemon.told('picture_uploaded')
     expect(await stage.sync()).toMatchObject({ code: 0 })
-    expect((await stage.json('status')).blocks).toEqual([])
+    expect((await stage.status()).blocks).toEqual([])
     expect(await daemon.stop()).toBe(0)
   })
 })
 
 function held(stage: Stage): () => Promise<number> {
-  return async () => (await stage.json('status')).mirrors[0].held_deletions
+  return async () => (await stage.status()).mirrors[0].held_deletions
 }

@@ -8,21 +8,28 @@ import { type Stage, setStage } from '../stage/stage.ts'
 
 const hold = { deletions: { hold_above: '25%', hold_min: 1 } }
 
-async function withHeld(): Promise<Stage> {
-  const stage = await setStage({ config: hold })
-  for (const n of [0, 1, 2, 3]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
-  await stage.sync()
+/** Most of its pictures are gone, and no pass has seen that yet. */
+async function withGone(): Promise<Stage> {
+  const pictures = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes]))
+  const stage = await setStage({ pictures, config: hold })
   for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
-  const { code, out } = await stage.sync()
-  expect(code).toBe(3)
-  expect(out).toContain('3 images would be deleted')
-  expect(await stage.listing()).toHaveLength(4)
+  return stage
+}
+
+async function withHeld(): Promise<Stage> {
+  const stage = await withGone()
+  expect(await stage.pass()).toMatchObject({ exit_code: 3, mirrors: [{ held_deletions: 3 }] })
   return stage
 }
 
 it('held deletions are listed with what would go, and go when they are approved', async () => {
-  const stage = await withHeld()
-  expect((await stage.json('status')).mirrors[0]).toMatchObject({ held_deletions: 3, pending_deletions: 0 })
+  const stage = await withGone()
+  expect(await stage.sync()).toMatchObject({
+    code: 3,
+    out: expect.stringContaining('3 images would be deleted'),
+  })
+  expect(await stage.listing()).toHaveLength(4)
+  expect((await stage.status()).mirrors[0]).toMatchObject({ held_deletions: 3, pending_deletions: 0 })
   const { deletions } = await stage.json('deletions', 'list')
   expect(deletions).toMatchObject([
     { path: 'a/0.png', reason: 'deleted' },
@@ -33,14 +40,14 @@ it('held deletions are listed with what would go, and go when they are approved'
   expect(approved.out).toContain('a/1.png')
   expect(approved.out).not.toContain('a/0.png')
   expect(await stage.listing()).toHaveLength(4)
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual([
     'Photos/a/0.png',
     'Photos/a/2.png',
     'Photos/a/3.png',
   ])
   await stage.albumd('deletions', 'approve')
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a/3.png'])
 })
 
@@ -128,7 +135,7 @@ it('foretells that so many deletions will be held, while uploads come before the
   stage.write('large.png', png(2000, 1500, 5).bytes)
   const daemon = startDaemon(stage)
   await daemon.told('scan_finished')
-  expect((await stage.json('status')).mirrors[0]).toMatchObject({
+  expect((await stage.status()).mirrors[0]).toMatchObject({
     pending_deletions: 3,
     held_deletions: 0,
     will_be_held: true,
@@ -148,7 +155,7 @@ it('does not foretell that deletions of pictures that moved will be held', async
   await daemon.told('scan_finished')
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   await expect
-    .poll(async () => (await stage.json('status')).mirrors[0], { timeout: 30_000 })
+    .poll(async () => (await stage.status()).mirrors[0], { timeout: 30_000 })
     .toMatchObject({ pending_deletions: 4, will_be_held: false })
   expect(await daemon.stop()).toBe(0)
 })
@@ -168,10 +175,10 @@ it('held deletions that are discarded leave the images for good, and a picture t
   const stage = await withHeld()
   await stage.albumd('deletions', 'discard', 'a')
   const before = await stage.listing()
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
   stage.write('a/0.png', png(2, 2).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
 })
 
@@ -191,7 +198,7 @@ it('--dry-run tells held deletions from those that go, and leaves out what sync 
 it('--dry-run tells what would be held, and replaces nothing in a backup', async () => {
   const stage = await setStage({ config: hold })
   for (const n of [0, 1, 2]) stage.write(`${n}.png`, png(2 + n, 2).bytes)
-  await stage.sync()
+  await stage.pass()
   for (const n of [0, 1]) rmSync(join(stage.pictures, `${n}.png`))
   stage.write('2.png', png(9, 9).bytes)
   const mirror = await stage.sync('--dry-run')
@@ -207,9 +214,9 @@ it('status names the root when all of its pictures are gone at once', async () =
   const stage = await setStage({})
   stage.write('a/stays.png', png(2, 1).bytes)
   for (let n = 0; n < 20; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
-  await stage.sync()
+  await stage.pass()
   for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
-  await stage.sync()
+  await stage.pass()
   const { out } = await stage.albumd('status')
   expect(out).toContain(`failed  ${stage.pictures}: All 20 pictures are gone at once`)
 })
@@ -227,12 +234,12 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
     stage.configure({ host: { base_url, api_key_file: 'api-key' }, deletions: { grace } })
   configure('0s')
   for (const n of [0, 1, 2]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   rmSync(join(stage.pictures, 'a/0.png'))
   refused.add('all')
   expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('1 to delete') })
   const first = refusals
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(refusals).toBeGreaterThan(first)
   refused.clear()
   const retried = await stage.albumd('retry', 'a/0.png')
@@ -244,20 +251,20 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   const daemon = startDaemon(stage)
   await daemon.told('scan_finished')
   rmSync(join(stage.pictures, 'a/1.png'))
-  await expect.poll(async () => (await stage.json('status')).mirrors[0].pending_deletions).toBe(1)
+  await expect.poll(async () => (await stage.status()).mirrors[0].pending_deletions).toBe(1)
   await daemon.stop()
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
 })
 
 it('what a sync found gone and could not delete gets the grace of the daemon', async () => {
   const pictures = { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes }
   const stage = await setStage({ pictures, config: { deletions: { grace: '10m' } } })
-  await stage.sync()
+  await stage.pass()
   rmSync(join(stage.pictures, 'a/0.png'))
   const key = join(stage.home, 'api-key')
   writeFileSync(key, 'wrong-key-abcdef')
-  expect(await stage.sync()).toMatchObject({ code: 5 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 5 })
   // The next sync gives no grace either, and nothing is deleted before a person types it.
   const { out } = await stage.albumd('deletions', 'list')
   expect(out).not.toContain(', goes ')

@@ -86,9 +86,9 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   // The command ends after the pass, and its success is recorded all the same.
   stage.configure({ notify: { on_upload: 'sleep 1' } })
   stage.write('6.png', png(6, 2).bytes)
-  expect((await stage.json('status')).upload_command_failed).toContain('no such door')
+  expect((await stage.status()).upload_command_failed).toContain('no such door')
   expect(await stage.albumd('put', 'pictures/6.png')).toMatchObject({ code: 0, err: '' })
-  expect((await stage.json('status')).upload_command_failed).toBeNull()
+  expect((await stage.status()).upload_command_failed).toBeNull()
 })
 
 it.each(['screenshot-link', 'link-page'])('has an example %s whose config is right', example => {

@@ -52,7 +52,7 @@ describe('pause', () => {
       paused: true,
       until: expect.any(String),
     })
-    expect(await stage.json('status')).toMatchObject({ paused: { until: expect.any(String) } })
+    expect(await stage.status()).toMatchObject({ paused: { until: expect.any(String) } })
     expect(await stage.sync()).toMatchObject({ code: 3 })
     expect(await stage.listing()).toEqual([])
     // It is over before the next command can look.
@@ -65,15 +65,15 @@ describe('pause', () => {
   it('leaves a failure as it is, also when retry or adopt is asked for meanwhile', async () => {
     const stage = await setStage()
     stage.write('no.png', 'this is no picture')
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     await stage.albumd('pause')
-    const { failures } = await stage.json('status')
+    const { failures } = await stage.status()
     expect(failures).toMatchObject([{ path: 'no.png', code: 'NOT_A_PICTURE' }])
     for (const command of [['retry'], ['retry', 'no.png'], ['adopt']]) {
       const { code, out } = await stage.albumd(...command)
       expect(code).toBe(3)
       expect(out).toContain('nothing done; left: 1 failed')
-      expect((await stage.json('status')).failures).toEqual(failures)
+      expect((await stage.status()).failures).toEqual(failures)
     }
   })
 
@@ -98,5 +98,5 @@ describe('pause', () => {
 })
 
 async function mirror(stage: Stage) {
-  return (await stage.json('status')).mirrors[0]
+  return (await stage.status()).mirrors[0]
 }

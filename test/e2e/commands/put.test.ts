@@ -220,7 +220,7 @@ it('sync PATH sends and deletes nothing of what waits elsewhere', async () => {
   stage.write('b/2.png', png(8, 2).bytes)
   stage.write('b/3.png', png(9, 2).bytes)
   // What a pass finds while albumd is paused waits.
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(await stage.albumd('resume')).toMatchObject({ code: 0 })
   const { code, out } = await stage.albumd('sync', 'a')
   expect(code).toBe(3)
@@ -232,14 +232,14 @@ it('sync PATH sends and deletes nothing of what waits elsewhere', async () => {
   expect(out).not.toMatch(/b\/[23]\.png|uploads go on/)
   const listed = (...paths: string[]) => paths.map(path => `Photos/${path}.png`)
   expect(await stage.paths()).toEqual(listed('a/2', 'a/new/3', 'b/1', 'b/2'))
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.paths()).toEqual(listed('a/2', 'a/new/3', 'b/2', 'b/3'))
 })
 
 it('sync PATH looks at these paths alone', async () => {
   const stage = await setStage()
   for (const path of ['a/1.png', 'b/1.png', 'c.png']) stage.write(path, png(3, 2).bytes)
-  expect((await stage.sync()).code).toBe(0)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   stage.write('a/new/2.png', png(5, 2).bytes)
   stage.write('b/2.png', png(6, 2).bytes)
   const { code, out } = await stage.albumd('sync', 'a')

@@ -157,7 +157,7 @@ describe('restore --from-host', () => {
 
   it('says by its exit code why the host could not be asked, and leaves no mark in the folder', async () => {
     const stage = await setStage({ pictures: { 'one.png': picture(1) } })
-    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     rmSync(join(stage.home, 'state'), { recursive: true })
     const refusing = (status: number, code: string) =>
       serve((_, response) => json(response, status, { success: false, error: 'No', code }))

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { syncUntilDone } from '../stage/fault-stage.ts'
+import { passUntilDone } from '../stage/fault-stage.ts'
 import { startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
@@ -39,8 +39,8 @@ describe('run', () => {
   it('tries a refused key when it starts again, and has it for refused until the host takes it', async () => {
     const stage = await setStage({ pictures: { 'red.png': red } })
     await stage.restartHost({ apiKeys: ['another-key-of-the-account'] })
-    expect(await stage.sync()).toMatchObject({ code: 5 })
-    const blocks = async () => (await stage.json('status')).blocks
+    expect(await stage.pass()).toMatchObject({ exit_code: 5 })
+    const blocks = async () => (await stage.status()).blocks
     const [before] = await blocks()
     const daemon = startDaemon(stage)
     // There is nothing to send.
@@ -90,10 +90,10 @@ describe('run', () => {
     await expect.poll(uploaded, { timeout: 30_000 }).toContain('later/new.png')
     expect(uploaded().indexOf('later/new.png')).toBeLessThan(backlog.length)
     expect(await daemon.stop()).toBe(0)
-    expect((await stage.json('status')).mirrors[0]).toMatchObject({ failed: 0 })
+    expect((await stage.status()).mirrors[0]).toMatchObject({ failed: 0 })
     stage.configure({})
     // On a busy machine the end may have cut uploads off: what became of them is found out first.
-    await syncUntilDone(stage)
+    await passUntilDone(stage)
     // `delivered` throws where a picture is there twice.
     expect(Object.keys(await stage.delivered())).toHaveLength(backlog.length + 1)
   })
@@ -103,7 +103,7 @@ describe('run', () => {
     renameSync(stage.pictures, `${stage.pictures}-away`)
     const daemon = startDaemon(stage)
     await daemon.told('mirror_guarded')
-    expect((await stage.json('status')).mirrors[0]).toMatchObject({ state: 'guarded' })
+    expect((await stage.status()).mirrors[0]).toMatchObject({ state: 'guarded' })
     expect(await daemon.stop()).toBe(0)
   })
 

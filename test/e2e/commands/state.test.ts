@@ -43,14 +43,14 @@ it('a backup beside a daemon takes the place of a lost state, and no picture is 
   rmSync(state, { recursive: true })
   mkdirSync(state, { mode: 0o700 })
   copyFileSync(file, join(state, 'albumd.db'))
-  expect((await stage.sync()).code).toBe(0)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
 })
 
 it('a backup replaces no file that is none, and nothing in the state folder', async () => {
   const stage = await setStage()
   stage.write('a.png', png(3, 2).bytes)
-  expect((await stage.sync()).code).toBe(0)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   const other = join(stage.home, 'other.txt')
   writeFileSync(other, 'mine')
   const refused = async (file: string, words: string) =>
@@ -121,10 +121,10 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
     album: 'Photos',
     pictures: 4,
   })
-  expect((await stage.json('status')).mirrors).toMatchObject([
+  expect((await stage.status()).mirrors).toMatchObject([
     { folder: there, reason: expect.stringContaining('the next scan'), needs_person: false },
   ])
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
 })
 
@@ -142,7 +142,7 @@ it('a mirror does not move to a folder without most of its pictures, and the rec
   writeFileSync(join(there, 'a/2.png'), png(90, 9).bytes)
   await refused(`Only 2 of 4 pictures are in ${there}`)
   mirrorAt(stage, stage.pictures)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
 })
 
@@ -183,7 +183,7 @@ it('a mirror does not move to a folder with records of its own, and another albu
   mkdirSync(second)
   writeFileSync(join(second, 'b.png'), png(8, 8).bytes)
   mirrorAt(stage, second, 'Second')
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.albumd('move-mirror', stage.pictures, second)).toMatchObject({
     code: 2,
     err: expect.stringContaining('has records of its own'),

@@ -49,7 +49,7 @@ describe('sync', () => {
     const stage = await setStage()
     for (const name of ['stays', 'changes', 'movesaway', 'goes'])
       stage.write(`a/${name}.png`, png(4, 4, name.length).bytes)
-    await stage.sync()
+    await stage.pass()
     stage.write('a/changes.png', red)
     stage.write('new/added.png', green)
     renameSync(join(stage.pictures, 'a/movesaway.png'), join(stage.pictures, 'moved.png'))
@@ -71,7 +71,7 @@ describe('sync', () => {
     rmSync(join(stage.pictures, 'goes.png'))
     stage.write('changes.png', blue)
     stage.write('other.png', png(9, 9).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const names = await stage.paths()
     expect(names).toEqual(['Photos/changes.png', 'Photos/changes.png', 'Photos/goes.png', 'Photos/other.png'])
   })
@@ -83,7 +83,7 @@ describe('sync', () => {
     expect(readdirSync(stage.home)).not.toContain('state')
     stage.write('goes.png', red)
     stage.write('changes.png', green)
-    await stage.sync()
+    await stage.pass()
     rmSync(join(stage.pictures, 'goes.png'))
     stage.write('changes.png', png(30, 30).bytes)
     stage.write('b/new.png', blue)
@@ -115,9 +115,7 @@ describe('sync', () => {
     for (let shade = 0; shade < 30; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
     const { err } = await stage.shell(`sync --config ${stage.config} | head -n 1`)
     expect(err).toBe('')
-    await expect
-      .poll(async () => (await stage.json('status')).mirrors[0].synced, { timeout: 30_000 })
-      .toBe(30)
+    await expect.poll(async () => (await stage.status()).mirrors[0].synced, { timeout: 30_000 }).toBe(30)
   })
 
   it('that is interrupted says so, and calls nothing guarded', async () => {
@@ -152,19 +150,19 @@ describe('sync', () => {
     expect(code).toBe(3)
     expect(out).toContain('failed never.jpg: File is no picture')
     expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(red) })
-    const { failures, mirrors } = await stage.json('status')
+    const { failures, mirrors } = await stage.status()
     expect(failures.map((failure: { path: string }) => failure.path).sort()).toEqual(['never.jpg', 'red.png'])
     expect(mirrors[0]).toMatchObject({ failed: 2, files: 2, synced: 0 })
     stage.write('red.png', green)
     rmSync(join(stage.pictures, 'never.jpg'))
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(green) })
   })
 
   it('keeps the image of a picture that was emptied', async () => {
     const stage = await setStage({ pictures: { 'red.png': red, 'green.png': green } })
     stage.write('red.png', '')
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.delivered()).toEqual({
       'Photos/green.png': sha256(green),
       'Photos/red.png': sha256(red),
@@ -175,7 +173,7 @@ describe('sync', () => {
     const stage = await setStage({ pictures: { 'red.png': red } })
     const before = await stage.listing()
     stage.write('red.png', red)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.listing()).toEqual(before)
   })
 })

@@ -7,7 +7,7 @@ import { bindFolder, canMount, mountSmallDisk } from '../disk/small-disk.ts'
 import { stageThrough } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
-const status = async (stage: Stage) => (await stage.json('status')).mirrors[0]
+const status = async (stage: Stage) => (await stage.status()).mirrors[0]
 
 const TWELVE = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`a/${n}.png`, png(2 + n, 2).bytes]))
 const mirrored = (config: object = {}) =>
@@ -17,7 +17,7 @@ describe('trust', () => {
   it('accepts a root that was emptied, after saying what that deletes', async () => {
     const stage = await mirrored()
     for (const name of readdirSync(stage.pictures)) rmSync(join(stage.pictures, name), { recursive: true })
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(await status(stage)).toMatchObject({
       state: 'guarded',
       reason: expect.stringContaining(`"albumd trust ${stage.pictures}"`),
@@ -30,7 +30,7 @@ describe('trust', () => {
     expect(told.out).toContain('hold')
     expect(await stage.listing()).toHaveLength(13)
     expect((await status(stage)).reason).toContain('is trusted as it is')
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.listing()).toEqual([])
     expect(await stage.albumd('trust', 'pictures')).toMatchObject({
       code: 0,
@@ -43,7 +43,7 @@ describe('trust', () => {
     renameSync(stage.pictures, `${stage.pictures}-old`)
     mkdirSync(stage.pictures)
     stage.write('new.png', png(30, 30).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(await stage.listing()).toHaveLength(13)
     expect(await stage.json('trust', stage.pictures)).toMatchObject({
       folder: stage.pictures,
@@ -51,7 +51,7 @@ describe('trust', () => {
       missing: 13,
       reason: expect.stringContaining('another folder'),
     })
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(await status(stage)).toMatchObject({ state: 'idle', held_deletions: 13, synced: 1 })
     expect(await stage.listing()).toHaveLength(14)
   })
@@ -115,7 +115,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     const all = await stage.listing()
     expect(all).toHaveLength(4)
     // Outside of its namespace nothing is mounted.
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(await stage.listing()).toEqual(all)
     expect((await status(stage)).reason).toContain('Mount it again')
     expect(await bound.sync()).toMatchObject({ code: 0 })
@@ -148,11 +148,11 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(await mounted.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(all)
 
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     const told = await stage.albumd('trust', usb)
     expect(told.out).toContain('3 pictures that have images are not there now')
     expect(told.out).toContain('  usb/deep/0.png\n')
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.paths()).toEqual(['Photos/top.png'])
   })
 })
@@ -165,7 +165,7 @@ function written(stage: Stage, n: number): string {
 it('sync --prune-ignored gives up the images of what a rule hides, and only with it', async () => {
   const stage = await mirrored()
   stage.write('.albumdignore', 'a/\n')
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toHaveLength(13)
   const plan = await stage.sync('--prune-ignored', '--dry-run')
   expect(plan.out).toContain('delete a/0.png (hidden by an ignore rule)')
@@ -175,6 +175,6 @@ it('sync --prune-ignored gives up the images of what a rule hides, and only with
   expect(pruned.out).toContain('deleted the image of a/0.png')
   expect(await stage.paths()).toEqual(['Photos/top.png'])
   stage.write('.albumdignore', '')
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toHaveLength(13)
 })

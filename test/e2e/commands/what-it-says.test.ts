@@ -45,7 +45,7 @@ describe('sync --dry-run', () => {
     expect(out).not.toContain('hold ')
     expect(out).toContain('the host was not asked')
     expect(out).not.toContain('is linked')
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   })
 
   it('holds what has gone beside what moved, and one picture accounts for one', async () => {
@@ -55,7 +55,7 @@ describe('sync --dry-run', () => {
     const plan = await stage.sync('--dry-run')
     expect(plan.out).toContain('delete a/3.png (moved')
     expect(plan.out).toContain('hold a/0.png')
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     const { deletions } = await stage.json('deletions', 'list')
     expect(deletions).toMatchObject([{ path: 'a/0.png' }, { path: 'a/1.png' }])
   })
@@ -68,8 +68,8 @@ describe('sync --dry-run', () => {
     }
     const { out } = await stage.sync('--dry-run')
     for (const n of [0, 1, 2]) expect(out).toContain(`hold a/${n}.png (an older version)`)
-    expect(await stage.sync()).toMatchObject({ code: 3 })
-    expect((await stage.json('status')).mirrors[0]).toMatchObject({ held_deletions: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+    expect((await stage.status()).mirrors[0]).toMatchObject({ held_deletions: 3 })
   })
 
   it('names the mirrors where there are several, counts by kind, and refuses what sync would refuse', async () => {
@@ -193,7 +193,7 @@ describe('a path with nothing there', () => {
   it('is not one where a picture failed', async () => {
     const stage = await mirrored()
     stage.write('b/broken.png', 'no picture')
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(await stage.albumd('retry', 'b')).toMatchObject({ code: 3, err: '' })
     // Below the working folder, as a shell completes it.
     expect(await stage.albumd('retry', 'pictures/b')).toMatchObject({ code: 3, err: '' })
@@ -214,19 +214,19 @@ describe('status', () => {
   it('counts the pictures left out whose image is on the host', async () => {
     const stage = await mirrored()
     stage.write('.albumdignore', 'a/\n')
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect((await stage.albumd('status')).out).toContain(
       '4 pictures left out keep their images; "albumd sync --prune',
     )
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 4 })
     await stage.sync('--prune-ignored')
-    expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 0 })
+    expect((await stage.status()).mirrors[0]).toMatchObject({ left_out_with_image: 0 })
   })
 
   it('says of a block since when the host says so, also where a person had it asked again', async () => {
     const stage = await setStage({ host: { plan: 'free' } })
     stage.write('red.png', png(3, 2).bytes)
-    await stage.sync()
+    await stage.pass()
     const { blocks } = await stage.json('status')
     const [block] = blocks
     const first = blocks.map(({ since }: { since: string }) => since).sort()[0]
@@ -241,7 +241,7 @@ describe('status', () => {
 it('deletions approve says what can not be undone before it lists and does it', async () => {
   const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
   for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   const lines = (await stage.albumd('deletions', 'approve')).out.trimEnd().split('\n')
   expect(lines[0]).toContain('this can not be undone')
   expect(lines[1]).toContain('a/0.png')

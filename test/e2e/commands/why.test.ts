@@ -22,7 +22,7 @@ it('why makes no state, and tells a path in no mirror from one that is not there
 it('why shows the state, the image, what happens next and the history, and its commands work', async () => {
   const stage = await setStage({ config: { deletions: { hold_above: '25%', hold_min: 1 } } })
   for (const n of [0, 1, 2]) stage.write(`it's/${n}.png`, png(2 + n, 2).bytes)
-  await stage.sync()
+  await stage.pass()
   const database = join(stage.home, 'state/albumd.db')
   const before = readFileSync(database)
   const { out } = await stage.albumd('why', "./pictures/it's/0.png")
@@ -33,14 +33,14 @@ it('why shows the state, the image, what happens next and the history, and its c
   expect(readFileSync(database)).toEqual(before)
 
   for (const n of [0, 1]) rmSync(join(stage.pictures, `it's/${n}.png`))
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   const held = await stage.json('why', "it's/0.png")
   expect(held.state).toBe('gone')
   const command: string = held.next[0].command
   expect(await stage.shell(`${command.slice('albumd '.length)} -c '${stage.config}'`)).toMatchObject({
     code: 0,
   })
-  await stage.sync()
+  await stage.pass()
   expect(await stage.json('why', "it's/0.png")).toMatchObject({ state: 'absent' })
 })
 
@@ -48,7 +48,7 @@ it('why names the old images that a backup keeps, whose links still show an edit
   const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes }, mirror: { deletions: 'keep' } })
   const { image } = await stage.json('why', 'a.png')
   stage.write('a.png', png(4, 2).bytes)
-  await stage.sync()
+  await stage.pass()
   const told = await stage.json('why', 'a.png')
   expect(told.image.image_id).not.toBe(image.image_id)
   expect(told.kept).toEqual([image])

@@ -64,20 +64,18 @@ describe('restore --at', () => {
     const tree = treeOf(stage.pictures)
     const daemon = startDaemon(stage)
     await daemon.told('picture_uploaded', 30)
-    await expect
-      .poll(async () => (await stage.json('status')).mirrors[0], within)
-      .toMatchObject({ synced: 30 })
+    await expect.poll(async () => (await stage.status()).mirrors[0], within).toMatchObject({ synced: 30 })
     const first = await stage.listing()
     const at = await moment()
 
     wreck(stage, paths)
     // 8 are no pictures, 8 are other pictures, and 14 are gone.
     await expect
-      .poll(async () => (await stage.json('status')).mirrors[0], within)
+      .poll(async () => (await stage.status()).mirrors[0], within)
       .toMatchObject({ failed: 8, synced: 8, pending_deletions: 22 })
     const accident = await moment()
-    expect(await stage.json('status')).toMatchObject({ restorable_since: expect.any(String) })
-    expect(Date.parse((await stage.json('status')).restorable_since)).toBeLessThan(Date.parse(at))
+    expect(await stage.status()).toMatchObject({ restorable_since: expect.any(String) })
+    expect(Date.parse((await stage.status()).restorable_since)).toBeLessThan(Date.parse(at))
 
     const back = join(stage.home, 'back')
     expect(await stage.albumd('restore', back, '--at', at, '--config', stage.config)).toMatchObject({
@@ -98,7 +96,7 @@ describe('restore --at', () => {
 
     // The images that waited for their deletion are in use again. What waits now are the eight other pictures.
     await expect
-      .poll(async () => (await stage.json('status')).mirrors[0], within)
+      .poll(async () => (await stage.status()).mirrors[0], within)
       .toMatchObject({ synced: 30, failed: 0, pending_uploads: 0, pending_deletions: 8 })
     expect(daemon.paths('picture_uploaded')).toHaveLength(38)
     expect(await stage.listing()).toEqual(expect.arrayContaining(first))
@@ -119,7 +117,7 @@ describe('restore --at', () => {
 
   it('goes on after SIGKILLs in a mirror without a daemon, and the next sync sends nothing', async () => {
     const { stage, paths, before } = await thirty()
-    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const first = await stage.listing()
     const at = await moment()
     for (const path of paths.slice(0, 15)) writeFileSync(join(stage.pictures, path), randomBytes(50))
@@ -141,18 +139,18 @@ describe('restore --at', () => {
     // Each of the five wrecked files that still were there when the folder was deleted is kept.
     expect(shownIn(join(stage.pictures, '.albumd-replaced'))).toHaveLength(5)
     expect(readdirSync(stage.pictures).filter(name => name.startsWith('.'))).toEqual(['.albumd-replaced'])
-    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.listing()).toEqual(first)
   })
 
   it('makes a folder again that is gone from a mirror, and names the folders of what came later', async () => {
     const stage = await setStage({ config: { deletions: { hold_min: 100 } } })
     for (const [n, path] of ['0.png', 'tour/1.png', 'tour/2.png'].entries()) stage.write(path, picture(n))
-    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const at = await moment()
     const tour = join(stage.pictures, 'tour')
     renameSync(tour, join(stage.pictures, 'great tour'))
-    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const restored = await stage.albumd('restore', tour, '--at', at, '--config', stage.config)
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(restored.out).not.toContain('later')
@@ -170,11 +168,11 @@ describe('restore --at', () => {
     const stage = await setStage({ config: { deletions: { hold_min: 100 } } })
     for (let n = 0; n < 3; n++) stage.write(`${n}.png`, picture(n))
     const early = new Date(Date.now() - 1000).toISOString()
-    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const at = await moment()
     rmSync(join(stage.pictures, '1.png'))
     renameSync(join(stage.pictures, '2.png'), join(stage.pictures, 'moved.png'))
-    expect((await stage.sync()).code).toBe(0)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const after = await moment()
 
     const back = join(stage.home, 'back')

@@ -62,7 +62,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     disk.fill()
     await says(daemon, /No room on the disk/)
     writePictures(stage, 30, 33)
-    expect(await stage.json('status')).toMatchObject({
+    expect(await stage.status()).toMatchObject({
       running: true,
       pid: expect.any(Number),
       mirrors: [{ state: 'blocked', reason: expect.stringContaining('No room on the disk') }],
@@ -70,7 +70,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     disk.free()
     await says(daemon, /works again/)
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
-    expect((await stage.json('status')).mirrors).toMatchObject([{ reason: null }])
+    expect((await stage.status()).mirrors).toMatchObject([{ reason: null }])
     expect(warned(daemon, 'No room on the disk')).toBe(1)
     await endedInSync(daemon, stage)
   })

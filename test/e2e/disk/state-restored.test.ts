@@ -8,6 +8,7 @@ import {
   expectInSync,
   expectTheSame,
   oneLine,
+  passUntilDone,
   says,
   setFaultStage,
   startMidway,
@@ -21,13 +22,13 @@ describe('a state that was restored', () => {
   it('is noticed before anything is sent, and nothing is sent again', async () => {
     const stage = await setFaultStage()
     writePictures(stage, 0, 6)
-    await syncUntilDone(stage)
+    await passUntilDone(stage)
     const state = join(stage.home, 'state')
     execFileSync('cp', ['-a', state, `${state}-backup`])
     // Each album holds as many as the records of before say, but others.
     for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `${n}/${n}.png`))
     writePictures(stage, 6, 9)
-    await syncUntilDone(stage)
+    await passUntilDone(stage)
     const before = await stage.listing()
     rmSync(state, { recursive: true })
     execFileSync('cp', ['-a', `${state}-backup`, state])
@@ -57,7 +58,7 @@ describe('a state that was restored', () => {
     await ended(daemon)
     // What was linked is compared once the host has acknowledged an upload to this state.
     stage.write('next.png', png(32, 32).bytes)
-    await syncUntilDone(stage)
+    await passUntilDone(stage)
     await stage.json('adopt', '--verify')
     await expectInSync(stage)
   })
@@ -100,7 +101,7 @@ describe('a state that was restored', () => {
     // The picture itself may have gone before, in a pass that had begun on the folder of before.
     await says(daemon, /albumd works again/)
     await uploaded(daemon, 4)
-    expect(await stage.json('status')).toMatchObject({ running: true })
+    expect(await stage.status()).toMatchObject({ running: true })
     expect(await stage.sync()).toMatchObject({ code: 0 })
     expect(daemon.out()).toContain('"what":"sync"')
     await ended(daemon)
@@ -111,12 +112,12 @@ describe('a state that was restored', () => {
     // It looks after what it has just sent by itself, and would take the lock again before anybody looks.
     daemon.kill('SIGSTOP')
     rmSync(join(stage.home, 'state/lock.db'))
-    expect(await stage.json('status')).toMatchObject({ running: false })
+    expect(await stage.status()).toMatchObject({ running: false })
     daemon.kill('SIGCONT')
     stage.write('later.png', png(30, 30).bytes)
     await says(daemon, /albumd works again/)
     await uploaded(daemon, 3)
-    expect(await stage.json('status')).toMatchObject({ running: true })
+    expect(await stage.status()).toMatchObject({ running: true })
     expect(Object.keys(await stage.delivered())).toHaveLength(3)
     await ended(daemon)
     expect(await stage.sync()).toMatchObject({ code: 0, err: '' })

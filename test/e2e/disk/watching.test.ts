@@ -45,11 +45,11 @@ it('every way in which a picture arrives is noticed, each while nothing else hap
     arrive()
     await expect.poll(() => daemon.paths('picture_uploaded'), { timeout: 30_000 }).toContain(path)
   }
-  expect(await stage.json('status')).toMatchObject({
+  expect(await stage.status()).toMatchObject({
     watching: { folders: 7, lost: 0, polled: false, reason: null, remedy: null },
   })
   expect(await daemon.stop()).toBe(0)
-  expect(await stage.json('status')).toMatchObject({ watching: null })
+  expect(await stage.status()).toMatchObject({ watching: null })
 })
 
 it('a mirror can be polled instead of watched', async () => {
@@ -60,6 +60,6 @@ it('a mirror can be polled instead of watched', async () => {
   await daemon.told('picture_uploaded')
   stage.write('a/newer.png', bytes(2))
   await daemon.told('picture_uploaded', 2)
-  expect(await stage.json('status')).toMatchObject({ watching: { folders: 0, lost: 0, polled: true } })
+  expect(await stage.status()).toMatchObject({ watching: { folders: 0, lost: 0, polled: true } })
   expect(await daemon.stop()).toBe(0)
 })

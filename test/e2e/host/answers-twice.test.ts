@@ -33,7 +33,7 @@ it('a host that answers twice gets each picture once, and loses what is due alon
 
   const before = await stage.listing()
   loseState(stage)
-  await stage.sync()
+  await stage.pass()
   await expectTheSame(stage, before)
   // Once the host has acknowledged a picture, what was found again can be compared.
   stage.write('few/next.png', png(65, 2).bytes)
@@ -47,6 +47,6 @@ it('a host that answers twice gets each picture once, and loses what is due alon
   expect(proxy.shifted).toBe(0)
 
   async function untilDone(): Promise<void> {
-    await expect.poll(async () => (await stage.sync()).code, { timeout: 90_000 }).toBe(0)
+    await expect.poll(async () => (await stage.pass()).exit_code, { timeout: 90_000 }).toBe(0)
   }
 })

@@ -50,7 +50,7 @@ describe('a host', () => {
 
     move(stage, ' ', 'blank')
     rmSync(join(stage.pictures, 'a\nb/second of it.png'))
-    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.paths()).toEqual([
       'Photos/1 of it.png',
       'Photos/3 of it.png',
@@ -88,7 +88,7 @@ describe('a host', () => {
     stage.write('0.png', some())
     renameSync(join(stage.pictures, '1.png'), join(stage.pictures, 'a/1.png'))
     rmSync(join(stage.pictures, '2.png'))
-    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const changed = [...[0, 3, 4, 5].map(n => `Inbox/${n}.png`), 'a/1.png', 'a/in it.png']
     expect(await stage.paths()).toEqual(changed)
     expect((await stage.listing()).filter(line => before.includes(line))).toHaveLength(4)
@@ -96,8 +96,8 @@ describe('a host', () => {
 
     const known = await stage.listing()
     loseState(stage)
-    await stage.sync()
-    await stage.sync()
+    await stage.pass()
+    await stage.pass()
     expect(await stage.listing()).toEqual(known)
   })
 
@@ -109,18 +109,18 @@ describe('a host', () => {
     const full = await makeAlbum(stage, 'a', oldest)
     stage.write('a/first.png', some())
     stage.write('one.png', some())
-    await stage.sync()
+    await stage.pass()
     const albums = ['Photos', 'Photos', 'Photos/a']
     expect(await stage.albums()).toEqual(albums)
     expect(await stage.listing()).toHaveLength(2)
     await makeAlbum(stage, 'a', oldest)
     stage.write('a/second.png', some())
-    await stage.sync()
+    await stage.pass()
     const before = await stage.listing()
     loseState(stage)
     stage.write('a/third.png', some())
-    await stage.sync()
-    await stage.sync()
+    await stage.pass()
+    await stage.pass()
     expect(await stage.albums()).toEqual([...albums, 'Photos/a'])
     expect((await stage.listing()).filter(line => !line.startsWith('Photos/a/third.png '))).toEqual(before)
     const { data } = await call(stage, 'GET', `/list?album_id=${full}`)

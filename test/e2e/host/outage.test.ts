@@ -72,14 +72,14 @@ it('a daemon with a backlog whose host is away asks a few times and then seldom,
   const known = away.asked()
   expect(known).toBeLessThanOrEqual(8)
   // Each of these wakes it up.
-  const pending = async () => (await stage.json('status')).mirrors[0].pending_uploads
+  const pending = async () => (await stage.status()).mirrors[0].pending_uploads
   for (let n = 30; n < 33; n++) {
     stage.write(`${n}.png`, png(2 + n, 2).bytes)
     await expect.poll(pending, { timeout: 30_000 }).toBe(n + 1)
   }
   // For the new picture, and for the look after it. How long is waited is chance's, and a busy machine takes its time.
   expect(away.asked()).toBeLessThanOrEqual(known + 6)
-  const status = await stage.json('status')
+  const status = await stage.status()
   expect(status.mirrors).toMatchObject([{ pending_uploads: 33, failed: 0, uncertain: 0 }])
   expect(status.blocks).toMatchObject([{ code: 'HOST_UNREACHABLE' }])
   expect(await daemon.stop()).toBe(0)
@@ -91,7 +91,7 @@ it('a person who has mended the network does not wait: retry asks at once', asyn
   stage.write('a.png', png(3, 2).bytes)
   stage.configure({ host: { base_url: door.baseUrl, api_key_file: 'api-key' } })
   const daemon = startDaemon(stage)
-  const blocks = async () => (await stage.json('status')).blocks
+  const blocks = async () => (await stage.status()).blocks
   await expect.poll(blocks, { timeout: 30_000 }).toMatchObject([{ code: 'HOST_ANSWER' }])
   door.open()
   expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })

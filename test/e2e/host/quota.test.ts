@@ -66,7 +66,7 @@ describe('a quota that the host says is used up', inOneDay, () => {
     clock.offset = 86_400_000
     expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })
     expect(asked(stage)).toBe(first + 21)
-    expect(await stage.json('status')).toMatchObject({ quota: { used: 40, exhausted: false } })
+    expect(await stage.status()).toMatchObject({ quota: { used: 40, exhausted: false } })
   })
 })
 
@@ -76,23 +76,23 @@ it(
   async () => {
     const stage = await stageOf({ dailyQuota: 1, plansFrom: 'flagship' })
     plant(stage, 0, 3)
-    expect(await stage.sync()).toMatchObject({ code: 3 })
-    const blocks = async () => (await stage.json('status')).blocks
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+    const blocks = async () => (await stage.status()).blocks
     const lacks = (endpoint: string) => ({ endpoint, code: 'PLAN_NOT_SUPPORTED' })
     expect(await blocks()).toMatchObject([lacks('create_album'), lacks('list')])
 
     stage.proxy.fail('list', 'each', 'reset')
     // The quota is used up: but for the greeting nothing is asked.
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     const away = await blocks()
     expect(away).toMatchObject([lacks('create_album'), { endpoint: 'list', code: 'HOST_UNREACHABLE' }])
-    expect((await stage.json('status')).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
+    expect((await stage.status()).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
   },
 )
 
 it('what a plan lacked is out of the status once the host lists again, also for a pass that asks nothing', async () => {
   const stage = await setFaultStage()
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   const db = openDatabase(join(stage.home, 'state/albumd.db'))
   const at = Date.now()
   openSynced(db).commitNow(tx =>
@@ -105,16 +105,16 @@ it('what a plan lacked is out of the status once the host lists again, also for 
     }),
   )
   db.close()
-  expect((await stage.json('status')).blocks).toHaveLength(1)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
-  expect((await stage.json('status')).blocks).toEqual([])
+  expect((await stage.status()).blocks).toHaveLength(1)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+  expect((await stage.status()).blocks).toEqual([])
 })
 
 describe('a storage that is full', inOneDay, () => {
   it('is remembered by a daemon that is started over, and a person who asks costs one request', async () => {
     const stage = await stageOf({ storageLimit: png(2, 2).bytes.length * 3 })
     plant(stage, 0, 12)
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     const first = asked(stage)
     expect(first).toBeLessThanOrEqual(3 + 8)
     for (let start = 0; start < 2; start++) {
@@ -122,17 +122,17 @@ describe('a storage that is full', inOneDay, () => {
       expect(stopped).toMatchObject({ code: 'STORAGE_LIMIT_REACHED' })
     }
     expect(asked(stage)).toBe(first)
-    expect(await stage.json('status')).toMatchObject({
+    expect(await stage.status()).toMatchObject({
       blocks: [{ code: 'STORAGE_LIMIT_REACHED', endpoint: 'upload' }],
     })
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(asked(stage)).toBe(first + 1)
   })
 
   it('is asked about at once by a daemon whose config names another plan', async () => {
     const stage = await stageOf({ storageLimit: 1 })
     plant(stage, 0, 2)
-    await stage.sync()
+    await stage.pass()
     const first = asked(stage)
     stage.configure({
       host: { base_url: stage.proxy.baseUrl, api_key_file: 'api-key', plan: 'flagship' },

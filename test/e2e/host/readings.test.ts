@@ -28,7 +28,7 @@ it('a host that lists nothing, and knows no album that is too deep, gets no twin
   const files = ['red.png', 'deep/blue.png', 'deep/green.png', 'other/white.png']
   for (const [n, path] of files.entries()) {
     stage.write(path, png(3, 2, n).bytes)
-    await stage.sync()
+    await stage.pass()
   }
   expect(await stage.paths()).toEqual(files.map(path => `Photos/${basename(path)}`).toSorted())
   expect(await stage.albums()).toEqual(['Photos'])

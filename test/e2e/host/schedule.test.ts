@@ -21,7 +21,7 @@ describe('outside of their hours', () => {
   it('no uploads begin, deletions go on, and status says until when', async () => {
     const stage = await setStage()
     stage.write('red.png', red)
-    await stage.sync()
+    await stage.pass()
     stage.configure({ uploads: { hours: otherHours() }, deletions: { grace: '0' } })
     rmSync(join(stage.pictures, 'red.png'))
     // Of another size: it can't be the deleted one under another name.
@@ -52,7 +52,7 @@ describe('an audit by schedule', () => {
     const stage = await setStage({ config: { watch: { settle: '100ms', audit: '* * * * * *' } } })
     stage.write('red.png', red)
     stage.write('a/green.png', green)
-    await stage.sync()
+    await stage.pass()
     await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/a/green.png')}`)
     const daemon = startDaemon(stage)
     expect(await daemon.told('audit_found')).toMatchObject({
@@ -70,7 +70,7 @@ describe('an audit by schedule', () => {
   it('that was missed while albumd did not run is made up for', async () => {
     const stage = await setStage()
     stage.write('red.png', red)
-    await stage.sync()
+    await stage.pass()
     const first = startDaemon(stage)
     await first.told('scan_finished')
     expect(await first.stop()).toBe(0)

@@ -54,7 +54,7 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
     // before they are used, and only acknowledged uploads show how delivery addresses are built from ids.
     configure({ ...options.access, timeout: USUAL })
     options.before(stage)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     await stage.restartHost(host)
   }
   const access = { credential_lifetime: '2s', ...options.access }
@@ -68,7 +68,7 @@ export async function syncUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, mos
   while (runs.at(-1)?.code !== 0) {
     if (runs.length === most) {
       const { code, out, err } = runs.at(-1)!
-      const status = JSON.stringify(await stage.json('status'), null, 1)
+      const status = JSON.stringify(await stage.status(), null, 1)
       throw new Error(`sync did not come to its end, the last with ${code}:\n${out}${err}${status}`)
     }
     const run = await stage.sync()
@@ -78,6 +78,12 @@ export async function syncUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, mos
     runs.push(run)
   }
   return runs
+}
+
+/** The same by passes of this process, as often as a process could make them. */
+export async function passUntilDone(stage: Stage): Promise<void> {
+  const exitCode = async () => (await stage.pass()).exit_code
+  await expect.poll(exitCode, { interval: 300, timeout: 120_000 }).toBe(0)
 }
 
 const ALBUM_DEPTH_MAX = 10
@@ -103,7 +109,7 @@ export async function expectInSync(stage: Stage): Promise<void> {
   expect(await stage.delivered()).toEqual(localTree(stage))
   const albums = await stage.albums()
   expect(albums).toEqual([...new Set(albums)])
-  const { mirrors, failures, blocks } = await stage.json('status')
+  const { mirrors, failures, blocks } = await stage.status()
   expect(mirrors).toMatchObject([
     {
       state: 'idle',
@@ -119,7 +125,7 @@ export async function expectInSync(stage: Stage): Promise<void> {
   expect({ failures, blocks }).toEqual({ failures: [], blocks: [] })
   const before = await stage.listing()
   // Emptied albums may still go: they are looked at twice, a credential's life apart.
-  expect(await stage.json('sync')).toMatchObject({ exit_code: 0, uploaded: 0, deleted: 0, albums_made: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0, uploaded: 0, deleted: 0, albums_made: 0 })
   expect(await stage.listing()).toEqual(before)
 }
 
@@ -162,10 +168,10 @@ export async function ended(daemon: Process): Promise<void> {
   expect(daemon.err()).toBe('')
 }
 
-/** Ends a daemon and lets `sync` finish: the daemon may have ended while it compared pictures that were fresh. */
+/** Ends a daemon and lets passes finish: the daemon may have ended while it compared pictures that were fresh. */
 export async function endedInSync(daemon: Process, stage: Stage): Promise<void> {
   await ended(daemon)
-  await syncUntilDone(stage)
+  await passUntilDone(stage)
   await expectInSync(stage)
 }
 
@@ -181,7 +187,7 @@ export async function startMidway(command: 'run' | 'sync', pictures: number, sen
 export async function expectTheSame(stage: Stage, before: string[]): Promise<void> {
   expect(await stage.listing()).toEqual(before)
   expect(await stage.delivered()).toEqual(localTree(stage))
-  expect((await stage.json('status')).mirrors).toMatchObject([
+  expect((await stage.status()).mirrors).toMatchObject([
     { pending_uploads: 0, pending_deletions: 0, failed: 0, uncertain: 0 },
   ])
 }

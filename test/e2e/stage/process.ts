@@ -57,11 +57,14 @@ export function stageThrough<S extends Stage>(
     const { code } = await child.ended
     return { code: code ?? -1, out: child.out(), err: child.err() }
   }
+  const json: Stage['json'] = async (...args) => JSON.parse((await albumd(...args, '--json')).out)
   return {
     ...stage,
     albumd,
     sync: (...args) => albumd('sync', ...args),
-    json: async (...args) => JSON.parse((await albumd(...args, '--json')).out),
+    json,
+    status: () => json('status'),
+    pass: () => json('sync'),
   }
 }
 

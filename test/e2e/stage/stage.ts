@@ -7,6 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, fetch } from 'undici'
 import { expect, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
+import { exitCodeOf, inJson, Tally } from '../../../src/cli/one-pass.ts'
+import { readAccess, readConfig } from '../../../src/cli/read-config.ts'
+import { carryOutHere } from '../../../src/daemon/commands/all.ts'
+import { readStatus } from '../../../src/daemon/report/status.ts'
 import { type HostOptions, startHost } from '../../../src/host/embedded-host.ts'
 import { HostTree } from './host-tree.ts'
 
@@ -41,6 +45,12 @@ export interface Stage {
   shell(line: string): Promise<Run>
   // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
   json(...args: string[]): Promise<any>
+  /** What `sync --json` does and tells, by the engine in this process: the program's start costs ten times as much. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
+  pass(): Promise<any>
+  /** What `status --json` tells of the records, read in this process. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
+  status(): Promise<any>
   /** The host's tree: an image's album path and name → SHA-256 of what its delivery address gives. */
   delivered(): Promise<Record<string, string>>
   /** The host's tree with ids: what a run that changes nothing must leave as it is. */
@@ -55,7 +65,7 @@ export interface Stage {
 }
 
 export interface StageOptions {
-  /** Pictures by their paths, which are synced before the test begins. */
+  /** Pictures by their paths, which are on the host before the test begins. */
   pictures?: Readonly<Record<string, Uint8Array>>
   host?: Partial<HostOptions>
   /** The one mirror's settings beside its folder. */
@@ -130,6 +140,17 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     shell: line => runFile('sh', ['-c', `'${process.execPath}' '${PROGRAM}' ${line}`], home),
     sync: (...args) => albumd('sync', '--config', configFile, ...args),
     json: async (...args) => JSON.parse((await albumd(...args, '--config', configFile, '--json')).out),
+    async pass() {
+      const config = await readConfig(configFile)
+      const done = new Tally()
+      const output = { tell: done.add.bind(done), say() {}, progress() {} }
+      const { signal } = new AbortController()
+      const interruption = { stop: signal, cut: signal }
+      const request = { pruneIgnored: false }
+      const result = await carryOutHere(config, readAccess(config), 'sync', request, output, interruption)
+      return inJson(exitCodeOf(result), done, result)
+    },
+    status: async () => readStatus(await readConfig(configFile), Date.now()),
     async delivered() {
       const hashes: Record<string, string> = {}
       for await (const { path, id } of tree.images()) {
@@ -149,7 +170,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     },
   }
   for (const [path, bytes] of Object.entries(synced)) stage.write(path, bytes)
-  if (options.pictures) expect(await stage.sync()).toMatchObject({ code: 0 })
+  if (options.pictures) expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   return stage
 }
 
