@@ -31,7 +31,7 @@ export const doctorCommand = command(
 )
 
 /** When the config has mistakes, the mistakes are the last finding, because all other checks need the config. */
-async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
+export async function* findingsOf(flag: string | undefined, signal: AbortSignal): AsyncGenerator<Finding> {
   const { ConfigError, problemLine } = await import('../../config/config-error.ts')
   const { findConfig } = await import('../../config/config-file.ts')
   const { checkConfigFile, examine } = await import('../../daemon/doctor/examine.ts')
@@ -60,7 +60,7 @@ async function* findingsOf(flag: string | undefined, signal: AbortSignal): Async
 
 const KEY_REFUSED = ['INVALID_API_KEY', 'MISSING_API_KEY', 'OTHER_ACCOUNT']
 
-function exitCodeOf(findings: readonly Finding[]): number {
+export function exitCodeOf(findings: readonly Finding[]): number {
   const failed = findings.filter(({ status }) => status === 'fail')
   if (failed.length === 0) return EXIT.inSync
   if (failed.some(({ code }) => code === 'CONFIG')) return EXIT.usage

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { exitCodeOf, findingsOf } from '../../../src/cli/commands/doctor.ts'
 import type { Finding } from '../../../src/daemon/doctor/finding.ts'
 import { png } from '../../pictures.ts'
 import { startAlbumd, startDaemon } from '../stage/process.ts'
@@ -15,10 +16,22 @@ interface Seen {
   of(check: Finding['check']): string[]
 }
 
+/** What doctor finds, by its code in this process. */
 async function doctor(stage: Stage): Promise<Seen> {
+  const findings: Finding[] = []
+  for await (const finding of findingsOf(stage.config, new AbortController().signal)) findings.push(finding)
+  return seen(exitCodeOf(findings), findings)
+}
+
+/** What the program tells other programs. */
+async function program(stage: Stage): Promise<Seen> {
   const { code, out } = await stage.albumd('doctor', '--json')
   const { exit_code, findings } = JSON.parse(out) as { exit_code: number; findings: Finding[] }
   expect(exit_code).toBe(code)
+  return seen(code, findings)
+}
+
+function seen(code: number, findings: Finding[]): Seen {
   return {
     code,
     findings,
@@ -35,7 +48,7 @@ describe('doctor', () => {
       host: { dailyQuota: 2, tls: true },
     })
     const before = [await stage.listing(), await stage.albums()]
-    const { code, findings, of } = await doctor(stage)
+    const { code, findings, of } = await program(stage)
     expect(findings.filter(({ status }) => status !== 'pass')).toEqual([])
     expect(code).toBe(0)
     expect(of('tls')).toEqual([
@@ -47,14 +60,14 @@ describe('doctor', () => {
     expect(of('readings')).toEqual([expect.stringMatching('^pass images are delivered below https://')])
     expect([await stage.listing(), await stage.albums()]).toEqual(before)
     stage.write('b.png', png(4, 2).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   })
 
   it('is not all well while a mirror is guarded', async () => {
     const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
     rmSync(stage.pictures, { recursive: true })
     stage.write('other.png', png(9, 2).bytes)
-    const { code, of } = await doctor(stage)
+    const { code, of } = await program(stage)
     expect(code).toBe(3)
     expect(of('folder')).toContainEqual(expect.stringMatching(/^fail guarded: .*another folder than before/))
   })
@@ -96,7 +109,7 @@ describe('doctor', () => {
     const stage = await setStage()
     writeFileSync(join(stage.home, 'api-key'), 'another-key')
     chmodSync(join(stage.home, 'api-key'), 0o644)
-    const { code, of, findings } = await doctor(stage)
+    const { code, of, findings } = await program(stage)
     expect(code).toBe(5)
     expect(of('key')).toEqual([
       expect.stringMatching(/^warn .*Other users .* can read the key/),
@@ -131,7 +144,7 @@ describe('doctor', () => {
   it('tells all mistakes of the config at once, with exit code 2', async () => {
     const stage = await setStage()
     writeFileSync(stage.config, 'host: {base_ulr: x}\nmirrors: []\n')
-    const { code, of } = await doctor(stage)
+    const { code, of } = await program(stage)
     expect(code).toBe(2)
     expect(of('config')).toHaveLength(3)
     expect(of('config')[0]).toMatch(/^fail .*albumd\.yaml:1:1: host\.base_url: is missing/)
@@ -139,7 +152,7 @@ describe('doctor', () => {
 
   it('minds who else may change the config, read the state, or the secret in it', async () => {
     const stage = await setStage({ config: { notify: { heartbeat: 'https://hc-ping.com/secret' } } })
-    await stage.sync()
+    await stage.pass()
     chmodSync(stage.config, 0o666)
     chmodSync(join(stage.home, 'state'), 0o755)
     const { code, of, findings } = await doctor(stage)
@@ -163,7 +176,7 @@ describe('doctor', () => {
   it('fails for records that are damaged, without an unexpected error', async () => {
     const stage = await setStage()
     for (let n = 0; n < 40; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const database = join(stage.home, 'state/albumd.db')
     const file = openSync(database, 'r+')
     for (let page = 2; page < statSync(database).size / 4096; page++)
@@ -216,7 +229,7 @@ describe('doctor', () => {
     stage.write('a.png', png(3, 2).bytes)
     const daemon = startDaemon(stage)
     await daemon.told('picture_uploaded')
-    const { code, of } = await doctor(stage)
+    const { code, of } = await program(stage)
     expect(code).toBe(0)
     expect(of('daemon')[0]).toBe(`pass albumd runs with this state (pid ${daemon.pid})`)
     expect(of('endpoint')).toHaveLength(4)
