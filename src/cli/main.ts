@@ -37,7 +37,7 @@ function wordsAsOptions(args: readonly string[]): readonly string[] {
 type Told = (parsed: Record<string, unknown>) => void
 
 /** `told`: called with the arguments before the work. Answers the name of the command; undefined when none was named. */
-async function run(args: readonly string[], told: Told): Promise<string | undefined> {
+export async function run(args: readonly string[], told: Told): Promise<string | undefined> {
   const command = COMMANDS.find(({ name }) => name === args[0])
   if (command) {
     const code = await command.load()

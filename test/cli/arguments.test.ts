@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pathArgument } from '../../src/cli/options.ts'
 import { markOperands, unmarkOperands, usageProblem } from '../../src/cli/with-yargs.ts'
-import { runProgram } from '../e2e/stage/stage.ts'
+import { refusalOf } from './refusal.ts'
 
 describe('operands', () => {
   it('are marked behind the first --, whatever they look like, and come back as they were', () => {
@@ -73,9 +73,9 @@ it.each([
   [['service', 'start', '--bogus'], 'Unknown argument: --bogus. See albumd service start --help.'],
   [['service', 'bogus'], 'Unknown argument: bogus. See albumd service --help.'],
 ])('%j is refused in one line', async (args, said) => {
-  const { code, out, err } = await runProgram(args, import.meta.dirname)
-  expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 2, out: '', lines: 2 })
-  expect(err).toContain(said)
+  const { exitCode, lines } = await refusalOf(args)
+  expect([exitCode, lines.split('\n').length]).toEqual([2, 1])
+  expect(lines).toContain(said)
 })
 
 it('an empty path is refused in words that fit a command with a path that must be given', () => {

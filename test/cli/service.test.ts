@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { servicePlace, unitText } from '../../src/cli/service/place.ts'
 import { runProgram } from '../e2e/stage/stage.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { refusalOf } from './refusal.ts'
 
 const ENV = { HOME: '/home/anna' }
 const one = servicePlace(false, null, ENV)
@@ -107,9 +107,9 @@ describe('service', () => {
     [['service', 'install', '--account', '../x'], '--account ../x'],
     [['service', 'status', '--user', '--account', 'work'], '--user'],
   ])('%j is refused with what would be right', async (args, named) => {
-    const { code, err } = await runProgram(args, tmpdir())
-    expect([code, err.trimEnd().split('\n').length], err).toEqual([2, 1])
-    expect(err).toContain(named)
+    const { exitCode, lines } = await refusalOf(args)
+    expect([exitCode, lines.split('\n').length], lines).toEqual([2, 1])
+    expect(lines).toContain(named)
   })
 
   it('says so where there is no systemd, and changes nothing', async () => {

@@ -5,14 +5,15 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { startHost } from '../../src/host/embedded-host.ts'
+import { refusalOf } from '../cli/refusal.ts'
 import { runProgram } from '../e2e/stage/stage.ts'
 import { tempFolder } from '../temp-folder.ts'
 
-/** A line on standard error and exit code 2; `named` is what the line speaks of. */
+/** One line and exit code 2; `named` is what the line speaks of. */
 async function expectRefusal(named: string, ...args: string[]): Promise<void> {
-  const { code, err } = await runProgram(['host', '--listen', '127.0.0.1:0', ...args], tmpdir())
-  expect([code, err.trimEnd().split('\n').length], err).toEqual([2, 1])
-  expect(err).toContain(named)
+  const { exitCode, lines } = await refusalOf(['host', '--listen', '127.0.0.1:0', ...args])
+  expect([exitCode, lines.split('\n').length], lines).toEqual([2, 1])
+  expect(lines).toContain(named)
 }
 
 test('an empty key is refused, alone and beside others', async () => {
@@ -87,12 +88,10 @@ test.each([
   ['127.0.0.1:0', ['--public-url', 'http://images.test']],
 ])('plain HTTP at %s %j is refused without --insecure', async (listen, args) => {
   const data = tempFolder()
-  const { code, err } = await runProgram(
-    ['host', '--data', data, '--api-key', 'k', '--no-tls', '--listen', listen, ...args],
-    tmpdir(),
-  )
-  expect([code, err.trimEnd().split('\n').length], err).toEqual([2, 1])
-  expect(err).toContain('--insecure')
+  const line = ['host', '--data', data, '--api-key', 'k', '--no-tls', '--listen', listen, ...args]
+  const { exitCode, lines } = await refusalOf(line)
+  expect([exitCode, lines.split('\n').length], lines).toEqual([2, 1])
+  expect(lines).toContain('--insecure')
   expect(readdirSync(data)).toEqual([])
 })
 
@@ -112,6 +111,9 @@ test.each([
   ['--default-album', 'a/b/c/d/e/f/g/h/i/j/k'],
   ['--readings', 'order=sideways'],
   ['--daily-quota', 'many'],
+  ['--max-file-size', 'huge'],
+  ['--credential-ttl', 'soon'],
+  ['--plan', 'gold'],
 ])('%s %s is refused', async (option, value) => {
   await expectRefusal(option, '--data', tempFolder(), '--api-key', 'k', option, value)
 })

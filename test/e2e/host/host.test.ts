@@ -142,19 +142,13 @@ describe('albumd host', () => {
     expect(response.status).toBe(200)
   })
 
-  it.each([
-    [['--max-file-size', 'huge'], '--max-file-size'],
-    [['--credential-ttl', 'soon'], '--credential-ttl'],
-    [['--listen', 'nowhere'], '--listen'],
-    [['--plan', 'gold'], 'plan'],
-  ])('refuses %j in one line', async (args, named) => {
-    const { code, err } = await runProgram(
-      ['host', '--data', dataFolder(), '--api-key', 'k', ...args],
-      tmpdir(),
-    )
-    expect(code).toBe(2)
-    expect(err.trimEnd().split('\n')).toHaveLength(1)
-    expect(err).toContain(named)
+  it('refuses an address that is none in one line', async () => {
+    const args = ['--data', dataFolder(), '--api-key', 'k', '--listen', 'nowhere']
+    expect(await runProgram(['host', ...args], tmpdir())).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^albumd: --listen .*\n$/),
+    })
   })
 
   it('refuses a second one on the same data', async () => {
