@@ -49,43 +49,35 @@ describe('a picture of any format whose writer pauses', () => {
   })
 })
 
-describe('a picture that is finished under another name', () => {
-  it.each([
-    ['renamed', renameSync],
-    [
-      'linked',
-      (from: string, to: string) => {
-        linkSync(from, to)
-        unlinkSync(from)
-      },
-    ],
-    [
-      'renamed over an older one',
-      (from: string, to: string) => {
-        writeFileSync(to, half)
-        renameSync(from, to)
-      },
-    ],
-  ])('and %s is sent once', async (_, finish) => {
-    const stage = await setStage()
-    const daemon = startDaemon(stage)
-    await daemon.told('scan_finished')
-    for (const [aside, name] of [
-      ['.hidden', 'a.png'],
-      ['visible.part', 'b.png'],
-    ] as const) {
+it('a picture that is finished under another name, and renamed, linked, or renamed over an older one, is sent once', async () => {
+  const ways: Record<string, (from: string, to: string) => void> = {
+    renamed: renameSync,
+    linked(from, to) {
+      linkSync(from, to)
+      unlinkSync(from)
+    },
+    'renamed over': (from, to) => {
+      writeFileSync(to, half)
+      renameSync(from, to)
+    },
+  }
+  const stage = await setStage()
+  const daemon = startDaemon(stage)
+  await daemon.told('scan_finished')
+  const names: string[] = []
+  for (const [way, finish] of Object.entries(ways)) {
+    for (const aside of ['.hidden', 'visible.part']) {
       const file = join(stage.pictures, aside)
       writeFileSync(file, half)
       appendFileSync(file, whole.subarray(half.length))
-      finish(file, join(stage.pictures, name))
+      names.push(`${way} ${aside}.png`)
+      finish(file, join(stage.pictures, names.at(-1)!))
     }
-    await expect.poll(() => daemon.paths('picture_uploaded').sort(), within).toEqual(['a.png', 'b.png'])
-    expect(await daemon.stop()).toBe(0)
-    expect(await stage.delivered()).toEqual({
-      'Photos/a.png': sha256(whole),
-      'Photos/b.png': sha256(whole),
-    })
-  })
+    await expect.poll(() => daemon.paths('picture_uploaded').sort(), within).toEqual(names.toSorted())
+  }
+  expect(await daemon.stop()).toBe(0)
+  const expected = names.map(name => [`Photos/${name}`, sha256(whole)])
+  expect(await stage.delivered()).toEqual(Object.fromEntries(expected))
 })
 
 describe('a picture that stays incomplete', () => {
@@ -96,14 +88,14 @@ describe('a picture that stays incomplete', () => {
     stage.write('a.png', half)
     const daemon = startDaemon(stage)
     await expect.poll(() => daemon.paths('picture_failed'), within).toEqual(['a.png'])
-    expect(await stage.json('status')).toMatchObject({
+    expect(await stage.status()).toMatchObject({
       mirrors: [{ failed: 1, pending_uploads: 0 }],
       failures: [{ path: 'a.png', code: 'PICTURE_INCOMPLETE', next_attempt_at: null }],
     })
     appendFileSync(join(stage.pictures, 'a.png'), whole.subarray(half.length))
     await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
     expect(await daemon.stop()).toBe(0)
-    expect(await stage.json('status')).toMatchObject({ failures: [] })
+    expect(await stage.status()).toMatchObject({ failures: [] })
   })
 
   it('is sent as it is where the config says so', async () => {
@@ -119,16 +111,16 @@ describe('a picture that stays incomplete', () => {
     const stage = await setStage()
     stage.write('a.png', half)
     expect(await stage.sync()).toMatchObject({ code: 3 })
-    expect(await stage.json('status')).toMatchObject({ mirrors: [{ pending_uploads: 1 }], failures: [] })
+    expect(await stage.status()).toMatchObject({ mirrors: [{ pending_uploads: 1 }], failures: [] })
     stage.configure({ watch })
     const failuresAfterSync = async () => {
-      await stage.sync()
-      return (await stage.json('status')).failures
+      await stage.pass()
+      return (await stage.status()).failures
     }
     await expect
       .poll(failuresAfterSync, within)
       .toMatchObject([{ path: 'a.png', code: 'PICTURE_INCOMPLETE' }])
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(await stage.delivered()).toEqual({})
   })
 })
