@@ -29,13 +29,14 @@ const SHAPES: readonly Shape[] = [
       'One object with `exit_code`; how many pictures were `uploaded`, `unchanged`, `linked`, `failed`, `uncertain` or are ' +
       '`waiting`; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
       'the host that ended the work early, each with `endpoint`, `code` and `message`; and `mirrors`, each a `MirrorStatus` as ' +
-      'in `status`. While albumd is paused there is `paused` with `until`.',
+      'in `status`. While albumd is paused there is `paused` with `until`. After `sync` with paths, `exit_code` tells of these ' +
+      'paths alone, and `mirrors` of all mirrors.',
   },
   {
     commands: 'put',
     words:
       'One object with `pictures`, in the order of the arguments: each with its `path`, its delivery address `cdn_url`, and, where ' +
-      "that is null, the `reason`, a sentence, and its `code`: a failure's, the host's, `NOT_READY` for a file that is still being written, `PAUSED`, or `WAITS` for anything else.",
+      "that is null, the `reason`, a sentence, and its `code`: a failure's, the host's, `NOT_READY` for a file that is empty or still being written, `PAUSED`, or `WAITS` for anything else.",
   },
   {
     commands: 'sync --dry-run',

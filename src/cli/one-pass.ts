@@ -2,6 +2,7 @@ import { keyRemedy } from '../config/host-access.ts'
 import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
 import type { PassResult } from '../daemon/commands/sync.ts'
+import type { LeftOf } from '../daemon/report/status.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
@@ -95,7 +96,7 @@ interface End {
 function report(
   done: Tally,
   end: End,
-  { mirrors, stopped, paused, uploads_go_on }: PassResult,
+  { left, stopped, paused, uploads_go_on }: PassResult,
   key: string,
   say: (line: string) => void,
 ): void {
@@ -104,7 +105,7 @@ function report(
     say(
       `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`,
     )
-  const words = done.inWords(mirrors, stopped, end)
+  const words = done.inWords(left, stopped, end)
   if (paused) say(pauseInWords(paused))
   // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so.
   if (!paused || words !== ALL_IN_SYNC) say(words)
@@ -112,7 +113,7 @@ function report(
     ['flat', flatInWords],
     ['accepted', acceptedInWords],
   ] as const) {
-    const sum = mirrors.reduce((total, mirror) => total + mirror[field], 0)
+    const sum = left.reduce((total, each) => total + each[field], 0)
     if (sum > 0) say(inWords(sum))
   }
   sayStopped(stopped, { key, plan: PLAN_REMEDY, goesOn: uploads_go_on })
@@ -205,7 +206,7 @@ export class Tally {
 
   /** The summary of what was done and what is left. The summary says "nothing to do" only when nothing is left. */
   inWords(
-    mirrors: PassResult['mirrors'],
+    left: PassResult['left'],
     stopped: readonly HostFailure[],
     { notCompared, isInterrupted = false }: End = {},
   ): string {
@@ -225,19 +226,19 @@ export class Tally {
         | 'failed'
         | 'folders_in_doubt'
         | 'uncertain',
-    ) => mirrors.reduce((total, mirror) => total + mirror[field], 0)
+    ) => left.reduce((total, each) => total + each[field], 0)
     const inDoubt = sum('folders_in_doubt')
     const failed = sum('failed') - inDoubt
     // After an interruption, a guard that ends by itself only says that the scan did not come to its end.
-    const guarded = mirrors.filter(
-      ({ state, needs_person }) => state === 'guarded' && (needs_person || !isInterrupted),
-    ).length
+    const isGuarded = ({ state, needs_person }: LeftOf) =>
+      state === 'guarded' && (needs_person || !isInterrupted)
+    const guarded = new Set(left.filter(isGuarded).map(({ folder }) => folder)).size
     const unready = Math.min(waiting, sum('pending_uploads'))
     const ready = sum('pending_uploads') - unready
     // When all wait for the same, the summary says for what. Else "albumd status" says it.
     const [only, other] = new Set(this.#waiting.values())
     const isOne = only !== undefined && other === undefined
-    const left = listed([
+    const all = listed([
       [ready, `${ready} to upload`],
       [unready, `${unready} waiting${isOne ? ` (${only})` : ''}`],
       [failed, `${failed} failed`],
@@ -249,8 +250,8 @@ export class Tally {
       [notCompared ?? 0, `${notCompared} linked and not compared`],
     ])
     if (isInterrupted)
-      return `interrupted; ${done || 'nothing done'}${left && `; left: ${left}`}. "albumd sync" goes on`
-    if (left) return `${done || 'nothing done'}; left: ${left}. "albumd status" tells more`
+      return `interrupted; ${done || 'nothing done'}${all && `; left: ${all}`}. "albumd sync" goes on`
+    if (all) return `${done || 'nothing done'}; left: ${all}. "albumd status" tells more`
     if (done) return done
     return stopped.length > 0 ? 'nothing done' : ALL_IN_SYNC
   }

@@ -30,6 +30,27 @@ export interface MirrorSummary {
   oldest_unsynced: number | null
 }
 
+/** What is left to do. */
+export type LeftToDo = Pick<
+  MirrorSummary,
+  | 'pending_uploads'
+  | 'pending_deletions'
+  | 'held_deletions'
+  | 'failed'
+  | 'folders_in_doubt'
+  | 'accepted'
+  | 'uncertain'
+  | 'flat'
+>
+
+/** A path in a mirror, also as the folder above it and its name there. */
+interface At {
+  mirror: number
+  path: string
+  above: string
+  name: string
+}
+
 /**
  * A failure of a path, in a scan or an upload, as people see it. `name`: '' for a folder. `accepted_at`: null where no person
  * accepted the failure.
@@ -97,17 +118,28 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
      FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
-  const escrowed = one<[mirror: number], { held: number; pending: number }>(
-    `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held, ifnull(sum(state IN ('grace','approved')), 0) AS pending
-     FROM escrow WHERE mirror = +?`,
-  )
+  const escrowedIn = `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held_deletions,
+       ifnull(sum(state IN ('grace','approved')), 0) AS pending_deletions FROM escrow WHERE`
+  type Escrowed = Pick<MirrorSummary, 'held_deletions' | 'pending_deletions'>
+  const escrowed = one<[mirror: number], Escrowed>(`${escrowedIn} mirror = +?`)
+  const escrowedBelow = one<[{ mirror: number; path: string }], Escrowed>(`${escrowedIn} ${below}`)
   const failuresWithAccepted = `FROM failures LEFT JOIN accepted USING (folder, name, code)
      CROSS JOIN folders ON folders.id = failures.folder`
-  const failed = one<[mirror: number], Pick<MirrorSummary, 'failed' | 'folders_in_doubt' | 'accepted'>>(
-    `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted,
+  const failedIn = `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted,
        ifnull(sum(failures.name = ''), 0) AS folders_in_doubt ${failuresWithAccepted}
-     WHERE mirror = +? AND source <> 'uncertain'`,
+     WHERE source <> 'uncertain' AND`
+  type Failed = Pick<MirrorSummary, 'failed' | 'folders_in_doubt' | 'accepted'>
+  const failed = one<[mirror: number], Failed>(`${failedIn} mirror = +?`)
+  // What lies at a path may be a folder or a file. The first condition is about folders alone, so that SQLite looks at no
+  // file of another folder.
+  const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
+       OR (path > +@path || '/' AND path < +@path || '0')) AND (@path = '' OR path <> +@above OR ${name} = +@name)`
+  const statesAt = one<[At], Pick<MirrorSummary, 'pending_uploads' | 'uncertain' | 'flat'>>(
+    `SELECT ifnull(sum(state = 'pending'), 0) AS pending_uploads, ifnull(sum(state = 'uncertain'), 0) AS uncertain,
+       ifnull(sum(flat > 0 AND state = 'synced'), 0) AS flat
+     FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${at('files.name')}`,
   )
+  const failedAt = one<[At], Failed>(`${failedIn} ${at('failures.name')}`)
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
   // condition.
   const hiddenWithImage = value<[mirror: number], number>(
@@ -155,21 +187,24 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
           state => states.get(state)?.since ?? [],
         )
         const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
-        const { held, pending } = escrowed(mirror)
         return {
           files,
           synced: Math.max(0, files - unsynced),
           linked: count('linked'),
           uncertain: count('uncertain'),
           pending_uploads: count('pending'),
-          pending_deletions: pending,
-          held_deletions: held,
+          ...escrowed(mirror),
           ...failed(mirror),
           left_out,
           left_out_with_image: hiddenWithImage(mirror),
           flat: countFlat(mirror),
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }
+      },
+      /** What is left to do of a picture at this path, or at and below this folder. */
+      leftAt(place: At): LeftToDo {
+        const { mirror, path } = place
+        return { ...statesAt(place), ...failedAt(place), ...escrowedBelow({ mirror, path }) }
       },
       /**
        * How many pictures of these mirrors seem to have been renamed or moved and wait to be sent again: the image of a

@@ -7,12 +7,12 @@ import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
 import type { Scope } from '../../sync/pass-request.ts'
-import { foldersAbove, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
+import { folderAbove, foldersAbove, isAtOrBelow, isBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import { type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
+import { type LeftOf, type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
 import { type Command, type CommandContext, isMeant, NotPossible } from './command.ts'
 
@@ -22,6 +22,8 @@ export interface PassResult {
   /** The host's failures that ended the work early. */
   stopped: HostFailure[]
   mirrors: MirrorStatus[]
+  /** What is left of what the command was asked to do: in each mirror, or at each path that a person named. */
+  left: readonly LeftOf[]
   /** The pause because of which nothing was sent or deleted. Null: albumd is not paused. */
   paused: Pause | null
   /** When uploads go on after a used-up quota, or when the host is asked again: ISO 8601. Null: nothing waits for quota. */
@@ -49,7 +51,8 @@ export const syncCommand: Command<SyncRequest, PassResult> = {
     const scope = paths && scopeOf(context, paths)
     const named = paths && new Set(paths)
     const task = alone ? 'put' : 'mirror'
-    return passResult(context, async () => (await context.pass({ pruneIgnored, scope, named, task })).stopped)
+    const work = async () => (await context.pass({ pruneIgnored, scope, named, task })).stopped
+    return passResult(context, work, paths)
   },
 }
 
@@ -219,21 +222,36 @@ export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefi
 export async function passResult(
   context: CommandContext,
   work: () => Promise<HostFailure[]>,
+  paths?: readonly string[],
 ): Promise<PassResult> {
   const { config, synced } = context
   const isPaused = pauseAt(synced, Date.now()) !== null
   const stopped = isPaused ? [] : await whatStopped(context, work)
   const now = Date.now()
   const status = statusOf(config, synced, true, now)
-  const verdict = isPaused ? 'left' : verdictOn(status, stopped)
+  const left = paths ? leftAt(synced, status.mirrors, paths) : status.mirrors
+  const verdict = isPaused ? 'left' : verdictOn({ mirrors: left }, stopped)
   const { resumes_at, next_probe_at } = status.quota
   return {
     verdict,
     stopped,
     mirrors: status.mirrors,
+    left,
     paused: pauseAt(synced, now),
     uploads_go_on: resumes_at ?? next_probe_at,
   }
+}
+
+/** A path below another one is counted with that one. */
+function leftAt(synced: Synced, mirrors: readonly MirrorStatus[], paths: readonly string[]): LeftOf[] {
+  const outermost = new Set(paths.filter(path => !paths.some(other => isBelow(path, other))))
+  return [...outermost].map(full => {
+    const { folder, state, needs_person } = mirrors.find(({ folder }) => isAtOrBelow(full, folder))!
+    const path = full.slice(folder.length + 1)
+    const mirror = synced.mirrors.of(folder)?.id ?? 0
+    const place = { mirror, path, above: folderAbove(path), name: nameOf(path) }
+    return { folder, state, needs_person, ...synced.summaries.leftAt(place) }
+  })
 }
 
 async function whatStopped(

@@ -9,7 +9,7 @@ import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
-import type { FailureSummary, MirrorSummary } from '../../synced/summary.ts'
+import type { FailureSummary, LeftToDo, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
 import { because, endsByItself, inWords } from '../../words/reasons.ts'
@@ -316,8 +316,11 @@ function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, running: b
  */
 export type Verdict = 'in_sync' | 'left' | 'refused'
 
+/** What is left to do in a mirror, or at a path in it. `folder`: the mirror's. */
+export type LeftOf = LeftToDo & Pick<MirrorStatus, 'folder' | 'state' | 'needs_person'>
+
 /** `stopped`: the host's refusals that ended uploads or deletions early. */
-export function verdictOn(status: Pick<Status, 'mirrors'>, stopped: readonly HostFailure[]): Verdict {
+export function verdictOn(status: { mirrors: readonly LeftOf[] }, stopped: readonly HostFailure[]): Verdict {
   if (stopped.some(({ remedy }) => remedy === 'key') || planIsRefused(stopped)) return 'refused'
   const left = status.mirrors.some(
     mirror =>
