@@ -2,6 +2,8 @@ import {
   type BigIntStats,
   chmodSync,
   closeSync,
+  fchownSync,
+  fstatSync,
   openSync,
   renameSync,
   rmSync,
@@ -25,7 +27,7 @@ export function makePrivate(file: string): void {
   try {
     // 'wx' opens only a new file. An existing file must not be opened, because closing it would end this process's locks on
     // it.
-    closeSync(openSync(file, 'wx', 0o600))
+    closeSync(makeFile(file))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
@@ -42,6 +44,20 @@ export function makePrivate(file: string): void {
     )
 }
 
+/**
+ * Makes an empty file, and answers its descriptor. What root makes in the state of another user belongs to that user, as
+ * SQLite's own files do. Otherwise the user's albumd could not open the state after a command of root. The file is new, and
+ * the owner is set through the descriptor, because the user may put a link in the file's place at any moment.
+ */
+function makeFile(file: string): number {
+  const made = openSync(file, 'wx', 0o600)
+  if (process.geteuid?.() === 0) {
+    const { uid, gid } = statSync(dirname(file))
+    fchownSync(made, uid, gid)
+  }
+  return made
+}
+
 function isOpenToOthers(file: string): boolean {
   // Windows has no such permissions, so the mode there is made up.
   return process.platform !== 'win32' && (statSync(file).mode & OTHERS) !== 0
@@ -55,9 +71,14 @@ function isOpenToOthers(file: string): boolean {
 export function replaceFile(file: string, text: string | ((made: BigIntStats) => string)): void {
   const unfinished = `${file}.tmp`
   try {
-    writeFileSync(unfinished, '', { mode: 0o600 })
-    const whole = typeof text === 'string' ? text : text(statSync(unfinished, { bigint: true }))
-    writeFileSync(unfinished, whole, { flush: true })
+    rmSync(unfinished, { force: true })
+    const made = makeFile(unfinished)
+    try {
+      const whole = typeof text === 'string' ? text : text(fstatSync(made, { bigint: true }))
+      writeFileSync(made, whole, { flush: true })
+    } finally {
+      closeSync(made)
+    }
     renameSync(unfinished, file)
   } catch (error) {
     rmSync(unfinished, { force: true })
