@@ -24,7 +24,9 @@ import {
  */
 export function statusInWords(status: Status, now: PageNow | null, keyRemedy = KEY_REMEDY): string {
   const lines = [
-    status.running ? `albumd ${status.version} is running (pid ${status.pid})` : 'albumd is not running',
+    status.running
+      ? `albumd ${status.version} is running${status.pid === null ? '' : ` (pid ${status.pid})`}`
+      : 'albumd is not running',
   ]
   if (status.other_config) {
     const again = status.pid === null ? 'it' : `it (kill -HUP ${status.pid})`

@@ -190,7 +190,7 @@ function* previewUploads(
     const isNew = file.image === null && codeOf(pending) === 'new'
     const from = isNew ? takeLost(lost, file) : undefined
     const why = from === undefined ? pending : because('moved_from', { path: from })
-    const operation = uploadOf(synced, file, why, policy)
+    const operation = uploadOf(synced, file, policy)
     const ofMirror = uploads.get(row.id)!
     ofMirror.any = true
     if (file.image === null) ofMirror.added++
@@ -218,11 +218,10 @@ function takeLost(lost: Map<string, { path: string }[]>, { name, size, mtime }: 
   return alike.splice(Math.max(0, named), 1)[0]?.path
 }
 
-function uploadOf({ images }: Synced, { image, size }: FileRow, why: Reason, { deletions }: MirrorPolicy) {
+function uploadOf({ images }: Synced, { image, size, hash }: FileRow, { deletions }: MirrorPolicy) {
   if (image === null) return 'upload'
-  // A picture that is there again, for example after a restore, mostly has the bytes of its image.
-  const isBack = codeOf(why) === 'there_again' && images.byId(image)?.size === size
-  if (isBack || codeOf(why) === 'touched') return 'compare'
+  // A picture that was not read yet, and is as large as its image, mostly has the bytes of its image.
+  if (hash === null && images.byId(image)?.size === size) return 'compare'
   return deletions === 'keep' ? 'upload' : 'replace'
 }
 

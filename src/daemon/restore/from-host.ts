@@ -105,6 +105,7 @@ async function listAll(
     const walk = await walkEverything({ list }, stop)
     if (!walk.ok) {
       const { remedy, message } = walk.failure
+      if (stop.aborted) throw new Refused('LEFT', 'Stopped before the host had told what it holds')
       const code = remedy === 'key' || remedy === 'plan' ? 'HOST_REFUSED' : 'LEFT'
       throw new Refused(code, `The host could not be asked what it holds: ${inWords(message)}`)
     }
