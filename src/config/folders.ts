@@ -75,7 +75,7 @@ function problem(at: KeyPath, folder: string, code: FolderProblem['code'], messa
   return { ...unplaced(null, keyText(at), `${folder} ${message}`), code, folder }
 }
 
-const MISTYPED = 'Correct the path, or mount its disk'
+const MISTYPED = 'Correct the path, or mount its disk; after a move, see "albumd move-mirror"'
 
 function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {

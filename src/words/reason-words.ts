@@ -237,7 +237,8 @@ export const WORDS = {
   not_listed: 'the host does not list it any more',
   twin_in_use: 'albumd uploaded it, and the file uses another image of the same bytes',
   deletion_undone: 'albumd deleted it, and the host still has it',
-  looks_like: 'albumd has no record of it; it looks like {id} of the same name, which is recorded',
+  looks_like:
+    'albumd has no record of it; {id} of the same name is recorded, and may be another version of it',
   not_recorded: 'albumd has no record of it',
   album_not_recorded: 'albumd has no record of it, and no folder for its album',
   differs: '{differences:reasons}',
@@ -345,6 +346,7 @@ export const WORDS = {
   resend: 'to have it sent again, at the risk of having it twice',
   approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
     `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'only linked, and the bytes could not be compared'}); to let it be deleted`,
+  bring_back: 'to have it on the disk again',
   end_grace: 'to end the grace at once',
   keep_image: 'to keep {of:image} for good',
   approve_folder: ({ images }: AtPath & { images: number }) =>
@@ -492,6 +494,7 @@ export const COMMANDS = {
   failure_accepted: 'albumd accept --undo {path:shell}',
   resend: 'albumd retry --resend {path:shell}',
   approve_image: 'albumd deletions approve {path:shell}',
+  bring_back: 'albumd restore {folder:shell} --at {at}',
   end_grace: 'albumd deletions approve {path:shell}',
   keep_image: 'albumd deletions discard {path:shell}',
   approve_folder: 'albumd deletions approve {path:shell}',

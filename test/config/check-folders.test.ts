@@ -41,22 +41,22 @@ describe('the folders of the mirrors', () => {
       [
         'FOLDER_MISSING',
         'mirrors[0].folder',
-        `${join(root, 'missing')} is not there. Correct the path, or mount its disk`,
+        `${join(root, 'missing')} is not there. Correct the path, or mount its disk; after a move, see "albumd move-mirror"`,
       ],
       [
         'FOLDER_MISSING',
         'mirrors[1].folder',
-        `${join(root, 'file')} is no folder. Correct the path, or mount its disk`,
+        `${join(root, 'file')} is no folder. Correct the path, or mount its disk; after a move, see "albumd move-mirror"`,
       ],
       [
         'FOLDER_MISSING',
         'mirrors[2].folder',
-        `${join(root, 'file/below')} is not there. Correct the path, or mount its disk`,
+        `${join(root, 'file/below')} is not there. Correct the path, or mount its disk; after a move, see "albumd move-mirror"`,
       ],
       [
         'FOLDER_MISSING',
         'mirrors[3].folder',
-        `${join(root, 'dangling')} is not there. Correct the path, or mount its disk`,
+        `${join(root, 'dangling')} is not there. Correct the path, or mount its disk; after a move, see "albumd move-mirror"`,
       ],
     ])
   })

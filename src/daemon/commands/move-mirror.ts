@@ -49,6 +49,8 @@ function moveIn(synced: Synced, config: Config, from: readonly string[], to: str
     throw new NotPossible(
       `The config names no mirror at ${to}, but ${listed(config.mirrors)}. Write the new folder into mirrors[].folder first`,
     )
+  if (synced.mirrors.of(to) && !mirror)
+    throw new NotPossible(`The mirror is recorded at ${to}, so nothing is left to move`)
   if (synced.mirrors.of(to))
     throw new NotPossible(`${to} has records of its own, so no mirror can move there. Name another folder`)
   if (!mirror)

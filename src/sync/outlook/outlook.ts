@@ -15,6 +15,7 @@ import { planFolder } from '../plan.ts'
 import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on-disk.ts'
 import {
+  bringBack,
   deletionSteps,
   everythingWaits,
   flatSteps,
@@ -100,13 +101,25 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   next.push(...stepsOf(ofMirror, subject, state, reason, full))
   if (row?.guard) next.push(step(row.guard))
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
-  const first = row && gone ? synced.escrow.nextBelow({ mirror: row.id, path }) : undefined
-  if (first) next.push(...deletionSteps(ofMirror, first, full, 'first'))
-  const images = gone ? gone.waiting + gone.held : 0
-  const areApproved = gone?.held === 0 && first?.state === 'approved'
-  if (images > 0 && !areApproved) next.push(step(because('approve_folder', { path: full, images })))
-  if (images > 0) next.push(step(because('keep_folder', { path: full, images })))
+  if (row && gone) next.push(...goneFolderSteps(ofMirror, { mirror: row.id, path }, gone, full))
   return { state, reason, next, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
+}
+
+/** What happens with the images of a folder that is gone. `full`: its absolute path. */
+function goneFolderSteps(
+  context: Parameters<typeof deletionSteps>[0],
+  folder: { mirror: number; path: string },
+  { waiting, held }: GoneSummary,
+  full: string,
+): Step[] {
+  const first = context.synced.escrow.nextBelow(folder)
+  const steps = first ? deletionSteps(context, first, full, 'first') : []
+  if (first?.reason === 'deleted') steps.push(bringBack(first, full))
+  const images = waiting + held
+  if (images === 0) return steps
+  const areApproved = held === 0 && first?.state === 'approved'
+  if (!areApproved) steps.push(step(because('approve_folder', { path: full, images })))
+  return [...steps, step(because('keep_folder', { path: full, images }))]
 }
 
 function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {

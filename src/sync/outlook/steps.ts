@@ -7,6 +7,7 @@ import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
 import type { Claims } from '../claims.ts'
 import { lostAt, runningTime } from '../clock.ts'
 import {
@@ -18,6 +19,7 @@ import {
   willBeHeld,
 } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, triedAgainAt } from '../quota/index.ts'
+import { folderAbove } from '../tree-path.ts'
 import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
 import type { MirrorLocation } from './on-disk.ts'
 
@@ -168,6 +170,11 @@ export async function contentStep(
   }
 }
 
+/** How the pictures of a folder come back as they were before this picture was missed. `folder`: absolute. */
+export function bringBack({ since }: EscrowRow, folder: string): Step {
+  return step(because('bring_back', { folder, at: isoTime(since - 1000) }))
+}
+
 /** What happens with an image in escrow. `path`: absolute, for commands. */
 export function deletionSteps(
   context: MirrorContext,
@@ -177,8 +184,10 @@ export function deletionSteps(
 ): Step[] {
   const { synced, claims, mirrors } = context
   const { state } = entry
+  const back = of === 'image' ? [bringBack(entry, folderAbove(path))] : []
   if (state === 'held' || state === 'unproved')
     return [
+      ...back,
       step(because('approve_image', { of, path, held: state })),
       step(because('keep_image', { of, path })),
     ]
@@ -187,7 +196,7 @@ export function deletionSteps(
   // Of a folder that is gone, a person decides on all images together.
   const decisions =
     of !== 'first' && isInGrace(context, entry)
-      ? [step(because('end_grace', { path })), step(because('keep_image', { of, path }))]
+      ? [...back, step(because('end_grace', { path })), step(because('keep_image', { of, path }))]
       : []
   if (state === 'grace' && isHeldNext(context, entry)) {
     const halted = everythingHalted(context)

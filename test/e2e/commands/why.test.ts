@@ -32,14 +32,20 @@ it('why shows the state, the image, what happens next and the history, and its c
   expect(out).toMatch(/history .* found\n {10}.* uploaded/)
   expect(readFileSync(database)).toEqual(before)
 
-  for (const n of [0, 1]) rmSync(join(stage.pictures, `it's/${n}.png`))
-  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+  const loseTwo = async () => {
+    for (const n of [0, 1]) rmSync(join(stage.pictures, `it's/${n}.png`))
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+  }
+  await loseTwo()
   const held = await stage.json('why', "it's/0.png")
   expect(held.state).toBe('gone')
-  const command: string = held.next[0].command
-  expect(await stage.shell(`${command.slice('albumd '.length)} -c '${stage.config}'`)).toMatchObject({
-    code: 0,
-  })
+  const [back, approve] = held.next.map(({ command }: { command: string }) =>
+    command.replace(/^albumd (.*)$/s, `$1 -c '${stage.config}'`),
+  )
+  expect(await stage.shell(back)).toMatchObject({ code: 0 })
+  expect(readFileSync(join(stage.pictures, "it's/0.png"))).toEqual(png(2, 2).bytes)
+  await loseTwo()
+  expect(await stage.shell(approve)).toMatchObject({ code: 0 })
   await stage.pass()
   expect(await stage.json('why', "it's/0.png")).toMatchObject({ state: 'absent' })
 })
