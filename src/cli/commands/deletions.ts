@@ -1,6 +1,6 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { because, inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
-import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
+import { count, localTime, printable, sizeInWords, spanInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, pathToActOn } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
@@ -63,6 +63,8 @@ const AFTERWARDS = {
 const IN_GRACE = {
   at_a_time:
     'is deleted then, if albumd runs until then and not too many go at once. "albumd deletions approve PATH" deletes it now, "discard PATH" keeps it for good.',
+  once_it_ran:
+    'is deleted by "albumd run", or by "albumd sync" once albumd has run for so long, if not too many go at once. "albumd deletions approve PATH" has the next sync delete it, "discard PATH" keeps it for good.',
   next: 'is deleted by the next "albumd sync" or "albumd run". "albumd deletions discard PATH" keeps it for good.',
   by_sync:
     'is deleted at the end of the next "albumd sync"; "albumd run" gives it the grace first. "albumd deletions discard PATH" keeps it for good.',
@@ -77,6 +79,7 @@ function whatNext({ state, will_be_held, goes_at, grace, moved_to }: PendingDele
   if (told !== 'list' || state === 'held') return AFTERWARDS[told]
   if (will_be_held) return IN_GRACE.will_be_held
   if (goes_at !== null) return IN_GRACE.at_a_time
+  if (grace === 'runs') return IN_GRACE.once_it_ran
   if (moved_to !== null) return IN_GRACE.moved
   return grace === 'none' ? IN_GRACE.by_sync : IN_GRACE.next
 }
@@ -94,11 +97,23 @@ function report(deletions: readonly PendingDeletion[], told: Told, path: string 
 }
 
 function inWordsOf(
-  { path, reason, moved_to, size, since, goes_at, will_be_held, cdn_url }: PendingDeletion,
+  {
+    path,
+    reason,
+    moved_to,
+    size,
+    since,
+    goes_at,
+    grace_left_seconds: left,
+    will_be_held,
+    cdn_url,
+  }: PendingDeletion,
   told: Told,
 ): string {
+  const after = left === null ? '' : `, goes once albumd has run for ${spanInWords(left * 1000)} more`
+  const goesThen = goes_at === null ? after : `, goes ${localTime(goes_at)}`
   // Once a person has decided, this time holds no more.
-  const goes = goes_at === null || will_be_held || told !== 'list' ? '' : `, goes ${localTime(goes_at)}`
+  const goes = will_be_held || told !== 'list' ? '' : goesThen
   const why = moved_to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: moved_to })
   const facts = `${inWords(why)}, ${sizeInWords(size)}, since ${localTime(since)}${goes}`
   return `${printable(path)} (${printable(facts)})  ${printable(cdn_url ?? 'delivery address not known')}`

@@ -84,6 +84,7 @@ function keptNow({ root, path, image }: GonePicture, now: number): PendingDeleti
     since: isoTime(now),
     will_be_held: false,
     goes_at: null,
+    grace_left_seconds: null,
     grace: null,
     size: image.size,
     cdn_url: image.cdn_url,
@@ -97,15 +98,17 @@ function imagesOf({ images }: Synced, deletions: readonly PendingDeletion[]): nu
 
 /** An image that waits for its deletion, as `deletions --json` shows it. */
 export interface PendingDeletion {
-  /** held: the image is deleted only after a person has approved it. grace: it is deleted by itself at `goes_at`. */
+  /** held: the image is deleted only after a person has approved it. grace: it is deleted by itself. */
   state: 'held' | 'grace'
-  /**
-   * ISO 8601. The grace passes only while albumd runs, so the deletion may come later. Null: nobody can tell, because the
-   * image is held, or because no grace runs and no daemon either.
-   */
+  /** ISO 8601. Null: nobody can tell, because the image is held, or because no daemon runs. */
   goes_at: string | null
   /**
-   * runs: until `goes_at`. over: the image is deleted next. none: the image has no grace: `sync` deletes it at its end, and
+   * How many seconds albumd must still run before the image is deleted: the grace passes only while albumd runs. Null: no
+   * grace runs.
+   */
+  grace_left_seconds: number | null
+  /**
+   * runs: for `grace_left_seconds`. over: the image is deleted next. none: the image has no grace: `sync` deletes it at its end, and
    * `run` gives it a grace. Null for a held image.
    */
   grace: Grace | null
@@ -169,7 +172,7 @@ function listed(
       const image = synced.images.byId(entry.image)!
       const isHeld = state === 'held' || state === 'unproved'
       const grace = isHeld ? null : graceOf(entry, running)
-      const isTold = grace === 'runs' || (grace !== null && isRunning)
+      const leftMs = Math.max(0, due_at - running)
       return {
         mirror,
         path,
@@ -178,7 +181,8 @@ function listed(
         moved_to: movedTo(synced, image),
         since: isoTime(since),
         will_be_held: areMany && state === 'grace',
-        goes_at: isTold ? isoTime(now + Math.max(0, due_at - running)) : null,
+        goes_at: grace !== null && isRunning ? isoTime(now + leftMs) : null,
+        grace_left_seconds: grace === 'runs' ? Math.ceil(leftMs / 1000) : null,
         grace,
         size: image.size,
         cdn_url: image.cdn_url,

@@ -253,6 +253,16 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   rmSync(join(stage.pictures, 'a/1.png'))
   await expect.poll(async () => (await stage.status()).mirrors[0].pending_deletions).toBe(1)
   await daemon.stop()
+  // The grace passes only while albumd runs, so no time of day can be told.
+  const listed = async () => (await stage.json('deletions', 'list')).deletions
+  const before = await listed()
+  expect(before).toMatchObject([
+    { grace: 'runs', goes_at: null, grace_left_seconds: expect.closeTo(600, -2) },
+  ])
+  expect(await listed()).toEqual(before)
+  expect((await stage.albumd('deletions', 'list')).out).toMatch(
+    /, goes once albumd has run for 10 min more\).*\n1 image: it is deleted by "albumd run", or by "albumd sync" once/,
+  )
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
 })
