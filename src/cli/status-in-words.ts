@@ -63,7 +63,7 @@ export function statusInWords(status: Status, now: PageNow | null, keyRemedy = K
 }
 
 function failureInWords(
-  { mirror, path, code, message, next_attempt_at: again, acceptable }: FailureStatus,
+  { mirror, path, code, message, next_attempt_at: again }: FailureStatus,
   { mirrors, running }: Status,
 ): string {
   // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
@@ -71,8 +71,7 @@ function failureInWords(
   // An upload in doubt may have arrived, so it does not count as failed.
   if (code === 'UNCERTAIN')
     return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again, running)})`
-  // Apart from such uploads, a person may accept all failures but folders in doubt.
-  return `${acceptable ? 'failed' : 'unsure'}  ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
+  return `failed  ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
 /** One line about the audits. Null: no audit has ended or begun. */
