@@ -158,7 +158,8 @@ function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
       ['failed', mirror.failed - mirror.folders_in_doubt],
       [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt],
       ['uncertain', mirror.uncertain],
-      ['to delete', mirror.pending_deletions],
+      ['to delete', mirror.pending_deletions - mirror.approved_deletions],
+      ['to delete as approved', mirror.approved_deletions],
       ['held', mirror.held_deletions],
     ] as const
   ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
@@ -180,8 +181,13 @@ function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
 }
 
 /** What becomes of the deletions that wait in their grace. */
-function deletionsInWords({ pending_deletions, will_be_held, folder }: MirrorStatus): string[] {
-  if (pending_deletions === 0) return []
+function deletionsInWords({
+  pending_deletions,
+  approved_deletions,
+  will_be_held,
+  folder,
+}: MirrorStatus): string[] {
+  if (pending_deletions === approved_deletions) return []
   const restore = `"albumd restore ${shellWord(printable(folder))} --at TIME"`
   return will_be_held
     ? [

@@ -12,6 +12,8 @@ export interface MirrorSummary {
   uncertain: number
   pending_uploads: number
   pending_deletions: number
+  /** How many of `pending_deletions` a person has approved. They wait for no grace, and are not held. */
+  approved_deletions: number
   held_deletions: number
   /** Without the failures that a person accepted. */
   failed: number
@@ -119,8 +121,9 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
   const escrowedIn = `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held_deletions,
-       ifnull(sum(state IN ('grace','approved')), 0) AS pending_deletions FROM escrow WHERE`
-  type Escrowed = Pick<MirrorSummary, 'held_deletions' | 'pending_deletions'>
+       ifnull(sum(state IN ('grace','approved')), 0) AS pending_deletions,
+       ifnull(sum(state = 'approved'), 0) AS approved_deletions FROM escrow WHERE`
+  type Escrowed = Pick<MirrorSummary, 'held_deletions' | 'pending_deletions' | 'approved_deletions'>
   const escrowed = one<[mirror: number], Escrowed>(`${escrowedIn} mirror = +?`)
   const escrowedBelow = one<[{ mirror: number; path: string }], Escrowed>(`${escrowedIn} ${below}`)
   const failuresWithAccepted = `FROM failures LEFT JOIN accepted USING (folder, name, code)

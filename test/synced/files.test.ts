@@ -141,6 +141,7 @@ describe('the summary', () => {
       uncertain: 1,
       pending_uploads: 1,
       pending_deletions: 0,
+      approved_deletions: 0,
       held_deletions: 0,
       failed: 1,
       folders_in_doubt: 0,

@@ -70,13 +70,19 @@ const IN_GRACE = {
     'is deleted at the end of the next "albumd sync"; "albumd run" gives it the grace first. "albumd deletions discard PATH" keeps it for good.',
   moved:
     'is deleted once the picture is on the host in its new place, by "albumd sync" or "albumd run". "albumd deletions discard PATH" keeps it for good.',
+  approved:
+    'is deleted by the next "albumd sync" or "albumd run", because it is approved. "albumd deletions discard PATH" keeps it for good.',
   will_be_held:
     'will be held before it goes, because these are more than hold_above and hold_min allow. "albumd restore FOLDER --at TIME" brings the picture back, at the latest until you approve.',
 }
 
 /** What happens to an image next, in words. */
-function whatNext({ state, will_be_held, goes_at, grace, moved_to }: PendingDeletion, told: Told): string {
+function whatNext(
+  { state, approved, will_be_held, goes_at, grace, moved_to }: PendingDeletion,
+  told: Told,
+): string {
   if (told !== 'list' || state === 'held') return AFTERWARDS[told]
+  if (approved) return goes_at === null ? IN_GRACE.approved : AFTERWARDS.approve_now
   if (will_be_held) return IN_GRACE.will_be_held
   if (goes_at !== null) return IN_GRACE.at_a_time
   if (grace === 'runs') return IN_GRACE.once_it_ran

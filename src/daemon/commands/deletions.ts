@@ -79,6 +79,7 @@ function keptNow({ root, path, image }: GonePicture, now: number): PendingDeleti
     mirror: root,
     path,
     state: 'grace',
+    approved: false,
     reason: 'deleted',
     moved_to: null,
     since: isoTime(now),
@@ -112,6 +113,8 @@ export interface PendingDeletion {
    * `run` gives it a grace. Null for a held image.
    */
   grace: Grace | null
+  /** Whether a person has approved the deletion. Then the image waits for no grace, and is not held. */
+  approved: boolean
   /** Whether the image will be held before it goes, because too many of its mirror are in grace. */
   will_be_held: boolean
   /** The mirror's folder, and the path below it. */
@@ -164,9 +167,7 @@ function listed(
     const row = synced.mirrors.of(mirror)
     const entries = (row ? entriesOf(row) : []).filter(({ path }) => isMeant(mirror, path, wanted))
     const areMany =
-      row !== undefined &&
-      entries.some(({ state }) => state === 'grace') &&
-      willBeHeld(synced, row.id, synced.summaries.mirror(row.id), policy, running)
+      row !== undefined && willBeHeld(synced, row.id, synced.summaries.mirror(row.id), policy, running)
     return entries.map((entry): PendingDeletion => {
       const { path, reason, since, state, due_at } = entry
       const image = synced.images.byId(entry.image)!
@@ -177,6 +178,7 @@ function listed(
         mirror,
         path,
         state: isHeld ? 'held' : 'grace',
+        approved: state === 'approved',
         reason,
         moved_to: movedTo(synced, image),
         since: isoTime(since),

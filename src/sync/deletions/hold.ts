@@ -59,11 +59,11 @@ export async function weighDeletions(
 export function willBeHeld(
   { escrow, summaries }: Synced,
   mirror: number,
-  summary: Pick<MirrorSummary, 'synced' | 'linked' | 'pending_deletions'>,
+  summary: Pick<MirrorSummary, 'synced' | 'linked' | 'pending_deletions' | 'approved_deletions'>,
   policy: HoldPolicy,
   running: number,
 ): boolean {
-  if (summary.pending_deletions === 0) return false
+  if (summary.pending_deletions === summary.approved_deletions) return false
   const in_use = summary.synced + summary.linked
   const { deleted, pending } = escrow.toDelete({ mirror, since: running - WINDOW_MS })
   return isTooMuch({ in_use, deleted, pending: pending - summaries.moved([mirror]) }, policy)

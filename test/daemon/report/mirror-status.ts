@@ -15,6 +15,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     uncertain: 0,
     pending_uploads: 0,
     pending_deletions: 0,
+    approved_deletions: 0,
     held_deletions: 0,
     failed: 0,
     folders_in_doubt: 0,

@@ -40,6 +40,15 @@ it('held deletions are listed with what would go, and go when they are approved'
   expect(approved.out).toContain('a/1.png')
   expect(approved.out).not.toContain('a/0.png')
   expect(await stage.listing()).toHaveLength(4)
+  expect((await stage.json('status')).mirrors[0]).toMatchObject({
+    pending_deletions: 1,
+    approved_deletions: 1,
+    held_deletions: 2,
+    will_be_held: false,
+  })
+  const { out } = await stage.albumd('status')
+  expect(out).toContain('on the host, 1 to delete as approved, 2 held\n')
+  expect(out).not.toContain('will be held')
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual([
     'Photos/a/0.png',
@@ -59,12 +68,14 @@ it('held deletions are named by a path below the working folder too, as ls and w
   expect((await run('approve', 'pictures/a/1.png')).out).toContain('a/1.png (gone from the disk')
   const { deletions } = await stage.json('deletions', 'list')
   expect(deletions).toMatchObject([
-    { path: 'a/1.png', state: 'grace' },
-    { path: 'a/2.png', state: 'held', goes_at: null },
+    { path: 'a/1.png', state: 'grace', approved: true },
+    { path: 'a/2.png', state: 'held', approved: false, goes_at: null },
   ])
   const { out } = await run('list', 'a/1.png')
   expect(out).not.toContain(', goes ')
-  expect(out).toContain('1 image: it is deleted by the next "albumd sync" or "albumd run"')
+  expect(out).toContain(
+    '1 image: it is deleted by the next "albumd sync" or "albumd run", because it is approved',
+  )
 })
 
 it('a path at or below which nothing waits is refused, such as a mistyped one', async () => {
