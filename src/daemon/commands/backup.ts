@@ -26,11 +26,24 @@ export function backUp({ state_dir }: Config, file: string): number {
   try {
     writeCopy(db, join(folder, `.${basename(file)}.tmp`), join(folder, basename(file)))
   } catch (error) {
-    throw new NotPossible(`${file}: Backup could not be written (${(error as Error).message})`)
+    throw notWritten(folder, error as NodeJS.ErrnoException)
   } finally {
     db.close()
   }
   return statSync(file).size
+}
+
+function notWritten(folder: string, { code, message }: NodeJS.ErrnoException): NotPossible {
+  if (code === 'EACCES' || code === 'EPERM')
+    return new NotPossible(
+      `${folder} can't be written to (${code}). Name a file in a folder of this user, or let the user write there`,
+    )
+  const full = code === 'ENOSPC' || code === 'SQLITE_FULL'
+  return new NotPossible(
+    full
+      ? `The disk of ${folder} is full (${code}). Make room, or name a file on another disk`
+      : `Backup could not be written into ${folder} (${code ?? message}). Check its disk`,
+  )
 }
 
 function isBackup(file: string): boolean {

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -10,8 +12,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
+import { readConfig } from '../../../src/cli/read-config.ts'
+import { backUp } from '../../../src/daemon/commands/backup.ts'
+import { stateFiles } from '../../../src/daemon/state/claim.ts'
+import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
 import { startDaemon } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
@@ -60,6 +66,18 @@ it('a backup replaces no file that is none, and nothing in the state folder', as
   await refused(join(stage.home, 'nowhere/copy.db'), 'is not there. Make the folder')
   await refused(stage.home, 'no backup of albumd')
   expect(existsSync(join(stage.home, 'nowhere'))).toBe(false)
+})
+
+it.runIf(process.getuid?.() === 0)('a backup into a folder of another user says what to do', async () => {
+  const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
+  const folder = mkdtempSync(join(stage.home, 'theirs-'))
+  const { database } = stateFiles(join(stage.home, 'state'))
+  chmodSync(stage.home, 0o755)
+  execFileSync('chown', ['-R', String(NOBODY), dirname(database)])
+  const config = await readConfig(stage.config)
+  await expect(asNobody(() => backUp(config, join(folder, 'copy.db')))).rejects.toThrow(
+    `${folder} can't be written to (EACCES). Name a file in a folder of this user, or let the user write there`,
+  )
 })
 
 const PICTURES = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(3 + n, 3).bytes]))
