@@ -1,4 +1,4 @@
-import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
+import { count, inDigits, localTime, spanInWords } from './text.ts'
 
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
@@ -6,8 +6,6 @@ import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
  * takes two edits: its words here, and the place that raises it with `because(code, facts)`. A code without words does not
  * compile, and test/words finds a code that nothing raises. COMMANDS, below, holds what a person can do about a reason.
  */
-
-const trust = (folder: string) => `"albumd trust ${shellWord(folder)}"`
 
 interface Counts {
   albums: number
@@ -108,8 +106,8 @@ export const WORDS = {
 
   // Why a folder or a root is in doubt.
   folder_unreadable: "Folder can't be read ({code}). {code:remedy}",
-  folder_unmounted: ({ folder, below }: { folder: string; below: string | null }) =>
-    `${below === null ? 'Folder' : `Folder ${below}`} was a mount point and is none now. Mount it again, or run ${trust(folder)}`,
+  folder_unmounted:
+    'Folder{below:named} was a mount point and is none now. Mount it again, or run "albumd trust {folder:shell}"',
   folder_remounted:
     'Another disk is mounted here than before. Bring the old one back, or run "albumd trust {folder:shell}"',
   folder_mounted_over:

@@ -38,6 +38,8 @@ const KINDS = {
   /** What the host said, if it said anything. */
   said: (why: Reason | null) => (why === null ? 'it has not said why' : inWords(why)),
   folder: (path: string) => path || 'the root',
+  /** A name that may be missing. */
+  named: (path: string | null) => (path === null ? '' : ` ${path}`),
   time: localTime,
   span: spanInWords,
   shell: shellWord,
@@ -129,6 +131,14 @@ export function inWords(why: Reason): string {
   // An unknown code is shown as it is. A newer albumd may have written it.
   const words: string | ((facts: never) => string) = WORDS[code] ?? code
   return typeof words === 'string' ? filled(words, facts) : words(facts as never)
+}
+
+/** What is so, in the words of a reason, without what a person can do about it. */
+export function factOf(why: Reason): string {
+  const [code, facts] = parsed(why)
+  const words = WORDS[code]
+  // A text says in its first sentence what is so.
+  return typeof words === 'string' ? filled(words.split('. ')[0]!, facts) : inWords(why)
 }
 
 /** The command that a person can copy into a shell, or null. */

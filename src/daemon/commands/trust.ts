@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { realDisk } from '../../local/disk.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because, factOf, inWords } from '../../words/reasons.ts'
 import { type Command, NotPossible } from './command.ts'
 
 export interface TrustResult {
@@ -45,6 +45,8 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
     for (const picture of keeps ? [] : missingPictures(realDisk, synced, found.mirror, isIn))
       if (missing++ < NAMED) paths.push(picture.path)
     await recordTrust(synced, found)
-    return { trusted: true, reason: inWords(found.reason), missing, paths, in_doubt: [], keeps }
+    const fact = factOf(found.reason)
+    const reason = found.kind === 'root' ? fact : `${folder}: ${fact}`
+    return { trusted: true, reason, missing, paths, in_doubt: [], keeps }
   },
 }

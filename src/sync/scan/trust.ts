@@ -240,9 +240,13 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   const folder = doubts.find(doubt => doubt.path === path)
   if (!folder)
     return { kind: 'needless', elsewhere: doubts.map(doubt => fullPath(mirror.folder, doubt.path)) }
-  const reason = because('at_path', { path: fullPath(mirror.folder, path), why: folder.unknown })
+  const reason = folder.unknown
   const canBeTrusted = folder.code !== 'FOLDER_UNREADABLE' && folder.code !== 'IGNORE_FILE_UNREADABLE'
-  return canBeTrusted ? { kind: 'folder', mirror, reason, folder } : { kind: 'impossible', reason }
+  if (canBeTrusted) return { kind: 'folder', mirror, reason, folder }
+  return {
+    kind: 'impossible',
+    reason: because('at_path', { path: fullPath(mirror.folder, path), why: reason }),
+  }
 }
 
 /**

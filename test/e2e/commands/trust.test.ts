@@ -24,6 +24,8 @@ describe('trust', () => {
     })
     const told = await stage.albumd('trust', 'pictures')
     expect(told).toMatchObject({ code: 0, err: '' })
+    expect(told.out.split('\n')[0]).toBe(`${stage.pictures} is empty and held pictures before`)
+    expect(told.out).not.toContain('albumd trust')
     expect(told.out).toContain('13 pictures that have images are not there now')
     expect(told.out.match(/^ {2}(a\/\d+|top)\.png$/gm)).toHaveLength(10)
     expect(told.out).toContain('and 3 more')
