@@ -7,7 +7,7 @@ import { because, codeOf } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { folderAbove, fullPath } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
-import { anySentIsThere, isHeld } from './trust.ts'
+import { anyKnownIsThere, isHeld } from './trust.ts'
 
 /**
  * Finds folders that are an older copy of what they were: a snapshot that was mounted over the folder, or a backup that was
@@ -67,7 +67,7 @@ export class OlderCopies {
     // When a picture seems to have come in the future, a clock is wrong, and the time proves nothing.
     const isNew = (came: number) => came > look.changedAt && came <= disk.now()
     const isOlder = isDoubted(folder) || (this.#mayTell(look) && lost.some(file => isNew(this.#cameAt(file))))
-    if (!isOlder || !anySentIsThere(disk, synced, this.#mirror, copied)) return null
+    if (!isOlder || !anyKnownIsThere(disk, synced, this.#mirror, copied)) return null
     const at = fullPath(this.#mirror.folder, folder.path)
     return { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
   }

@@ -224,8 +224,9 @@ export class MirrorScan {
     // While a folder was in doubt, nothing below it was looked at. So everything below it is looked at now.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
     this.#known.openBelow(path)
-    this.#records.look(tx, folder, digest, text, look, changes)
+    // The folders below come first, because a doubt about a missing one is judged by what was known before this look.
     this.#recordFoldersBelow(tx, path, look, trusted)
+    this.#records.look(tx, folder, digest, text, look, changes)
     if (lookBelow) this.#queue.push(this.#known.below(path))
   }
 

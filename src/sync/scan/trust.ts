@@ -143,16 +143,17 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
 }
 
 /**
- * Whether at least one picture that was sent, at or below a folder, is there with the same name, size and time. This scan may
- * have found a picture changed, and recorded its new look. An example: a backup is put in the place of `a/`, so `a/x.jpg` has
- * another inode and is pending when `a/c/` is found missing. So for a pending picture, its image tells what was sent.
+ * Whether at least one known picture, at or below a folder, is there with the same name, size and time. A picture need not be
+ * on the host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed
+ * since it was sent may also be there as it was sent. Asked before the look at the folder is recorded, because pictures that
+ * are new in the folder were not known.
  */
-export function anySentIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
+export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
   return sample(synced, mirror.id, path).some(file => {
-    if (file.state === 'synced') return isAsKnown(disk, mirror.folder, file)
-    const sent = file.state === 'pending' && file.image !== null ? synced.images.byId(file.image) : undefined
-    if (!sent || sent.mtime === null) return false
-    return isAsKnown(disk, mirror.folder, { path: file.path, size: sent.size, mtime: sent.mtime })
+    const { path, state, size, mtime, image } = file
+    const sent = image === null ? undefined : synced.images.byId(image)
+    const asSent = { path, size: sent?.size ?? size, mtime: sent?.mtime ?? mtime }
+    return state !== 'gone' && [file, asSent].some(version => isAsKnown(disk, mirror.folder, version))
   })
 }
 

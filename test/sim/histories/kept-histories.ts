@@ -359,6 +359,18 @@ export const ALL_KEPT = [...KEPT, ...KEPT_CHECKING]
  * of their seeds draws.
  */
 export const KEPT_LATER: readonly History[] = [
+  // A folder is swapped for a backup that lacks the newest picture, and holds one that the host refused before.
+  {
+    ...THREE,
+    seed: 1_000_000_036,
+    files: [[33, 3]],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(0, 'fault', FAULT.tooLarge),
+      at(1, 'add', 49, 5),
+      at(2, 'olderCopy', 0, 1),
+    ],
+  },
   // A picture is sent again on a person's word, and then the state from before that is put back.
   {
     ...HOURLY,

@@ -35,6 +35,14 @@ export const ROOTS: readonly Mutant[] = [
     seed: 1_000_000_034,
   },
   {
+    name: 'only what was sent is known',
+    file: 'sync/scan/trust.ts',
+    find: "state !== 'gone' && [file, asSent]",
+    replace: "state === 'synced' && [file, asSent]",
+    why: 'what an older copy lacks is deleted where the host refused all that it holds',
+    seed: 1_000_000_036,
+  },
+  {
     name: 'an empty root is trusted',
     file: 'sync/scan/trust.ts',
     find: 'if (isIt && !empty && identity.birthtime !== 0) return trusted',

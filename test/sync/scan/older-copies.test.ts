@@ -149,6 +149,28 @@ describe('an older copy', () => {
     },
   )
 
+  it.each(['failed', 'pending_uploads'])(
+    'is in doubt when the one picture that it holds counts as %s',
+    async state => {
+      const workshop = await openWorkshop()
+      const host = hostWith(workshop.host, {
+        requestUpload: async (request, signal) =>
+          request.file_name === 'old.png'
+            ? failure('storage', 'STORAGE_LIMIT_REACHED', 'upload')
+            : workshop.host.requestUpload(request, signal),
+      })
+      workshop.write('trip/old.png', state === 'failed' ? 'no picture' : png(3, 2).bytes)
+      await workshop.pass({ host })
+      const copy = `${workshop.pictures}-copy`
+      copyTo(join(workshop.pictures, 'trip'), copy)
+      workshop.write('trip/new.png', png(7, 7).bytes)
+      await workshop.pass({ host })
+      expect(summary(workshop)).toMatchObject({ synced: 1, [state]: 1 })
+      swap(join(workshop.pictures, 'trip'), copy)
+      expect(await guarded(workshop, { host })).toContain('trip: An older copy is here')
+    },
+  )
+
   it('with an older version of a picture does not replace the newer one', async () => {
     const workshop = await openWorkshop()
     workshop.write('trip/a.png', png(3, 2).bytes)
