@@ -6,7 +6,7 @@ import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
-import { because, inWords, ratesInWords, usesOf } from '../words/reasons.ts'
+import { because, inWords, machineInWords, usesOf } from '../words/reasons.ts'
 import {
   count,
   foldersInDoubt,
@@ -264,7 +264,7 @@ export function machinesInWords({ store, machines }: Pick<Status, 'store' | 'mac
   const lines = machines.map(({ name, is_this, state, seen, albums, used_today, rates }) => {
     const has = albums.map(album => (album === '' ? "the host's root" : `"${printable(album)}"`)).join(', ')
     const own = is_this ? ' (this one)' : ''
-    const does = state === 'works' ? ratesInWords(rates) : state
+    const does = machineInWords(state, rates)
     return `machine ${printable(name)}${own}: ${has || 'no album'}; ${inDigits(used_today)} today, ${does}, seen ${localTime(seen)}`
   })
   const away = store?.away

@@ -21,8 +21,10 @@ export function blockInWords(block: { endpoint: string; needs_person: boolean })
   return block.needs_person ? `the host refuses ${uses}` : `${uses} wait`
 }
 
-/** A machine's requests in its last second, by endpoint. */
-export function ratesInWords(rates: Partial<Record<string, number>>): string {
+/** What a machine of the account does. `rates`: its requests in its last second, by endpoint. */
+export function machineInWords(state: string, rates: Partial<Record<string, number>>): string {
+  if (state === 'unknown') return 'not heard of while the store is away'
+  if (state !== 'works') return state
   const all = Object.entries(rates).map(([endpoint, rate]) => `${endpoint} ${rate}`)
   return all.length === 0 ? 'no request in its last second' : `${all.join(', ')} a second`
 }

@@ -10,8 +10,11 @@ export interface MachineStatus {
   name: string
   /** Whether this is the machine that tells. */
   is_this: boolean
-  /** works: it is heard of now. ended: it said so. silent: it is cut off, suspended or gone. */
-  state: 'works' | 'ended' | 'silent'
+  /**
+   * works: it is heard of now. ended: it said so. silent: it is cut off, suspended or gone. unknown: the store is away, so
+   * nobody can tell.
+   */
+  state: 'works' | 'ended' | 'silent' | 'unknown'
   /** When the store last heard of it: ISO 8601. */
   seen: string
   /** The albums that the machine has, as paths on the host. */
@@ -74,7 +77,7 @@ export function recordMachines(
         ({
           name: facts.name,
           is_this: id === shared.machine.id,
-          state: facts.share === null ? 'ended' : seenMs > SILENT_MS ? 'silent' : 'works',
+          state: stateOf(facts.share, seenMs, id === shared.machine.id, away !== null),
           seen: Math.round(now - seenMs),
           albums: facts.albums,
           used_today: facts.usedToday,
@@ -97,6 +100,18 @@ export function recordMachines(
       tx.meta.set('account_machines', { away: told, machines })
     }).catch(() => {})
   })
+}
+
+/** `share`: null when the machine said that it ends. `isAway`: whether nobody is heard of, because the store is away. */
+function stateOf(
+  share: number | null,
+  seenMs: number,
+  isThis: boolean,
+  isAway: boolean,
+): MachineStatus['state'] {
+  if (share === null) return 'ended'
+  if (isThis || seenMs <= SILENT_MS) return 'works'
+  return isAway ? 'unknown' : 'silent'
 }
 
 /** This machine's name, when another machine that works has the name too. Else null. */

@@ -2,7 +2,7 @@ import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
-import { because, blockInWords, inWords, ratesInWords } from '../../words/reasons.ts'
+import { because, blockInWords, inWords, machineInWords } from '../../words/reasons.ts'
 import { count, foldersInDoubt, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
@@ -123,7 +123,7 @@ ${
   machines.length > 0 &&
   html`<ul class="list">${machines.map(
     ({ name, is_this, state, seen, albums, used_today, rates }) =>
-      html`<li>${name}${is_this && ' (this machine)'}: ${albums.map(album => album || "the host's root").join(', ') || 'no album'}; ${inDigits(used_today)} uploads today, ${state === 'works' ? ratesInWords(rates) : state} <span class="aside">${time(seen)}</span></li>`,
+      html`<li>${name}${is_this && ' (this machine)'}: ${albums.map(album => album || "the host's root").join(', ') || 'no album'}; ${inDigits(used_today)} uploads today, ${machineInWords(state, rates)} <span class="aside">${time(seen)}</span></li>`,
   )}</ul>`
 }`
 }

@@ -59,8 +59,8 @@ export interface MachinesTold {
   machines: {
     name: string
     is_this: boolean
-    /** works: the store has just heard of it. ended: it said so. silent: it is cut off, suspended or gone. */
-    state: 'works' | 'ended' | 'silent'
+    /** See `MachineStatus`. */
+    state: 'works' | 'ended' | 'silent' | 'unknown'
     seen: number
     albums: string[]
     used_today: number

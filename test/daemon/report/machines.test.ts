@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { recordMachines } from '../../../src/daemon/report/machines.ts'
 import type { SharedAccount } from '../../../src/shared/account.ts'
-import { because } from '../../../src/words/reasons.ts'
+import type { MachinesTold } from '../../../src/synced/tables/meta.ts'
+import { because, machineInWords } from '../../../src/words/reasons.ts'
 
 test('the log has a store that stays away once, and one that is away for a moment not at all', () => {
   let now = 1_795_262_400_000
@@ -75,4 +76,44 @@ test('the log has another machine of the same name once, when it is no earlier s
   otherSeenMs = 0
   beats(40, () => {})
   expect(noted).toEqual(['machine_named_alike'])
+})
+
+test('while the store is away, a machine is not called silent, and this machine works', async () => {
+  let told: MachinesTold | null = null
+  let isAway = true
+  let beat = async () => {}
+  const facts = { name: 'studio', share: 1 / 8, alone: false, rates: {}, usedToday: 0, albums: [] }
+  const shared = {
+    machine: { id: 'a', name: 'studio' },
+    away: () => (isAway ? { reason: because('store_lost', { where: 'store' }), since: 0 } : null),
+    machines: () => [
+      { id: 'a', seenMs: 60_000, facts },
+      { id: 'b', seenMs: 60_000, facts: { ...facts, name: 'attic' } },
+      { id: 'c', seenMs: 60_000, facts: { ...facts, name: 'cellar', share: null } },
+    ],
+    onBeat: told => {
+      beat = told
+    },
+  } as Partial<SharedAccount> as SharedAccount
+  const meta = {
+    get: () => null,
+    set(_: string, machines: MachinesTold) {
+      told = machines
+    },
+  }
+  const commit = async (work: (tx: never) => unknown) => work({ meta } as never)
+  recordMachines(
+    shared,
+    { commit: commit as never },
+    () => 1_795_262_400_000,
+    () => {},
+  )
+  const states = async () => {
+    await beat()
+    return told!.machines.map(({ state }) => state)
+  }
+  expect(await states()).toEqual(['works', 'unknown', 'ended'])
+  isAway = false
+  expect(await states()).toEqual(['works', 'silent', 'ended'])
+  expect(machineInWords('unknown', {})).toBe('not heard of while the store is away')
 })
