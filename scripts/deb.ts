@@ -14,6 +14,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -59,7 +60,9 @@ for (const arch of options.arch ? [options.arch] : Object.keys(CPU)) {
     continue
   }
   const file = join(options.into, `albumd_${version}_${arch}.deb`)
-  makePackage(arch, node, file)
+  // What is cut off leaves no half package under the name that people install.
+  makePackage(arch, node, `${file}.part`)
+  renameSync(`${file}.part`, file)
   writeFileSync(file.replace(/deb$/, 'cdx.json'), billOfMaterials(arch, file))
   process.stdout.write(`${file}\n`)
 }

@@ -13,6 +13,7 @@ import {
   isOwnHost,
   isOwnOrigin,
   isOwnUser,
+  readOrMakeKey,
 } from './guard.ts'
 import type { Thumbnail } from './thumbnails.ts'
 import { leftOutDocument, lockedDocument } from './view/document.ts'
@@ -83,6 +84,8 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
     if (isAskedByOthers(context.req.header('sec-fetch-site'), context.req.header('sec-fetch-mode')))
       return refused(context, 403, 'Another site may not ask for this.')
     if (isUser(context)) return next()
+    // The disk may have been full when the key was made.
+    if (lock) readOrMakeKey(lock.keyFile, () => lock.key)
     // A browser asks for a password before it shows the answer. So this page first says where the password is.
     if (lock && context.req.path === '/' && !context.req.header('authorization'))
       return context.html(lockedDocument(lock.keyFile), 403)

@@ -74,13 +74,13 @@ export function newSecret(): string {
 /**
  * The key that opens the page to people whom albumd can't recognize by their connection. Only the user of this albumd and
  * root can read its file. The file keeps the key over restarts, so that a browser can remember it. A new key is made when
- * other users could read the file, and at each start when the file can't be written.
+ * other users could read the file. `made`: the key that is written where the file holds none.
  */
-export function readOrMakeKey(file: string): string {
+export function readOrMakeKey(file: string, made = newSecret): string {
   const kept = readKey(file)
   if (kept !== null) return kept
-  const key = newSecret()
-  // When the key can't be written, as on a full disk, only this process knows the key.
+  const key = made()
+  // When the key can't be written, as on a full disk, only this process knows the key, until the page is asked for it.
   orNull(() => {
     rmSync(file, { force: true })
     writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })

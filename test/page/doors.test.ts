@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -60,6 +60,12 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
       ['/now', 401],
     ] as const)
       expect(await ask({ port, path, headers: { [name]: '203.0.113.7' } })).toMatchObject({ status })
+  // The key's file is written again once there is room for it.
+  const keyFile = join(stage.home, 'state/page.key')
+  const key = readFileSync(keyFile, 'utf8')
+  writeFileSync(keyFile, '')
+  expect(await ask({ port, headers: { via: 'proxy' } })).toMatchObject({ status: 403 })
+  expect(readFileSync(keyFile, 'utf8')).toBe(key)
   const asImage = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }
   for (const path of ['/', '/events', '/now', '/thumbnails/picture/1'])
     expect(await ask({ port, path, headers: asImage })).toMatchObject({ status: 403 })
