@@ -18,8 +18,9 @@ import { anyKnownIsThere, isHeld } from './trust.ts'
  * o'clock, and the copy is mounted over `2026/` at two. The copy was last changed before noon. Had a person deleted
  * `a.jpg`, the folder would have been changed after one o'clock.
  *
- * Another folder may have been renamed to this name, and may be as old. But it holds none of the known pictures, so it is
- * no copy.
+ * Another folder may have been renamed to this name, and may be as old. But it holds other pictures, and none of the known
+ * pictures, so it is no copy. A folder that holds nothing to be mirrored is an older copy: it was copied before the first
+ * picture came.
  */
 export class OlderCopies {
   readonly #context: Pick<EngineContext, 'disk' | 'synced'>
@@ -63,13 +64,18 @@ export class OlderCopies {
    * copy too.
    */
   #doubt(folder: FolderRow, lost: readonly FileRow[], look: FolderLook, copied: string): Doubt | null {
+    if (!isDoubted(folder) && !this.#isOlder(lost, look, copied)) return null
+    const at = fullPath(this.#mirror.folder, folder.path)
+    return { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
+  }
+
+  #isOlder(lost: readonly FileRow[], look: FolderLook, copied: string): boolean {
     const { disk, synced } = this.#context
     // When a picture seems to have come in the future, a clock is wrong, and the time proves nothing.
     const isNew = (came: number) => came > look.changedAt && came <= disk.now()
-    const isOlder = isDoubted(folder) || (this.#mayTell(look) && lost.some(file => isNew(this.#cameAt(file))))
-    if (!isOlder || !anyKnownIsThere(disk, synced, this.#mirror, copied)) return null
-    const at = fullPath(this.#mirror.folder, folder.path)
-    return { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
+    if (!this.#mayTell(look) || !lost.some(file => isNew(this.#cameAt(file)))) return false
+    const holdsAny = look.files.length + look.folders.length > 0
+    return !holdsAny || anyKnownIsThere(disk, synced, this.#mirror, copied)
   }
 
   /**

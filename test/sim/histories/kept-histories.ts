@@ -371,6 +371,13 @@ export const KEPT_LATER: readonly History[] = [
       at(2, 'olderCopy', 0, 1),
     ],
   },
+  // A folder is swapped for a backup that holds nothing but a picture that a rule hides.
+  {
+    ...THREE,
+    seed: 1_000_000_038,
+    files: [[1, 2]],
+    actions: [at(0, 'ignore'), at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
+  },
   // A picture is sent again on a person's word, and then the state from before that is put back.
   {
     ...HOURLY,

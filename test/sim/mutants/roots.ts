@@ -43,6 +43,14 @@ export const ROOTS: readonly Mutant[] = [
     seed: 1_000_000_036,
   },
   {
+    name: 'what holds no picture is another folder',
+    file: 'sync/scan/older-copies.ts',
+    find: 'look.files.length + look.folders.length > 0',
+    replace: 'look.files.length >= 0',
+    why: 'a backup from before the first picture deletes all of them',
+    seed: 1_000_000_038,
+  },
+  {
     name: 'an empty root is trusted',
     file: 'sync/scan/trust.ts',
     find: 'if (isIt && !empty && identity.birthtime !== 0) return trusted',

@@ -1,4 +1,5 @@
-import type { FileNode, FolderNode, Mount, Node } from '../disk/tree.ts'
+import { isIgnored } from '../disk/live-pictures.ts'
+import { type FileNode, type FolderNode, type Mount, type Node, split } from '../disk/tree.ts'
 import { folderAt, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
@@ -109,11 +110,26 @@ export class Tree {
     // A copy that lacks nothing that may be on the host is taken as it is, with older pictures in the place of newer ones.
     // A picture that was never sent has no image that could be deleted because the copy lacks it.
     if (isRoot && !lacksAny && asBefore.length * 2 > files.length) doubts.otherRoot.delete(path)
-    // Without a picture that is as it was, nothing tells the copy from a new folder of the same name. Neither does anything
-    // after a clock was set back, which makes what came later look older than the copy.
-    if (!isRoot && lacksAny && asBefore.length > 0 && machine.offset >= saved.offset)
+    // Where it holds other pictures, and none that was known is as it was, nothing tells the copy from another folder of the
+    // name. Neither does anything after a clock was set back, which makes what came later look older than the copy.
+    const isCopy = this.#holdsNothing(path) || asBefore.some(({ at }) => this.#isKnown(at))
+    if (!isRoot && lacksAny && isCopy && machine.offset >= saved.offset)
       doubts.lostMount.set(path, disk.happens())
     return true
+  }
+
+  /** Nothing that is mirrored: what is hidden or ignored at most. */
+  #holdsNothing(path: string): boolean {
+    const { disk, mirrors } = this.#world
+    return [...disk.below(path)].every(
+      ([at, { kind }]) => kind === 'file' && (split(at).name.startsWith('.') || isIgnored(disk, mirrors, at)),
+    )
+  }
+
+  /** Whether albumd has a record of the picture, and has not found it gone. */
+  #isKnown(path: string): boolean {
+    const state = this.#rowAt(path)?.state
+    return state !== undefined && state !== 'gone' && state !== 'kept'
   }
 
   unmountSub(path: string): void {

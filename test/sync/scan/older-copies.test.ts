@@ -149,6 +149,23 @@ describe('an older copy', () => {
     },
   )
 
+  it('in the place of a folder is in doubt when it holds no picture at all', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('trip/film.mov', 'no format of a picture')
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    workshop.write('trip/a.png', png(3, 2).bytes)
+    await workshop.pass()
+    swap(trip, copy)
+    expect(await guarded(workshop)).toContain('trip: An older copy is here')
+    workshop.write('trip/new.png', png(7, 7).bytes)
+    expect(await guarded(workshop)).toContain('trip: An older copy is here')
+    swap(trip, `${copy}-before`)
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+  })
+
   it.each(['failed', 'pending_uploads'])(
     'is in doubt when the one picture that it holds counts as %s',
     async state => {
@@ -232,6 +249,16 @@ describe('no older copy', () => {
     for (const _ of [1, 2]) await workshop.pass()
     expect(mirror(workshop).guard).toBeNull()
     expect(summary(workshop)).toMatchObject({ files: 3, synced: 3, pending_deletions: 0 })
+  })
+
+  it('is a folder whose last picture a person has deleted', async () => {
+    const workshop = await openWorkshop()
+    for (const name of ['film.mov', 'a.png']) workshop.write(`trip/${name}`, png(3, 2).bytes)
+    await workshop.pass()
+    workshop.remove('trip/a.png')
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(1)
   })
 
   it('is a folder whose pictures a person has deleted, or put back as they were', async () => {
