@@ -126,13 +126,14 @@ export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
 }
 
 /**
- * The outcome of an upload is not known, for example because its answer was lost. `until`: the latest time at which
- * recovery will know the outcome.
+ * The outcome of an upload is not known, for example because its answer was lost. `since`: when it was sent. `until`: the
+ * latest time at which recovery will know the outcome.
  */
 export function uncertain(
   tx: Tx,
   file: FileRow,
   { hash, since, until, why }: { hash: Buffer; since: number; until: number; why: Reason },
+  now: number,
 ): void {
   writeFile(tx, 'uncertain', file.state, { ...file, state: 'uncertain', since, hash })
   tx.failures.put({
@@ -143,7 +144,7 @@ export function uncertain(
     message: because('uncertain', { why }),
     next_attempt_at: Math.round(until),
   })
-  tx.history.ofFile(file, { at: since, event: 'uncertain', detail: why })
+  tx.history.ofFile(file, { at: now, event: 'uncertain', detail: why })
 }
 
 export interface Failed {

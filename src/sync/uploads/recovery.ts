@@ -34,7 +34,7 @@ async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineCont
   const due = synced.failures.due(now)
   if (open.length === 0 && due.length === 0) return
   await synced.commit(tx => {
-    for (const intent of open) doubtVersion(tx, intent, mayArriveFor(credentialLifetimeMs))
+    for (const intent of open) doubtVersion(tx, intent, mayArriveFor(credentialLifetimeMs), now)
     retried(tx, withoutTooManyRefused(tx, due, now))
   })
 }
@@ -43,12 +43,12 @@ async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineCont
  * The version of the file that was sent may have arrived, so the file becomes uncertain and is not sent again. When the
  * file has changed since, the new version is sent.
  */
-function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number): void {
+function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: number): void {
   const { hash, size, mtime, since } = intent
   const file = tx.files.at(intent)
   if (file?.state !== 'pending' || file.size !== size || file.mtime !== mtime) return
   const why = because('cut_off')
-  uncertain(tx, file, { hash, since, until: since + mayArriveMs, why })
+  uncertain(tx, file, { hash, since, until: since + mayArriveMs, why }, now)
 }
 
 /**

@@ -293,7 +293,7 @@ export class UploadQueue {
       case 'waits':
         return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
-        await synced.commit(tx => uncertain(tx, file, this.#doubt(result)))
+        await synced.commit(tx => uncertain(tx, file, this.#doubt(result), this.#run.clock.wall()))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
         // Two lost answers in a row are hardly by chance. Further uploads would probably be in doubt too.
         if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)

@@ -60,6 +60,25 @@ describe('an upload whose answer was lost', () => {
     expect(await imagesOn(workshop)).toEqual(['red.png'])
   })
 
+  it('and that a process left open is told in the history when the next process finds it', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const dying = hostWith(workshop.host, {
+      send: async () => {
+        throw new Error('killed')
+      },
+    })
+    await expect(workshop.pass({ host: dying })).rejects.toThrow('killed')
+    const now = systemClock.wall() + 60_000
+    await workshop.pass({
+      clock: { ...systemClock, wall: () => now },
+      host: hostWith(workshop.host, { fetchDelivered: unreachable }),
+    })
+    const history = workshop.synced.history.of({ mirror: 1, path: 'red.png' })
+    expect(history.find(({ event }) => event === 'uncertain')).toMatchObject({ at: now })
+    expect(history.map(({ at }) => at)).toEqual(history.map(({ at }) => at).sort((a, b) => a - b))
+  })
+
   it('that never arrived is sent again only after its credential has ended', async () => {
     const workshop = await openWorkshop()
     workshop.write('a/red.png', red)
