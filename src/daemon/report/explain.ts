@@ -195,7 +195,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       state,
       since: isoTime(since),
     })),
-    kept: keptImages(synced, { mirror: mirror.folder, path }, image).map(kept => showImage(synced, kept)),
+    kept: keptImages(synced, { mirror: mirror.folder, path }).map(kept => showImage(synced, kept)),
     guard: guard && inWords(guard),
     failure: failure
       ? {
@@ -226,18 +226,17 @@ function showStep({ why, at }: Step): ShownStep {
   }
 }
 
-/** The images of earlier versions at a path that are kept for good. `image`: the one that the file uses now. */
+/** The images of earlier versions at a path that are kept for good. */
 function keptImages(
-  { mirrors, versions, images }: Synced,
+  { mirrors, versions, images, files }: Synced,
   { mirror, path }: { mirror: string; path: string },
-  image: ImageRow | undefined,
 ): ImageRow[] {
   const row = mirrors.of(mirror)
   const hashes = row ? versions.hashesAt({ mirror: row.id, path }) : []
-  // An image of equal bytes may be another picture's. Its name tells.
+  // An image of equal bytes may be another picture's. Its name tells, and so does a file that uses it.
   return hashes
     .flatMap(hash => images.byHash(hash))
-    .filter(({ id, kept, name }) => kept === 1 && id !== image?.id && name === nameOf(path))
+    .filter(({ id, kept, name }) => kept === 1 && name === nameOf(path) && files.onImage(id).length === 0)
 }
 
 function showImage(synced: Synced, image: ImageRow): PathImage {

@@ -94,4 +94,19 @@ describe('why, of a picture', () => {
     expect(kept.reason).toContain('this mirror keeps images')
     expect(events(kept)).toEqual(['found', 'uploaded', 'kept'])
   })
+  it('calls no image old that another picture of the same bytes uses', async () => {
+    const at = await asked()
+    const picture = png(3, 3).bytes
+    const paths = ['a/p.png', 'b/p.png']
+    for (const path of paths) at.write(path, picture)
+    await at.pass()
+    for (const path of paths) rmSync(join(at.pictures, path))
+    await at.pass({ graceMs: 600_000 })
+    await at.decide('discard', 'a/p.png')
+    await at.decide('discard', 'b/p.png')
+    expect(at.why('a/p.png')).toMatchObject({ state: 'kept', kept: [] })
+    for (const path of paths) at.write(path, picture)
+    await at.pass()
+    expect(at.why('a/p.png')).toMatchObject({ state: 'synced', image: { album: 'Photos/a' }, kept: [] })
+  })
 })
