@@ -58,7 +58,7 @@ it('an accepted failure is shown apart, and sync is in sync with it', async () =
 
 it('an acceptance lasts while the file keeps its bytes, and ends with other bytes or an upload', async () => {
   const stage = await withBroken()
-  const accept = () => stage.albumd('accept', 'a/broken.png')
+  const accept = () => stage.here('accept', 'a/broken.png')
   await accept()
   chmodSync(join(stage.pictures, 'a/broken.png'), 0o600)
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
@@ -79,9 +79,12 @@ it('an acceptance goes with its file to another folder or name, and not to a cop
   const stage = await withBroken()
   const list = async () =>
     (await stage.json('accept', '--list')).failures.map(({ path }: { path: string }) => path)
-  await stage.albumd('accept', 'a/broken.png')
+  await stage.here('accept', 'a/broken.png')
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
-  expect(await stage.sync()).toMatchObject({ code: 0, out: expect.stringContaining('1 failure accepted') })
+  expect(await stage.here('sync')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('1 failure accepted'),
+  })
   expect(await list()).toEqual(['b/broken.png'])
   renameSync(join(stage.pictures, 'b/broken.png'), join(stage.pictures, 'b/known.png'))
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
@@ -107,7 +110,7 @@ it('a name that is not UTF-8 can be accepted, and a folder in doubt can not', as
   stage.write('another.png', png(7, 7).bytes)
   await stage.pass()
   expect(await mirrorOf(stage)).toMatchObject({ accepted: 1, state: 'guarded' })
-  expect(await stage.albumd('accept', 'a')).toMatchObject({
+  expect(await stage.here('accept', 'a')).toMatchObject({
     code: 2,
     err: expect.stringMatching(/No picture at or below a has failed\. .*"albumd trust"/),
   })
@@ -117,14 +120,14 @@ it('a daemon accepts too; what is not failed, and a line that says nothing or tw
   const stage = await withBroken()
   const daemon = startDaemon(stage)
   await daemon.told('scan_finished')
-  expect(await stage.albumd('accept', 'a/broken.png')).toMatchObject({ code: 0 })
-  expect(await stage.albumd('accept', 'a/good.png')).toMatchObject({
+  expect(await stage.here('accept', 'a/broken.png')).toMatchObject({ code: 0 })
+  expect(await stage.here('accept', 'a/good.png')).toMatchObject({
     code: 2,
     err: expect.stringContaining('No picture at or below a/good.png has failed'),
   })
-  expect(await stage.albumd('accept', '--undo', 'a/good.png')).toMatchObject({ code: 2 })
-  expect(await stage.albumd('accept')).toMatchObject({ code: 2, err: expect.stringContaining('--list') })
-  expect(await stage.albumd('accept', '--list', 'a/good.png')).toMatchObject({ code: 2 })
+  expect(await stage.here('accept', '--undo', 'a/good.png')).toMatchObject({ code: 2 })
+  expect(await stage.here('accept')).toMatchObject({ code: 2, err: expect.stringContaining('--list') })
+  expect(await stage.here('accept', '--list', 'a/good.png')).toMatchObject({ code: 2 })
   expect(await mirrorOf(stage)).toMatchObject({ accepted: 1 })
   expect(await daemon.stop()).toBe(0)
 })

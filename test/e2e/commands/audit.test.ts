@@ -45,12 +45,12 @@ it('names what a renamed folder left on the host while the state was lost', asyn
   renameSync(join(stage.pictures, 'years/trip'), join(stage.pictures, 'years/tour'))
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toHaveLength(3)
-  const told = await stage.albumd('audit')
+  const told = await stage.here('audit')
   expect(told.code).toBe(3)
   const left = await idOf(stage, 'Photos/years/trip/red.png')
   expect(told.out).toMatch(new RegExp(`foreign +Photos/years/trip/red\\.png +${left} `))
   expect(told.out).toContain('3 albums compared: 1 finding left\n')
-  expect((await stage.albumd('audit', '--repair')).code).toBe(3)
+  expect((await stage.here('audit', '--repair')).code).toBe(3)
   expect(await stage.listing()).toHaveLength(3)
 })
 
@@ -59,14 +59,14 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   const gone = await idOf(stage, 'Photos/a/green.png')
   await call(stage, 'DELETE', `/delete?img=${gone}`)
   const foreign = await putForeign(stage)
-  const told = await stage.albumd('audit')
+  const told = await stage.here('audit')
   expect(told.code).toBe(3)
   expect(told.out).toMatch(/^FOUND +IMAGE +ID +WHAT TO DO\n/)
   expect(told.out).toMatch(new RegExp(`gone +Photos/a/green\\.png +${gone} .*albumd audit --repair`))
   expect(told.out).toMatch(new RegExp(`foreign +Photos/foreign\\.png +${foreign} `))
   expect(await stage.listing()).toHaveLength(2)
 
-  const repaired = await stage.albumd('audit', '--repair', '--json')
+  const repaired = await stage.here('audit', '--repair', '--json')
   expect(repaired.code).toBe(3)
   expect(JSON.parse(repaired.out)).toMatchObject({
     complete: true,
@@ -79,15 +79,15 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   })
   expect(await stage.paths()).toEqual(['Photos/a/green.png', 'Photos/foreign.png', 'Photos/red.png'])
   await call(stage, 'DELETE', `/delete?img=${foreign}`)
-  expect(await stage.albumd('audit', '--repair')).toMatchObject({ code: 0 })
+  expect(await stage.here('audit', '--repair')).toMatchObject({ code: 0 })
 })
 
 it('says why a repair with nothing to repair ends with 3', async () => {
   const stage = await withPictures()
   stage.write('broken.png', 'no picture')
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-  expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '2 albums compared: no difference\n' })
-  expect(await stage.albumd('audit', '--repair')).toMatchObject({
+  expect(await stage.here('audit')).toMatchObject({ code: 0, out: '2 albums compared: no difference\n' })
+  expect(await stage.here('audit', '--repair')).toMatchObject({
     code: 3,
     out: '2 albums compared: no difference\nnot everything is in sync (albumd status tells more)\n',
   })
@@ -99,7 +99,7 @@ it('repairs an album that somebody deleted with all that was in it', async () =>
   const { data } = await call(stage, 'GET', '/list')
   await call(stage, 'DELETE', `/delete?album=${data.albums[0].id}`)
   expect(await stage.delivered()).toEqual({})
-  const { code, out, err } = await stage.albumd('audit', '--repair')
+  const { code, out, err } = await stage.here('audit', '--repair')
   expect(err).toBe('')
   expect(out).toContain('0 findings left, 2 repaired')
   expect(code).toBe(0)
@@ -108,7 +108,7 @@ it('repairs an album that somebody deleted with all that was in it', async () =>
 
 it('says in one line that a plan without listings has no audit, and that status shows it: exit 3', async () => {
   const stage = await setStage({ pictures: { 'red.png': red }, host: { plansFrom: 'flagship' } })
-  const { code, out, err } = await stage.albumd('audit')
+  const { code, out, err } = await stage.here('audit')
   expect(out).toBe('')
   expect(err.trimEnd().split('\n')).toHaveLength(1)
   expect(err).toContain('PLAN_NOT_SUPPORTED')
@@ -121,14 +121,14 @@ it('says in one line that a plan without listings has no audit, and that status 
 it('exit 5 for a key that the host refuses, 4 beside another albumd, 2 for an option that it does not have', async () => {
   const stage = await withPictures()
   writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
-  expect(await stage.albumd('audit')).toMatchObject({
+  expect(await stage.here('audit')).toMatchObject({
     code: 5,
     err: expect.stringContaining('check the key'),
   })
-  expect(await stage.albumd('audit', '--mend')).toMatchObject({ code: 2 })
+  expect(await stage.here('audit', '--mend')).toMatchObject({ code: 2 })
   const lock = lockState(join(stage.home, 'state/lock.db'))
   onTestFinished(() => lock.release())
-  expect(await stage.albumd('audit')).toMatchObject({ code: 4 })
+  expect(await stage.here('audit')).toMatchObject({ code: 4 })
 })
 
 it('does not upload again what was deleted here too', async () => {
@@ -137,7 +137,7 @@ it('does not upload again what was deleted here too', async () => {
   await call(stage, 'DELETE', `/delete?img=${gone}`)
   rmSync(join(stage.pictures, 'a'), { recursive: true })
   mkdirSync(join(stage.pictures, 'b'))
-  expect(await stage.albumd('audit', '--repair')).toMatchObject({ code: 0 })
+  expect(await stage.here('audit', '--repair')).toMatchObject({ code: 0 })
   expect(await stage.paths()).toEqual(['Photos/red.png'])
 })
 

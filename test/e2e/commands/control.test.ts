@@ -32,7 +32,10 @@ describe('beside a running daemon', () => {
       mirrors: [{ state: 'idle', synced: 2, pending_uploads: 0 }],
     })
     stage.write('prose.png', 'no picture')
-    expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('left: 1 failed') })
+    expect(await stage.here('sync')).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('left: 1 failed'),
+    })
     expect(daemon.events().filter(({ what }) => what === 'sync')).toHaveLength(3)
     expect(await daemon.stop()).toBe(0)
     expect(readdirSync(join(stage.home, 'state'))).not.toContain('control.sock')
@@ -43,7 +46,7 @@ describe('beside a running daemon', () => {
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     stage.write('red.png', red)
-    const { code, out } = await stage.sync()
+    const { code, out } = await stage.here('sync')
     expect(code).toBe(0)
     expect(out).toContain('uploaded red.png')
     expect(out).toContain('1 picture uploaded\n')
@@ -91,7 +94,7 @@ describe('beside a running daemon', () => {
     renameSync(stage.pictures, `${stage.pictures}-old`)
     mkdirSync(stage.pictures)
     stage.write('green.png', green)
-    expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('guarded') })
+    expect(await stage.here('sync')).toMatchObject({ code: 3, out: expect.stringContaining('guarded') })
     expect(await stage.json('trust', stage.pictures)).toMatchObject({ trusted: true, missing: 1 })
     await daemon.told('picture_uploaded', 2)
     const { code, err } = await stage.albumd('trust', stage.home)
@@ -104,10 +107,10 @@ describe('beside a running daemon', () => {
     const { stage, daemon } = await mirroring()
     const key = readFileSync(join(stage.home, 'api-key'))
     rmSync(join(stage.home, 'api-key'))
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     writeFileSync(join(stage.home, 'api-key'), key, { mode: 0o600 })
     stage.configure({ uploads: { concurrency: 3 } })
-    const { code, err } = await stage.sync()
+    const { code, err } = await stage.here('sync')
     expect(code).toBe(4)
     expect(err.trimEnd().split('\n').at(-1)).toContain(`kill -HUP ${daemon.pid}`)
     // It looks at no mirror.
@@ -124,10 +127,10 @@ describe('beside a running daemon', () => {
     killed.kill('SIGKILL')
     await killed.ended
     expect(statSync(socket).isSocket()).toBe(true)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
-    await stage.sync()
+    await stage.here('sync')
     expect(daemon.events()).toContainEqual(expect.objectContaining({ event: 'asked_for', what: 'sync' }))
     expect(await daemon.stop()).toBe(0)
   })
@@ -162,7 +165,7 @@ describe('SIGHUP', () => {
       config_refused: expect.stringContaining('Elsewhere'),
       mirrors: [{ album: 'Elsewhere' }],
     })
-    expect((await stage.albumd('status')).out).toContain('(kill -HUP ')
+    expect((await stage.here('status')).out).toContain('(kill -HUP ')
 
     const more = join(stage.home, 'more')
     mkdirSync(more)
@@ -175,7 +178,7 @@ describe('SIGHUP', () => {
     })
     daemon.kill('SIGHUP')
     await daemon.told('config_taken')
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     // `delivered` throws where a picture is there twice.
     const delivered = await stage.delivered()
     expect(Object.keys(delivered)).toHaveLength(31)
@@ -209,11 +212,11 @@ describe('SIGHUP', () => {
     writeFileSync(file, 'wrong-key-abcdef')
     const daemon = startDaemon(stage)
     await daemon.told('uploads_stopped')
-    expect(await stage.sync()).toMatchObject({ code: 5 })
+    expect(await stage.here('sync')).toMatchObject({ code: 5 })
     writeFileSync(file, key)
     await daemon.told('key_taken')
     await daemon.told('picture_uploaded')
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect((await stage.status()).blocks).toEqual([])
     expect(await daemon.stop()).toBe(0)
   })

@@ -55,14 +55,14 @@ it('held deletions are listed with what would go, and go when they are approved'
     'Photos/a/2.png',
     'Photos/a/3.png',
   ])
-  await stage.albumd('deletions', 'approve')
+  await stage.here('deletions', 'approve')
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a/3.png'])
 })
 
 it('held deletions are named by a path below the working folder too, as ls and why take it', async () => {
   const stage = await withHeld()
-  const run = (...args: string[]) => stage.albumd('deletions', ...args)
+  const run = (...args: string[]) => stage.here('deletions', ...args)
   expect((await run('list', 'pictures/a')).out).toContain('3 images')
   expect((await run('discard', 'pictures/a/0.png')).out).toContain('a/0.png (gone from the disk')
   expect((await run('approve', 'pictures/a/1.png')).out).toContain('a/1.png (gone from the disk')
@@ -81,14 +81,14 @@ it('held deletions are named by a path below the working folder too, as ls and w
 it('a path at or below which nothing waits is refused, such as a mistyped one', async () => {
   const stage = await withHeld()
   for (const action of ['approve', 'discard'])
-    expect(await stage.albumd('deletions', action, 'a/typo.png')).toMatchObject({
+    expect(await stage.here('deletions', action, 'a/typo.png')).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('No deletion at or below a/typo.png waits'),
     })
   // What is approved already is no mistake.
-  await stage.albumd('deletions', 'approve', 'a/0.png')
-  expect(await stage.albumd('deletions', 'approve', 'a/0.png')).toMatchObject({ code: 0 })
+  await stage.here('deletions', 'approve', 'a/0.png')
+  expect(await stage.here('deletions', 'approve', 'a/0.png')).toMatchObject({ code: 0 })
 })
 
 it('a picture that goes missing and one that moved are told in the log, and when an image goes is told to the second', async () => {
@@ -124,16 +124,16 @@ it('a picture that goes missing and one that moved are told in the log, and when
     state: 'gone',
     reason: 'the picture moved to b/2.png',
   })
-  expect((await stage.albumd('deletions', 'list', 'b/0.png')).out).toMatch(
+  expect((await stage.here('deletions', 'list', 'b/0.png')).out).toMatch(
     /^b\/0\.png \(the picture moved to b\/2\.png, .*, goes /,
   )
-  expect(await stage.albumd('url', 'a/1.png')).toMatchObject({
+  expect(await stage.here('url', 'a/1.png')).toMatchObject({
     code: 3,
     err: expect.stringContaining('a/1.png is gone from the disk, and its address ends'),
   })
   expect(await daemon.stop()).toBe(0)
   stage.write('a/1.png', png(3, 2).bytes)
-  expect((await stage.sync('--dry-run')).out).toContain('compare a/1.png (there again')
+  expect((await stage.here('sync', '--dry-run')).out).toContain('compare a/1.png (there again')
 })
 
 it('foretells that so many deletions will be held, while uploads come before them', async () => {
@@ -151,7 +151,7 @@ it('foretells that so many deletions will be held, while uploads come before the
     held_deletions: 0,
     will_be_held: true,
   })
-  const { out } = await stage.albumd('deletions', 'list')
+  const { out } = await stage.here('deletions', 'list')
   expect(out).toContain('3 images: each will be held before it goes')
   expect(out).not.toContain(', goes ')
   expect(await daemon.stop()).toBe(0)
@@ -175,7 +175,7 @@ it('held deletions that are approved go at once where a daemon runs, and approve
   const stage = await withHeld()
   const daemon = startDaemon(stage)
   await daemon.told('scan_finished')
-  const { out } = await stage.albumd('deletions', 'approve', 'a/1.png')
+  const { out } = await stage.here('deletions', 'approve', 'a/1.png')
   expect(out).toContain('to be deleted by the running albumd')
   expect(out).not.toContain('next sync')
   expect(await daemon.told('image_deleted')).toMatchObject({ path: 'a/1.png' })
@@ -184,7 +184,7 @@ it('held deletions that are approved go at once where a daemon runs, and approve
 
 it('held deletions that are discarded leave the images for good, and a picture that comes back finds its own', async () => {
   const stage = await withHeld()
-  await stage.albumd('deletions', 'discard', 'a')
+  await stage.here('deletions', 'discard', 'a')
   const before = await stage.listing()
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
@@ -195,15 +195,15 @@ it('held deletions that are discarded leave the images for good, and a picture t
 
 it('--dry-run tells held deletions from those that go, and leaves out what sync would leave alone', async () => {
   const stage = await withHeld()
-  const held = await stage.sync('--dry-run')
+  const held = await stage.here('sync', '--dry-run')
   for (const n of [0, 1, 2]) expect(held.out).toContain(`hold a/${n}.png (gone from the disk)`)
   expect(held.out).not.toContain('delete ')
-  await stage.albumd('deletions', 'approve', 'a/0.png')
-  const { out } = await stage.sync('--dry-run')
+  await stage.here('deletions', 'approve', 'a/0.png')
+  const { out } = await stage.here('sync', '--dry-run')
   expect(out).toContain('delete a/0.png')
   expect(out).toContain('hold a/1.png')
-  await stage.albumd('deletions', 'discard')
-  expect((await stage.sync('--dry-run')).out).not.toMatch(/hold|delete a\/[12]/)
+  await stage.here('deletions', 'discard')
+  expect((await stage.here('sync', '--dry-run')).out).not.toMatch(/hold|delete a\/[12]/)
 })
 
 it('--dry-run tells what would be held, and replaces nothing in a backup', async () => {
@@ -212,11 +212,11 @@ it('--dry-run tells what would be held, and replaces nothing in a backup', async
   await stage.pass()
   for (const n of [0, 1]) rmSync(join(stage.pictures, `${n}.png`))
   stage.write('2.png', png(9, 9).bytes)
-  const mirror = await stage.sync('--dry-run')
+  const mirror = await stage.here('sync', '--dry-run')
   expect(mirror.out).toContain('replace 2.png')
   expect(mirror.out).toContain('hold 0.png')
   stage.configure({ mirrors: [{ folder: 'pictures', album: 'Photos', deletions: 'keep' }] })
-  const backup = await stage.sync('--dry-run')
+  const backup = await stage.here('sync', '--dry-run')
   expect(backup.out).toContain('upload 2.png')
   expect(backup.out).not.toMatch(/hold|delete|replace/)
 })
@@ -248,7 +248,7 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   rmSync(join(stage.pictures, 'a/0.png'))
   refused.add('all')
-  expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('1 to delete') })
+  expect(await stage.here('sync')).toMatchObject({ code: 3, out: expect.stringContaining('1 to delete') })
   const first = refusals
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(refusals).toBeGreaterThan(first)
@@ -287,7 +287,7 @@ it('what a sync found gone and could not delete gets the grace of the daemon', a
   writeFileSync(key, 'wrong-key-abcdef')
   expect(await stage.pass()).toMatchObject({ exit_code: 5 })
   // The next sync gives no grace either, and nothing is deleted before a person types it.
-  const { out } = await stage.albumd('deletions', 'list')
+  const { out } = await stage.here('deletions', 'list')
   expect(out).not.toContain(', goes ')
   expect(out).toContain('1 image: it is deleted at the end of the next "albumd sync"; "albumd run" gives it')
   expect((await stage.json('deletions', 'list')).deletions).toMatchObject([{ goes_at: null, grace: 'none' }])
@@ -315,15 +315,15 @@ it('deletions in their grace are listed with when they go, and each can be disca
     expect(state).toBe('grace')
     expect(Date.parse(goes_at) - Date.parse(since)).toBeGreaterThan(60_000)
   }
-  expect((await stage.albumd('deletions', 'list')).out).toContain('goes ')
+  expect((await stage.here('deletions', 'list')).out).toContain('goes ')
   // Without a path, only held deletions are discarded.
-  await stage.albumd('deletions', 'discard')
+  await stage.here('deletions', 'discard')
   expect(await listed()).toHaveLength(2)
-  await stage.albumd('deletions', 'discard', 'a/0.png')
+  await stage.here('deletions', 'discard', 'a/0.png')
   expect(await listed()).toMatchObject([{ path: 'a/1.png' }])
   expect(await stage.listing()).toEqual(before)
-  expect((await stage.albumd('deletions', 'approve')).out).toBe('nothing is held\n')
-  const approved = await stage.albumd('deletions', 'approve', 'a/1.png')
+  expect((await stage.here('deletions', 'approve')).out).toBe('nothing is held\n')
+  const approved = await stage.here('deletions', 'approve', 'a/1.png')
   expect(approved).toMatchObject({
     code: 0,
     out: expect.stringContaining('it is approved, and is deleted now'),
@@ -337,16 +337,16 @@ it('deletions in their grace are listed with when they go, and each can be disca
 it('a picture that is gone, and that no scan has missed yet, keeps its image when its deletion is discarded', async () => {
   const stage = await setStage({ pictures: { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes } })
   const before = await stage.listing()
-  const discard = () => stage.albumd('deletions', 'discard', 'a')
+  const discard = () => stage.here('deletions', 'discard', 'a')
   expect(await discard()).toMatchObject({ code: 2, err: expect.stringContaining('No deletion at or below') })
   rmSync(join(stage.pictures, 'a/0.png'))
   expect((await discard()).out).toContain('a/0.png (gone from the disk')
   expect(await discard()).toMatchObject({ code: 2 })
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.here('sync')).toMatchObject({ code: 0 })
   expect(await stage.listing()).toEqual(before)
   // The other picture is mirrored as before.
   rmSync(join(stage.pictures, 'a/1.png'))
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.here('sync')).toMatchObject({ code: 0 })
   expect(await stage.paths()).toEqual(['Photos/a/0.png'])
   // A disk that is away is no deletion.
   renameSync(stage.pictures, `${stage.pictures}-away`)

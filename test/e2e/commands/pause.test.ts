@@ -53,11 +53,11 @@ describe('pause', () => {
       until: expect.any(String),
     })
     expect(await stage.status()).toMatchObject({ paused: { until: expect.any(String) } })
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.here('sync')).toMatchObject({ code: 3 })
     expect(await stage.listing()).toEqual([])
     // It is over before the next command can look.
-    expect(await stage.albumd('pause', '--for', '1ms')).toMatchObject({ code: 0 })
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('pause', '--for', '1ms')).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect(await stage.json('resume')).toEqual({ schema: 1, paused: false, was_paused: false })
     expect(await stage.listing()).toHaveLength(1)
   })
@@ -66,7 +66,7 @@ describe('pause', () => {
     const stage = await setStage()
     stage.write('no.png', 'this is no picture')
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-    await stage.albumd('pause')
+    await stage.here('pause')
     const { failures } = await stage.status()
     expect(failures).toMatchObject([{ path: 'no.png', code: 'NOT_A_PICTURE' }])
     for (const command of [['retry'], ['retry', 'no.png'], ['adopt']]) {
@@ -91,7 +91,7 @@ describe('pause', () => {
   it('is told by --help, and refuses what is no duration', async () => {
     const stage = await setStage()
     expect((await stage.albumd('pause', '--help')).out).toContain('albumd pause --for 2h')
-    const { code, err } = await stage.albumd('pause', '--for', 'long')
+    const { code, err } = await stage.here('pause', '--for', 'long')
     expect(code).toBe(2)
     expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining('90s, 10m or 1h30m')])
   })

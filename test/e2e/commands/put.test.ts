@@ -23,7 +23,7 @@ describe('put', () => {
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     stage.write('new/deep/c.png', second)
-    const beside = await stage.albumd('put', 'new/deep/c.png', join(stage.pictures, 'new/a b.png'))
+    const beside = await stage.here('put', 'new/deep/c.png', join(stage.pictures, 'new/a b.png'))
     expect(beside).toMatchObject({ code: 0, err: '' })
     const [address, again] = beside.out.trimEnd().split('\n')
     expect(await fetched(address!)).toBe(sha256(second))
@@ -37,7 +37,7 @@ describe('put', () => {
     const log = join(stage.home, 'uploaded')
     stage.configure({ notify: { on_upload: `echo "$ALBUMD_PATH" >> '${log}'` } })
     for (const [n, path] of ['a.png', 'b.png', 'c.png'].entries()) stage.write(path, png(3 + n, 2).bytes)
-    expect(await stage.albumd('put', 'a.png', 'b.png')).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('put', 'a.png', 'b.png')).toMatchObject({ code: 0, err: '' })
     const ran = readFileSync(log, 'utf8')
       .trimEnd()
       .split('\n')
@@ -50,11 +50,11 @@ describe('put', () => {
     rmSync(join(stage.pictures, 'a/old.png'))
     stage.write('a/beside.png', png(3, 2).bytes)
     stage.write('a/named.png', png(4, 2).bytes)
-    expect(await stage.albumd('put', 'a/named.png')).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('put', 'a/named.png')).toMatchObject({ code: 0, err: '' })
     expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/named.png', 'Photos/a/old.png'])
     const { bytes } = png(40, 30)
     stage.write('a/half.png', bytes.subarray(0, bytes.length / 2))
-    const half = await stage.albumd('put', 'a/half.png')
+    const half = await stage.here('put', 'a/half.png')
     expect(half).toMatchObject({
       code: 3,
       out: '',
@@ -63,7 +63,7 @@ describe('put', () => {
       ),
     })
     await stage.albumd('pause')
-    const paused = await stage.albumd('put', 'a/beside.png')
+    const paused = await stage.here('put', 'a/beside.png')
     expect(paused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('beside.png: paused') })
   })
 
@@ -73,7 +73,7 @@ describe('put', () => {
     stage.write('whole.png', bytes)
     for (const length of [0, 3, 20, bytes.length / 2]) {
       stage.write('grows.png', bytes.subarray(0, length))
-      const { code, out } = await stage.albumd('put', 'pictures/grows.png', 'pictures/whole.png', '--json')
+      const { code, out } = await stage.here('put', 'pictures/grows.png', 'pictures/whole.png', '--json')
       expect(code).toBe(3)
       expect(JSON.parse(out).pictures).toMatchObject([
         {
@@ -85,13 +85,13 @@ describe('put', () => {
       ])
     }
     stage.write('grows.png', bytes)
-    expect(await stage.albumd('put', 'pictures/grows.png')).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('put', 'pictures/grows.png')).toMatchObject({ code: 0, err: '' })
   })
 
   it('says in one sentence that the quota is used up, and who sends the picture when', async () => {
     const stage = await setStage({ pictures: { 'old.png': png(2, 2).bytes }, host: { dailyQuota: 1 } })
     stage.write('new.png', png(3, 2).bytes)
-    const alone = await stage.albumd('put', 'new.png')
+    const alone = await stage.here('put', 'new.png')
     expect(alone).toMatchObject({ code: 3, out: '' })
     const [line, ...more] = alone.err.trimEnd().split('\n')
     expect(more).toEqual([])
@@ -100,13 +100,13 @@ describe('put', () => {
     )
     const daemon = startDaemon(stage)
     await daemon.told('uploads_stopped')
-    const beside = await stage.albumd('put', 'new.png')
+    const beside = await stage.here('put', 'new.png')
     expect(beside.err).toMatch(
       /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]* \(at once with "albumd retry", [^;\n]*\)\n$/,
     )
     await stage.restartHost({ dailyQuota: 2 })
     expect(await stage.albumd('retry')).toMatchObject({ code: 0 })
-    expect(await stage.albumd('put', 'new.png')).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('put', 'new.png')).toMatchObject({ code: 0, err: '' })
     expect(await daemon.stop()).toBe(0)
   })
 
@@ -140,13 +140,13 @@ describe('put', () => {
     })
     stage.write('cut.png', png(3, 2).bytes)
     stage.proxy.fail('send', 1, 'late')
-    const cut = await stage.albumd('put', 'cut.png')
+    const cut = await stage.here('put', 'cut.png')
     expect(cut).toMatchObject({ code: 3, out: '' })
     expect(cut.err).toMatch(
       /cut\.png: Not known whether it arrived: [^;]*; put it again after \d{4}-[^;]*: albumd looks for it on the host first, and sends it only if it is not there\n$/,
     )
     await stage.proxy.quiet()
-    expect(await stage.albumd('put', 'cut.png')).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('put', 'cut.png')).toMatchObject({ code: 0, err: '' })
     expect(await stage.paths()).toEqual(['Photos/cut.png'])
   })
 
@@ -154,15 +154,15 @@ describe('put', () => {
     const stage = await setStage({ pictures: { 'old.png': png(2, 2).bytes } })
     writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
     stage.write('new.png', png(3, 2).bytes)
-    const alone = await stage.albumd('put', 'new.png')
+    const alone = await stage.here('put', 'new.png')
     expect(alone).toMatchObject({ code: 5, out: '' })
     expect(alone.err).toMatch(/new\.png: .*\(INVALID_API_KEY\); check the key: host\.api_key_file/)
     expect(alone.err).not.toMatch(/later|put it again/)
-    const { out } = await stage.albumd('put', 'new.png', '--json')
+    const { out } = await stage.here('put', 'new.png', '--json')
     expect(JSON.parse(out)).toMatchObject({ pictures: [{ cdn_url: null, code: 'INVALID_API_KEY' }] })
     const beside = startDaemon(stage)
     await beside.told('uploads_stopped')
-    const { code, err } = await stage.albumd('put', 'new.png')
+    const { code, err } = await stage.here('put', 'new.png')
     expect(code).toBe(5)
     expect(err).toMatch(/new\.png: .*\(INVALID_API_KEY\); check the key: /)
     expect(err).not.toContain('running albumd')
@@ -174,7 +174,7 @@ describe('put', () => {
     stage.write('good.png', png(3, 2).bytes)
     stage.write('bad.png', Buffer.from('no picture at all'))
     stage.write('note.txt', 'x')
-    const { code, out } = await stage.albumd('put', 'good.png', 'bad.png', '--json')
+    const { code, out } = await stage.here('put', 'good.png', 'bad.png', '--json')
     expect(code).toBe(3)
     expect(JSON.parse(out)).toMatchObject({
       schema: 1,
@@ -193,7 +193,7 @@ describe('put', () => {
         },
       ],
     })
-    const { err } = await stage.albumd('put', 'bad.png')
+    const { err } = await stage.here('put', 'bad.png')
     expect(err).toMatch(/bad\.png: File is no picture of a known format\. [^;\n]*\.albumdignore\n$/)
     const outside = join(stage.home, 'outside.png')
     writeFileSync(outside, png(3, 2).bytes)
@@ -202,7 +202,7 @@ describe('put', () => {
       ['note.txt', 'TXT is none of the formats'],
       ['nowhere.png', 'albumd has never seen it'],
     ] as const)
-      expect(await stage.albumd('put', path)).toMatchObject({
+      expect(await stage.here('put', path)).toMatchObject({
         code: 2,
         out: '',
         err: expect.stringContaining(words),
@@ -214,7 +214,7 @@ it('sync PATH sends and deletes nothing of what waits elsewhere', async () => {
   const names = ['a/1', 'a/2', 'b/1', 'b/2']
   const pictures = Object.fromEntries(names.map((name, n) => [`${name}.png`, png(3 + n, 2).bytes]))
   const stage = await setStage({ pictures })
-  expect(await stage.albumd('pause')).toMatchObject({ code: 0 })
+  expect(await stage.here('pause')).toMatchObject({ code: 0 })
   for (const path of ['a/1.png', 'b/1.png']) rmSync(join(stage.pictures, path))
   stage.write('a/new/3.png', png(7, 2).bytes)
   stage.write('b/2.png', png(8, 2).bytes)
@@ -267,16 +267,16 @@ it('sync PATH looks at these paths alone', async () => {
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   stage.write('a/new/2.png', png(5, 2).bytes)
   stage.write('b/2.png', png(6, 2).bytes)
-  const { code, out } = await stage.albumd('sync', 'a')
+  const { code, out } = await stage.here('sync', 'a')
   expect(code).toBe(0)
   expect(out).toContain('1 picture uploaded')
   const paths = (await stage.listing()).map(line => line.split(' ')[0])
   expect(paths).toContain('Photos/a/new/2.png')
   expect(paths).not.toContain('Photos/b/2.png')
-  expect(await stage.albumd('sync', 'nowhere.png')).toMatchObject({ code: 2 })
-  expect(await stage.albumd('sync', '/etc')).toMatchObject({
+  expect(await stage.here('sync', 'nowhere.png')).toMatchObject({ code: 2 })
+  expect(await stage.here('sync', '/etc')).toMatchObject({
     code: 2,
     err: expect.stringContaining('no mirror'),
   })
-  expect((await stage.albumd('sync', 'pictures/b/2.png')).out).toContain('1 picture uploaded')
+  expect((await stage.here('sync', 'pictures/b/2.png')).out).toContain('1 picture uploaded')
 })

@@ -35,7 +35,7 @@ it('a backup beside a daemon takes the place of a lost state, and no picture is 
   const daemon = startDaemon(stage)
   await daemon.told('picture_uploaded', 2)
   for (let again = 0; again < 2; again++) {
-    const { code, out } = await stage.albumd('backup', file, '--json')
+    const { code, out } = await stage.here('backup', file, '--json')
     expect({ code, told: JSON.parse(out) }).toEqual({
       code: 0,
       told: { schema: 1, file, bytes: statSync(file).size },
@@ -60,7 +60,7 @@ it('a backup replaces no file that is none, and nothing in the state folder', as
   const other = join(stage.home, 'other.txt')
   writeFileSync(other, 'mine')
   const refused = async (file: string, words: string) =>
-    expect(await stage.albumd('backup', file)).toMatchObject({ code: 2, err: expect.stringContaining(words) })
+    expect(await stage.here('backup', file)).toMatchObject({ code: 2, err: expect.stringContaining(words) })
   await refused(other, 'no backup of albumd')
   await refused(join(stage.home, 'state/albumd.db'), 'in the state folder')
   await refused(join(stage.home, 'nowhere/copy.db'), 'is not there. Make the folder')
@@ -104,7 +104,7 @@ it('a renamed folder keeps its records by the command that sync names, and nothi
     code: 0,
     out: expect.stringContaining(`${stage.pictures} → ${there}: 4 pictures moved`),
   })
-  expect(await stage.sync()).toMatchObject({ code: 0, out: expect.stringContaining('all in sync') })
+  expect(await stage.here('sync')).toMatchObject({ code: 0, out: expect.stringContaining('all in sync') })
   expect(await stage.listing()).toEqual(before)
   const { history, state } = await stage.json('why', join(there, 'a/0.png'))
   expect(state).toBe('synced')
@@ -120,12 +120,12 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
   const daemon = startDaemon(stage)
   await daemon.told('mirror_guarded')
   symlinkSync(there, stage.pictures)
-  expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({
+  expect(await stage.here('move-mirror', stage.pictures, there)).toMatchObject({
     code: 4,
     err: expect.stringContaining('Stop that one first'),
   })
   expect(await daemon.stop()).toBe(0)
-  expect(await stage.sync()).toMatchObject({
+  expect(await stage.here('sync')).toMatchObject({
     code: 2,
     err:
       `albumd: Album "Photos" mirrors ${stage.pictures}, ${stage.pictures} is a symbolic link to ${there} now. ` +
@@ -149,7 +149,7 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
 it('a mirror does not move to a folder without most of its pictures, and the records stay as they are', async () => {
   const { stage, there, before } = await withOtherFolder()
   const refused = async (words: string) =>
-    expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({
+    expect(await stage.here('move-mirror', stage.pictures, there)).toMatchObject({
       code: 2,
       err: expect.stringContaining(words),
     })
@@ -168,7 +168,7 @@ it('a mirror moves only from a folder that is known to one that the config names
   const { stage, there } = await withOtherFolder()
   renameSync(stage.pictures, there)
   const refused = async (from: string, words: string) =>
-    expect(await stage.albumd('move-mirror', from, there)).toMatchObject({
+    expect(await stage.here('move-mirror', from, there)).toMatchObject({
       code: 2,
       err: expect.stringContaining(words),
     })
@@ -193,7 +193,7 @@ it('a mirror moves only from a folder that is known to one that the config names
 it('a mirror does not move to a folder with records of its own, and another album is no move', async () => {
   const stage = await setStage({ pictures: PICTURES })
   mirrorAt(stage, stage.pictures, 'Others')
-  expect(await stage.sync()).toMatchObject({
+  expect(await stage.here('sync')).toMatchObject({
     code: 2,
     err: expect.stringContaining('to send all again'),
   })
@@ -202,7 +202,7 @@ it('a mirror does not move to a folder with records of its own, and another albu
   writeFileSync(join(second, 'b.png'), png(8, 8).bytes)
   mirrorAt(stage, second, 'Second')
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  expect(await stage.albumd('move-mirror', stage.pictures, second)).toMatchObject({
+  expect(await stage.here('move-mirror', stage.pictures, second)).toMatchObject({
     code: 2,
     err: expect.stringContaining('has records of its own'),
   })

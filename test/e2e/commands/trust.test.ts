@@ -34,7 +34,7 @@ describe('trust', () => {
     expect((await status(stage)).reason).toContain('is trusted as it is')
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.listing()).toEqual([])
-    expect(await stage.albumd('trust', 'pictures')).toMatchObject({
+    expect(await stage.here('trust', 'pictures')).toMatchObject({
       code: 0,
       out: expect.stringContaining('nothing to trust'),
     })
@@ -66,7 +66,7 @@ describe('trust', () => {
       [join(stage.pictures, 'a'), 'is not there'],
       [stage.home, `${stage.home} lies in no mirror: the only mirror is ${stage.pictures}`],
     ] as const) {
-      const { code, out, err } = await stage.albumd('trust', folder)
+      const { code, out, err } = await stage.here('trust', folder)
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining(why)])
     }
@@ -74,7 +74,7 @@ describe('trust', () => {
 
   it('has nothing to do where nothing is in doubt', async () => {
     const stage = await mirrored()
-    expect(await stage.albumd('trust', 'pictures/a')).toMatchObject({
+    expect(await stage.here('trust', 'pictures/a')).toMatchObject({
       code: 0,
       out: expect.stringContaining('nothing to trust'),
     })
@@ -151,7 +151,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(await stage.listing()).toEqual(all)
 
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-    const told = await stage.albumd('trust', usb)
+    const told = await stage.here('trust', usb)
     expect(told.out).toContain('3 pictures that have images are not there now')
     expect(told.out).toContain('  usb/deep/0.png\n')
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })

@@ -37,7 +37,7 @@ describe('sync --dry-run', () => {
   it('does not hold a folder that only moved, nor says that it asked the host', async () => {
     const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
     renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
-    const { out } = await stage.sync('--dry-run')
+    const { out } = await stage.here('sync', '--dry-run')
     expect(out).toContain(
       'delete a/0.png (moved: the image is deleted once the picture is uploaded in its new place)',
     )
@@ -52,7 +52,7 @@ describe('sync --dry-run', () => {
     const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
     renameSync(join(stage.pictures, 'a/3.png'), join(stage.pictures, 'moved.png'))
     for (const n of [0, 1]) rmSync(join(stage.pictures, `a/${n}.png`))
-    const plan = await stage.sync('--dry-run')
+    const plan = await stage.here('sync', '--dry-run')
     expect(plan.out).toContain('delete a/3.png (moved')
     expect(plan.out).toContain('hold a/0.png')
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
@@ -66,7 +66,7 @@ describe('sync --dry-run', () => {
       stage.write(`a/${n}.png`, png(12 + n, 9).bytes)
       utimesSync(join(stage.pictures, `a/${n}.png`), 1, 1)
     }
-    const { out } = await stage.sync('--dry-run')
+    const { out } = await stage.here('sync', '--dry-run')
     for (const n of [0, 1, 2]) expect(out).toContain(`hold a/${n}.png (an older version)`)
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect((await stage.status()).mirrors[0]).toMatchObject({ held_deletions: 3 })
@@ -79,16 +79,16 @@ describe('sync --dry-run', () => {
     rmSync(join(stage.pictures, 'a/0.png'))
     const [mirror] = [{ folder: 'pictures', album: 'Photos' }]
     stage.configure({ mirrors: [mirror, { folder: 'more', album: 'More' }] })
-    const { out } = await stage.sync('--dry-run')
+    const { out } = await stage.here('sync', '--dry-run')
     expect(out).toContain(`upload ${join(stage.home, 'more/new.png')} (new`)
     expect(out).toContain(`delete ${join(stage.pictures, 'a/0.png')} (gone`)
     expect(out).toMatch(
       /\n\d+ operations \(use album 1; upload 1, \d+ B; (compare \d, \d+ B; )?delete 1\); nothing was changed/,
     )
     await stage.albumd('pause')
-    expect((await stage.sync('--dry-run')).out).toContain('paused: nothing is sent or deleted')
+    expect((await stage.here('sync', '--dry-run')).out).toContain('paused: nothing is sent or deleted')
     rmSync(join(stage.home, 'api-key'))
-    expect(await stage.sync('--dry-run')).toMatchObject({
+    expect(await stage.here('sync', '--dry-run')).toMatchObject({
       code: 2,
       err: expect.stringContaining('host.api_key_file: no such file'),
     })
@@ -97,7 +97,7 @@ describe('sync --dry-run', () => {
   it('says of a guarded mirror that it is guarded, and counts no operation for it', async () => {
     const stage = await mirrored()
     rmSync(join(stage.pictures, 'a'), { recursive: true })
-    const { out } = await stage.sync('--dry-run')
+    const { out } = await stage.here('sync', '--dry-run')
     const [said, summary] = out.trimEnd().split('\n')
     expect(said).toMatch(/^guarded: .*albumd trust/)
     expect(said).toContain(stage.pictures)
@@ -107,7 +107,7 @@ describe('sync --dry-run', () => {
   it('says once of a state that is lost what becomes of what the host holds', async () => {
     const stage = await mirrored()
     loseState(stage)
-    const { out, err } = await stage.sync('--dry-run')
+    const { out, err } = await stage.here('sync', '--dry-run')
     expect(out.match(/is linked, not uploaded/g)).toHaveLength(1)
     expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining('State is gone')])
   })
@@ -125,7 +125,7 @@ it('with --quiet commands say nothing but what failed, what is left, and the dat
   const put = await stage.albumd('put', join(stage.pictures, 'a/1.png'), '--quiet')
   expect(put).toEqual({ code: 0, out: expect.stringMatching(/^http\S+\n$/), err: '' })
   stage.write('a/2.png', 'no picture')
-  expect(await stage.sync('--quiet')).toEqual({
+  expect(await stage.here('sync', '--quiet')).toEqual({
     code: 3,
     out: '',
     err: expect.stringMatching(/^albumd: failed a\/2\.png: .*\nalbumd: nothing done; left: 1 failed\. .*\n$/),
@@ -138,7 +138,7 @@ it('counts a folder in doubt as no failed picture', async () => {
   stage.write('b/broken.png', 'no picture')
   const left = '1 failed, 1 folder in doubt, 1 mirror guarded'
   expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining(`left: ${left}.`) })
-  const { out } = await stage.albumd('status')
+  const { out } = await stage.here('status')
   expect(out).toContain(', 1 failed, 1 folder in doubt\n')
   expect(out).toMatch(/^failed {2}b\/broken\.png: /m)
   expect(out).toMatch(/^failed {2}a: Ignore file can't be read/m)
@@ -151,7 +151,7 @@ describe('a lost state', () => {
     loseState(stage)
     for (const command of [['status'], ['deletions', 'list']])
       expect((await stage.albumd(...command)).err).toContain('State is gone')
-    const first = await stage.albumd('audit')
+    const first = await stage.here('audit')
     expect(first).toMatchObject({ code: 3, out: '' })
     expect(first.err).toContain('State is gone')
     expect(first.err).toContain('Nothing is recorded yet')
@@ -162,7 +162,7 @@ describe('a lost state', () => {
     const stage = await mirrored()
     const before = await stage.listing()
     loseState(stage)
-    const { out, err, code } = await stage.albumd('adopt', '--verify')
+    const { out, err, code } = await stage.here('adopt', '--verify')
     // The listing names the delivery base, so no upload is needed to know the addresses.
     expect(err).toContain('4 linked images proved to be the same')
     expect(code).toBe(0)
@@ -173,10 +173,10 @@ describe('a lost state', () => {
   it('makes sync tell how many were linked, and how they are compared', async () => {
     const stage = await mirrored()
     loseState(stage)
-    const { out } = await stage.sync()
+    const { out } = await stage.here('sync')
     expect(out.match(/adopt --verify/g)).toHaveLength(1)
     expect(out).toContain('4 pictures linked to images that the host held already')
-    expect((await stage.albumd('status')).out).toMatch(
+    expect((await stage.here('status')).out).toMatch(
       / 4 of 4 pictures on the host\n +4 of them linked .* their bytes are not compared yet/,
     )
   })
@@ -194,9 +194,9 @@ describe('a path with nothing there', () => {
     const stage = await mirrored()
     stage.write('b/broken.png', 'no picture')
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-    expect(await stage.albumd('retry', 'b')).toMatchObject({ code: 3, err: '' })
+    expect(await stage.here('retry', 'b')).toMatchObject({ code: 3, err: '' })
     // Below the working folder, as a shell completes it.
-    expect(await stage.albumd('retry', 'pictures/b')).toMatchObject({ code: 3, err: '' })
+    expect(await stage.here('retry', 'pictures/b')).toMatchObject({ code: 3, err: '' })
   })
 })
 
@@ -215,7 +215,7 @@ describe('status', () => {
     const stage = await mirrored()
     stage.write('.albumdignore', 'a/\n')
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-    expect((await stage.albumd('status')).out).toContain(
+    expect((await stage.here('status')).out).toContain(
       '4 pictures left out keep their images; "albumd sync --prune',
     )
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 4 })
@@ -230,8 +230,8 @@ describe('status', () => {
     const { blocks } = await stage.json('status')
     const [block] = blocks
     const first = blocks.map(({ since }: { since: string }) => since).sort()[0]
-    expect((await stage.albumd('status')).out).toContain(`since ${localTime(first)}`)
-    expect(await stage.albumd('retry')).toMatchObject({ code: 5 })
+    expect((await stage.here('status')).out).toContain(`since ${localTime(first)}`)
+    expect(await stage.here('retry')).toMatchObject({ code: 5 })
     const [again] = (await stage.json('status')).blocks
     expect(again).toMatchObject({ endpoint: block.endpoint, since: block.since })
     expect(Date.parse(again.said_at)).toBeGreaterThan(Date.parse(block.said_at))

@@ -9,7 +9,7 @@ it('why makes no state, and tells a path in no mirror from one that is not there
   const stage = await setStage()
   const [nowhere, outside] = await Promise.all([
     stage.albumd('why', 'nowhere.png'),
-    stage.albumd('why', '/etc/passwd'),
+    stage.here('why', '/etc/passwd'),
   ])
   // As for ls and url.
   expect(nowhere).toMatchObject({ code: 2, out: '' })
@@ -25,7 +25,7 @@ it('why shows the state, the image, what happens next and the history, and its c
   await stage.pass()
   const database = join(stage.home, 'state/albumd.db')
   const before = readFileSync(database)
-  const { out } = await stage.albumd('why', "./pictures/it's/0.png")
+  const { out } = await stage.here('why', "./pictures/it's/0.png")
   expect(out).toMatch(/state {3}on the host/)
   expect(out).toMatch(/album {3}"Photos\/it's"/)
   expect(out).toMatch(/image {3}.*, uploaded, recorded .* http/)
@@ -58,7 +58,7 @@ it('why names the old images that a backup keeps, whose links still show an edit
   const told = await stage.json('why', 'a.png')
   expect(told.image.image_id).not.toBe(image.image_id)
   expect(told.kept).toEqual([image])
-  expect((await stage.albumd('why', 'a.png')).out).toContain(
+  expect((await stage.here('why', 'a.png')).out).toContain(
     `old     stays for good: ${image.image_id}, uploaded`,
   )
 })

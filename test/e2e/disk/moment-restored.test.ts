@@ -84,7 +84,7 @@ describe('restore --at', () => {
     expect(treeOf(back)).toEqual(tree)
     const wrecked = shownIn(stage.pictures)
 
-    const restored = await stage.albumd('restore', stage.pictures, '--at', at, '--config', stage.config)
+    const restored = await stage.here('restore', stage.pictures, '--at', at, '--config', stage.config)
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(restored.out).toMatch(
       /\n16 pictures replaced files with other bytes, which are in .*\.albumd-replaced now\n/,
@@ -107,7 +107,7 @@ describe('restore --at', () => {
 
     // The moment of the accident can be had as well: the eight others are the newest versions of that time.
     const then = join(stage.home, 'then')
-    expect(await stage.albumd('restore', then, '--at', accident, '--config', stage.config)).toMatchObject({
+    expect(await stage.here('restore', then, '--at', accident, '--config', stage.config)).toMatchObject({
       code: 0,
     })
     for (const [n, path] of paths.entries())
@@ -151,11 +151,11 @@ describe('restore --at', () => {
     const tour = join(stage.pictures, 'tour')
     renameSync(tour, join(stage.pictures, 'great tour'))
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-    const restored = await stage.albumd('restore', tour, '--at', at, '--config', stage.config)
+    const restored = await stage.here('restore', tour, '--at', at, '--config', stage.config)
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(restored.out).not.toContain('later')
     expect(shownIn(tour)).toEqual(['1.png', '2.png'])
-    const whole = await stage.albumd('restore', stage.pictures, '--at', at, '--config', stage.config)
+    const whole = await stage.here('restore', stage.pictures, '--at', at, '--config', stage.config)
     expect(whole.code).toBe(0)
     expect(whole.out).toMatch(/^as it was at .*, but 2 pictures that came later stay: in .*\/great tour$/m)
     expect(await stage.json('restore', stage.pictures, '--at', at)).toMatchObject({
@@ -186,7 +186,7 @@ describe('restore --at', () => {
     expect(Date.parse(told.restorable_since)).toBeGreaterThan(Date.parse(at))
     // The picture that has moved is there under its old name, by its bytes.
     expect(shownIn(back)).toEqual(['0.png', '2.png'])
-    const { out } = await stage.albumd('restore', join(stage.home, 'anew'), '--at', at)
+    const { out } = await stage.here('restore', join(stage.home, 'anew'), '--at', at)
     expect(out).toMatch(/^3 pictures recorded then/)
     expect(out).toMatch(/^as it was at .* but for 1 picture$/m)
     const status = await stage.albumd('status', '--config', stage.config)
@@ -196,7 +196,7 @@ describe('restore --at', () => {
     await expect.poll(() => stage.albumd(...recent), within).toMatchObject({ code: 0 })
     expect(shownIn(join(stage.home, 'recent'))).toEqual(['0.png', 'moved.png'])
     const now = join(stage.home, 'now')
-    expect(await stage.albumd('restore', now, '--at', after, '--config', stage.config)).toMatchObject({
+    expect(await stage.here('restore', now, '--at', after, '--config', stage.config)).toMatchObject({
       code: 0,
     })
     expect(shownIn(now)).toEqual(['0.png', 'moved.png'])
@@ -205,7 +205,7 @@ describe('restore --at', () => {
       [join(stage.pictures, 'none'), 'none is not there, lies in the mirror '],
       [stage.home, `holds the mirror ${stage.pictures}. Name the mirror`],
     ] as const) {
-      const refused = await stage.albumd('restore', folder, '--at', at, '--config', stage.config)
+      const refused = await stage.here('restore', folder, '--at', at, '--config', stage.config)
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(why) })
     }
     for (const [time, why] of [
@@ -214,7 +214,7 @@ describe('restore --at', () => {
       ['2026-02-30', 'is no time'],
       [early, 'Nothing was recorded at '],
     ] as const) {
-      const refused = await stage.albumd(
+      const refused = await stage.here(
         'restore',
         join(stage.home, 'else'),
         '--at',

@@ -44,7 +44,7 @@ describe('a host', () => {
     ]
     expect(await stage.paths()).toEqual(expected)
     expect(refusals.sort()).toEqual([' ', 'a\nb', '\u3000'])
-    expect((await stage.sync()).out).toContain('nothing to do')
+    expect((await stage.here('sync')).out).toContain('nothing to do')
     expect(refusals).toHaveLength(3)
     expect((await stage.albumd('audit', '--config', stage.config)).code).toBe(0)
 
@@ -75,7 +75,7 @@ describe('a host', () => {
     configure(stage, mirrors, baseUrl)
     for (let n = 0; n < 6; n++) stage.write(`${n}.png`, some())
     stage.write('a/in it.png', some())
-    const first = await stage.sync()
+    const first = await stage.here('sync')
     expect(first).toMatchObject({ code: 0, err: '' })
     expect(first.out).toContain("pictures of the host's root go to the account's default album Inbox\n")
     const expected = [...[0, 1, 2, 3, 4, 5].map(n => `Inbox/${n}.png`), 'a/in it.png']
@@ -83,7 +83,7 @@ describe('a host', () => {
     // The first of them has shown where they go.
     expect(withoutAlbum).toBe(1)
     const before = await stage.listing()
-    expect((await stage.albumd('audit', '--config', stage.config)).code).toBe(0)
+    expect((await stage.here('audit', '--config', stage.config)).code).toBe(0)
 
     stage.write('0.png', some())
     renameSync(join(stage.pictures, '1.png'), join(stage.pictures, 'a/1.png'))

@@ -45,7 +45,7 @@ describe('a quota that the host says is used up', inOneDay, () => {
     expect(asked(stage)).toBeGreaterThan(20)
     expect(asked(stage)).toBeLessThanOrEqual(28)
     const first = asked(stage)
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.here('sync')).toMatchObject({ code: 3 })
     expect(asked(stage)).toBe(first)
 
     const { quota, backlog } = await stage.json('status')

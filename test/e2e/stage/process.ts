@@ -61,6 +61,7 @@ export function stageThrough<S extends Stage>(
   return {
     ...stage,
     albumd,
+    here: albumd,
     sync: (...args) => albumd('sync', ...args),
     json,
     status: () => json('status'),

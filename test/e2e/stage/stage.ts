@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, fetch } from 'undici'
 import { expect, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
+import { main } from '../../../src/cli/main.ts'
 import { exitCodeOf, inJson, Tally } from '../../../src/cli/one-pass.ts'
 import { readAccess, readConfig } from '../../../src/cli/read-config.ts'
 import { carryOutHere } from '../../../src/daemon/commands/all.ts'
@@ -40,9 +42,12 @@ export interface Stage {
   key: string
   write(path: string, bytes: Uint8Array | string): void
   albumd(...args: string[]): Promise<Run>
+  /** A command line by the program's code in this process, where the program's start would cost the most: see `runHere`. */
+  here(...args: string[]): Promise<Run>
   sync(...args: string[]): Promise<Run>
   /** A command line of the program, as a shell runs it. */
   shell(line: string): Promise<Run>
+  /** What a command tells other programs, asked in this process. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
   json(...args: string[]): Promise<any>
   /** What `sync --json` does and tells, by the engine in this process: the program's start costs ten times as much. */
@@ -115,6 +120,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   configure({})
 
   const albumd = (...args: string[]) => runProgram([...args], home)
+  const here = (...args: string[]) => runHere(args, home)
   const tree = new HostTree({
     baseUrl: running.baseUrl,
     cdnBaseUrl: running.cdnBaseUrl,
@@ -137,9 +143,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       writeFileSync(join(pictures, path), bytes)
     },
     albumd,
+    here,
     shell: line => runFile('sh', ['-c', `'${process.execPath}' '${PROGRAM}' ${line}`], home),
     sync: (...args) => albumd('sync', '--config', configFile, ...args),
-    json: async (...args) => JSON.parse((await albumd(...args, '--config', configFile, '--json')).out),
+    json: async (...args) => JSON.parse((await here(...args, '--config', configFile, '--json')).out),
     async pass() {
       const config = await readConfig(configFile)
       const done = new Tally()
@@ -187,6 +194,35 @@ export function environmentIn(home: string): NodeJS.ProcessEnv {
 /** Runs the program to its end. */
 export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Run> {
   return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
+}
+
+/**
+ * Carries a command line out in this process, as if it was given in that folder. Not two at once, because each has the
+ * process's output, environment and working folder.
+ */
+export async function runHere(args: readonly string[], cwd: string): Promise<Run> {
+  const said = { stdout: '', stderr: '' }
+  const outputs = (['stdout', 'stderr'] as const).map(name => {
+    const own = Object.getOwnPropertyDescriptor(process, name)!
+    const write: Writable['_write'] = (text, _, done) => {
+      said[name] += text
+      done()
+    }
+    Object.defineProperty(process, name, { configurable: true, value: new Writable({ write }) })
+    return { name, own }
+  })
+  const before = { cwd: process.cwd(), env: process.env }
+  process.chdir(cwd)
+  process.env = environmentIn(cwd)
+  try {
+    await main(args)
+    return { code: Number(process.exitCode ?? 0), out: said.stdout, err: said.stderr }
+  } finally {
+    process.exitCode = undefined
+    process.chdir(before.cwd)
+    process.env = before.env
+    for (const { name, own } of outputs) Object.defineProperty(process, name, own)
+  }
 }
 
 /** Runs a file to its end. A variable of `env` that is undefined is left out. */
