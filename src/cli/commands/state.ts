@@ -47,11 +47,17 @@ export const moveMirrorCommand = configCommand(
     const from = [resolve(old), realPathOf(resolve(old))]
     const waiting = { stop: onInterrupts().stop, say: sayAside }
     const moved = await moveMirror(config, from, realPathOf(resolve(given)), waiting)
+    const { pictures, missing } = moved
     if (json) printJson(moved)
-    else
+    else {
       printLine(
-        `${printable(moved.from)} → ${printable(moved.to)}: ${count(moved.pictures, 'picture')} moved in the records; "albumd sync" or "albumd run" goes on there`,
+        `${printable(moved.from)} → ${printable(moved.to)}: ${count(pictures, 'picture')} moved in the records; "albumd sync" or "albumd run" goes on there`,
       )
+      if (missing > 0)
+        printLine(
+          `${count(missing, 'picture')} ${missing === 1 ? 'is' : 'are'} not there, and ${missing === 1 ? 'counts' : 'count'} as deleted; "albumd sync --dry-run" names what goes`,
+        )
+    }
     return EXIT.inSync
   },
 )

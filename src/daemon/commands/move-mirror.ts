@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
-import { recordMove, whyNotMovedTo } from '../../sync/scan/index.ts'
+import { missingPictures, recordMove, whyNotMovedTo } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { claimWhenFree, type Waiting } from '../state/claim.ts'
@@ -11,8 +11,10 @@ export interface MovedMirror {
   from: string
   to: string
   album: string
-  /** How many pictures keep their records. */
+  /** How many pictures keep their records and are in the new folder. */
   pictures: number
+  /** How many pictures that have an image are not in the new folder. The next scan takes them as deleted. */
+  missing: number
 }
 
 /**
@@ -67,7 +69,10 @@ function moveIn(synced: Synced, config: Config, from: readonly string[], to: str
   const why = whyNotMovedTo(realDisk, synced, mirror, to)
   if (why) throw new NotPossible(inWords(why))
   recordMove(synced, mirror, to)
-  return { from: folder, to, album, pictures: synced.summaries.mirror(mirror.id).files }
+  let missing = 0
+  for (const { state } of missingPictures(realDisk, synced, { ...mirror, folder: to }, () => true))
+    if (state !== 'gone') missing++
+  return { from: folder, to, album, pictures: synced.summaries.mirror(mirror.id).files - missing, missing }
 }
 
 function listed(mirrors: readonly { folder: string }[]): string {

@@ -112,6 +112,20 @@ it('a renamed folder keeps its records by the command that sync names, and nothi
   expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({ code: 2 })
 })
 
+it('a picture that is not in the new folder is told as missing, and not as moved', async () => {
+  const { stage, there } = await withOtherFolder()
+  renameSync(stage.pictures, there)
+  rmSync(join(there, 'a/0.png'))
+  const { code, out } = await stage.albumd('move-mirror', stage.pictures, there)
+  expect({ code, lines: out.trimEnd().split('\n') }).toEqual({
+    code: 0,
+    lines: [
+      expect.stringContaining(`${stage.pictures} → ${there}: 3 pictures moved`),
+      '1 picture is not there, and counts as deleted; "albumd sync --dry-run" names what goes',
+    ],
+  })
+})
+
 it('a copy on another disk, with a link to it at the old place, is the same mirror, guarded or not', async () => {
   const { stage, there, before } = await withOtherFolder()
   execFileSync('cp', ['-a', stage.pictures, there])
@@ -138,6 +152,7 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
     to: there,
     album: 'Photos',
     pictures: 4,
+    missing: 0,
   })
   expect((await stage.status()).mirrors).toMatchObject([
     { folder: there, reason: expect.stringContaining('the next scan'), needs_person: false },
