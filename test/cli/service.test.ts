@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { servicePlace, unitText } from '../../src/cli/service/place.ts'
@@ -120,4 +120,13 @@ describe('service', () => {
     expect(err).toMatch(/^albumd: There is no systemd here\. .*\n$/)
     expect(() => readFileSync(join(home, '.config/systemd/user/albumd.service'))).toThrow('ENOENT')
   })
+})
+
+it.skipIf(existsSync('/run/systemd/system'))('a machine without systemd is told in one line', async () => {
+  for (const args of [['install', '--user'], ['status', '--user'], ['status']])
+    expect(await runProgram(['service', ...args], tempFolder())).toEqual({
+      code: 2,
+      out: '',
+      err: 'albumd: systemd has not started this machine. Have "albumd run" started by what starts services here\n',
+    })
 })

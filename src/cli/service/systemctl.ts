@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { EXIT, Problem } from '../problem.ts'
 
 interface Ended {
@@ -25,6 +26,11 @@ export class Systemctl {
     this.#flags = user ? ['--user'] : []
     const { code, err } = this.ask('show-environment')
     if (code === 0) return
+    // So sd_booted(3) finds out.
+    if (!existsSync('/run/systemd/system'))
+      throw new Problem(
+        'systemd has not started this machine. Have "albumd run" started by what starts services here',
+      )
     const remedy = user
       ? 'Log in as yourself, not by su or sudo'
       : process.getuid?.() === 0
