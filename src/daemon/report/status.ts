@@ -9,6 +9,7 @@ import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
+import { StateError } from '../../synced/state-error.ts'
 import type { FailureSummary, LeftToDo, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
@@ -17,7 +18,7 @@ import { isoTime } from '../../words/text.ts'
 import { version } from '../package.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
-import { readState } from '../state/state.ts'
+import { readState, refuseOther } from '../state/state.ts'
 import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
@@ -124,11 +125,12 @@ export function readStatus(config: Config, now: number): Status {
   const { lock, problemNote } = stateFiles(config.state_dir)
   const running = stateIsLocked(lock)
   const note = running ? readProblemNote(problemNote) : null
-  const { status, taken } = readState(config, synced => ({
+  const { status, taken, other } = readState(config, synced => ({
     status: statusOf(config, synced, running, now),
     taken: config.account.shared === undefined ? null : synced.meta.get('album_taken'),
+    other: running ? null : whyOther(config, synced),
   }))
-  const waits = note ?? (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
+  const waits = note ?? other ?? (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
   // A daemon that can't open its state, or that does not get its albums, does nothing. What the records say is old.
   const mirrors = waits
     ? status.mirrors.map(mirror => ({
@@ -139,6 +141,17 @@ export function readStatus(config: Config, now: number): Status {
       }))
     : status.mirrors
   return { ...status, waits_for: waits, mirrors: running ? mirrors : withMissingFolders(config, mirrors) }
+}
+
+/** Why the state does not belong to this config, or null. */
+function whyOther(config: Config, synced: Synced): Status['waits_for'] {
+  try {
+    refuseOther(synced, config)
+    return null
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error
+    return { code: error.code, message: error.message }
+  }
 }
 
 /**

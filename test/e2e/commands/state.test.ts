@@ -99,6 +99,9 @@ it('a renamed folder keeps its records by the command that sync names, and nothi
   renameSync(stage.pictures, there)
   const { code, err } = await stage.sync()
   expect(code).toBe(2)
+  expect((await stage.status()).mirrors).toMatchObject([
+    { state: 'blocked', reason: err.replace('albumd: ', '').trimEnd(), needs_person: true },
+  ])
   const [, named] = /"albumd (move-mirror .*?)" if the folder was moved/.exec(err)!
   expect(await stage.shell(named!)).toMatchObject({
     code: 0,
