@@ -5,6 +5,7 @@ import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, pathToActOn } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { printJson, printLine } from '../terminal/output.ts'
+import { stepInWords } from './why.ts'
 
 const ACTIONS = ['list', 'approve', 'discard'] as const
 
@@ -78,10 +79,12 @@ const IN_GRACE = {
 
 /** What happens to an image next, in words. */
 function whatNext(
-  { state, approved, will_be_held, goes_at, grace, moved_to }: PendingDeletion,
+  { state, approved, will_be_held, goes_at, stopped_by, grace, moved_to }: PendingDeletion,
   told: Told,
 ): string {
   if (told !== 'list' || state === 'held') return AFTERWARDS[told]
+  if (stopped_by.length > 0 && !will_be_held)
+    return `waits to be deleted; ${stopped_by.map(stepInWords).join('; ')}. "albumd deletions discard PATH" keeps it for good.`
   if (approved) return goes_at === null ? IN_GRACE.approved : AFTERWARDS.approve_now
   if (will_be_held) return IN_GRACE.will_be_held
   if (goes_at !== null) return IN_GRACE.at_a_time
@@ -111,6 +114,7 @@ function inWordsOf(
     since,
     goes_at,
     grace_left_seconds: left,
+    stopped_by,
     will_be_held,
     cdn_url,
   }: PendingDeletion,
@@ -119,7 +123,7 @@ function inWordsOf(
   const after = left === null ? '' : `, goes once albumd has run for ${spanInWords(left * 1000)} more`
   const goesThen = goes_at === null ? after : `, goes ${localTime(goes_at)}`
   // Once a person has decided, this time holds no more.
-  const goes = will_be_held || told !== 'list' ? '' : goesThen
+  const goes = will_be_held || stopped_by.length > 0 || told !== 'list' ? '' : goesThen
   const why = moved_to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: moved_to })
   const facts = `${inWords(why)}, ${sizeInWords(size)}, since ${localTime(since)}${goes}`
   return `${printable(path)} (${printable(facts)})  ${printable(cdn_url ?? 'delivery address not known')}`

@@ -93,7 +93,7 @@ function inWords(explained: Explanation): string {
   return `${[printable(path), ...lines].join('\n')}\n`
 }
 
-function stepInWords({ what, at, command }: Explanation['next'][number]): string {
+export function stepInWords({ what, at, command }: Explanation['next'][number]): string {
   const how = command === null ? '' : `: ${command}`
   return `${printable(what)}${how}${at === null ? '' : ` — ${localTime(at)}`}`
 }

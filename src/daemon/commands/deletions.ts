@@ -4,7 +4,8 @@ import { realDisk } from '../../local/disk.ts'
 import { approved, type Grace, graceOf, kept, keptAhead } from '../../records/escrow.ts'
 import { movedTo } from '../../records/history.ts'
 import { runningTime } from '../../sync/clock.ts'
-import { willBeHeld } from '../../sync/deletions/index.ts'
+import { whyImageStays, willBeHeld } from '../../sync/deletions/index.ts'
+import { deletionStops } from '../../sync/outlook/index.ts'
 import { checkRoot, missingPictures } from '../../sync/scan/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -13,7 +14,11 @@ import type { FileAtPath } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
+import { claimsInRecords } from '../report/claims.ts'
+import { type ShownStep, showStep } from '../report/explain.ts'
+import { allowanceOf } from '../report/quota-status.ts'
 import { stateFiles } from '../state/claim.ts'
+import { pauseAt } from '../state/pause.ts'
 import { type Command, isMeant, NotPossible } from './command.ts'
 
 /** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
@@ -85,6 +90,7 @@ function keptNow({ root, path, image }: GonePicture, now: number): PendingDeleti
     since: isoTime(now),
     will_be_held: false,
     goes_at: null,
+    stopped_by: [],
     grace_left_seconds: null,
     grace: null,
     size: image.size,
@@ -101,8 +107,10 @@ function imagesOf({ images }: Synced, deletions: readonly PendingDeletion[]): nu
 export interface PendingDeletion {
   /** held: the image is deleted only after a person has approved it. grace: it is deleted by itself. */
   state: 'held' | 'grace'
-  /** ISO 8601. Null: nobody can tell, because the image is held, or because no daemon runs. */
+  /** ISO 8601. Null: nobody can tell, because the image is held, no daemon runs, or something stops the deletion. */
   goes_at: string | null
+  /** What keeps the image from its deletion, also once its grace is over, as `why` says it. Empty for a held image. */
+  stopped_by: ShownStep[]
   /**
    * How many seconds albumd must still run before the image is deleted: the grace passes only while albumd runs. Null: no
    * grace runs.
@@ -155,14 +163,23 @@ export function listPending(
 }
 
 function listed(
-  { mirrors, state_dir, deletions: policy }: Config,
+  config: Config,
   synced: Synced,
   wanted: string | undefined,
   entriesOf: (mirror: MirrorRow) => EscrowRow[],
   now: number,
 ): PendingDeletion[] {
-  const isRunning = stateIsLocked(stateFiles(state_dir).lock)
+  const { mirrors, deletions: policy } = config
+  const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
   const running = runningTime(synced, { now, running: isRunning })
+  const context = {
+    synced,
+    claims: claimsInRecords(config, synced, isRunning),
+    mirrors,
+    running: isRunning,
+    allowance: allowanceOf(config),
+    paused: pauseAt(synced, now),
+  }
   return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
     const entries = (row ? entriesOf(row) : []).filter(({ path }) => isMeant(mirror, path, wanted))
@@ -173,6 +190,12 @@ function listed(
       const image = synced.images.byId(entry.image)!
       const isHeld = state === 'held' || state === 'unproved'
       const grace = isHeld ? null : graceOf(entry, running)
+      const stops = isHeld
+        ? []
+        : deletionStops(
+            { ...context, rootInDoubt: row?.guard_code === 'ROOT' },
+            whyImageStays(context, image, null),
+          )
       const leftMs = Math.max(0, due_at - running)
       return {
         mirror,
@@ -183,7 +206,8 @@ function listed(
         moved_to: movedTo(synced, image),
         since: isoTime(since),
         will_be_held: areMany && state === 'grace',
-        goes_at: grace !== null && isRunning ? isoTime(now + leftMs) : null,
+        goes_at: grace !== null && isRunning && stops.length === 0 ? isoTime(now + leftMs) : null,
+        stopped_by: stops.map(showStep),
         grace_left_seconds: grace === 'runs' ? Math.ceil(leftMs / 1000) : null,
         grace,
         size: image.size,

@@ -217,7 +217,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
   }
 }
 
-function showStep({ why, at }: Step): ShownStep {
+export function showStep({ why, at }: Step): ShownStep {
   return {
     code: codeOf(why),
     what: inWords(why),

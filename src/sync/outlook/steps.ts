@@ -56,6 +56,11 @@ export interface Step {
  */
 export type MirrorContext = OutlookContext & { rootInDoubt: boolean }
 
+type StopContext = Pick<
+  MirrorContext,
+  'synced' | 'claims' | 'mirrors' | 'running' | 'allowance' | 'paused' | 'rootInDoubt'
+>
+
 export function step(why: Reason, at: number | null = null): Step {
   return { why, at }
 }
@@ -68,7 +73,10 @@ export function everythingWaits(context: MirrorContext): Step | null {
   return everythingHalted(context) ?? (context.running ? null : step(because('run_sync')))
 }
 
-function everythingHalted({ paused, rootInDoubt }: MirrorContext): Step | null {
+function everythingHalted({
+  paused,
+  rootInDoubt,
+}: Pick<MirrorContext, 'paused' | 'rootInDoubt'>): Step | null {
   if (rootInDoubt) return step(because('root_in_doubt'))
   return paused && step(because('all_paused'), paused.until)
 }
@@ -139,7 +147,7 @@ function blockWaits(context: OutlookContext): Step[] {
 
 /** A daemon tries a blocked endpoint again by itself, so the step tells the time of this try. */
 function blockStep(
-  { running, allowance }: OutlookContext,
+  { running, allowance }: Pick<OutlookContext, 'running' | 'allowance'>,
   words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'deletions_blocked',
   { code, message, said_at }: BlockRow,
 ): Step {
@@ -182,7 +190,7 @@ export function deletionSteps(
   path: string,
   of: 'image' | 'older' | 'first' = entry.reason === 'superseded' ? 'older' : 'image',
 ): Step[] {
-  const { synced, claims, mirrors } = context
+  const { synced } = context
   const { state } = entry
   const back = of === 'image' ? [bringBack(entry, folderAbove(path))] : []
   if (state === 'held' || state === 'unproved')
@@ -202,17 +210,34 @@ export function deletionSteps(
     const halted = everythingHalted(context)
     return [step(because('will_be_held')), ...(halted ? [halted] : []), ...decisions]
   }
+  const stops = deletionStops(context, stays)
   const waits = deletionWaits(context, entry)
-  const steps = graceSteps(context, entry, path, of, waits === null)
-  const doubt = context.rootInDoubt ? null : doubtAbout(synced, mirrors)
-  if (doubt) steps.push(step(because('doubt_elsewhere', { why: doubt })))
+  const timePasses = context.running && everythingHalted(context) === null
+  return [
+    ...graceSteps(context, entry, path, of, timePasses),
+    ...stops,
+    ...(waits ? [waits] : []),
+    ...decisions,
+  ]
+}
+
+/**
+ * What keeps an image that waits for no person from its deletion, also once its grace is over. `stays`: the answer of
+ * `whyImageStays`.
+ */
+export function deletionStops(context: StopContext, stays: Reason | null): Step[] {
+  const { synced, claims, mirrors, rootInDoubt } = context
+  const doubt = rootInDoubt ? null : doubtAbout(synced, mirrors)
   const blocked = synced.account.blocks().find(({ endpoint }) => endpoint === 'delete')
-  if (blocked) steps.push(blockStep(context, 'deletions_blocked', blocked))
   const inDoubt = claims.doubt()
-  if (inDoubt) steps.push(step(because('but_stays', { why: inDoubt })))
-  if (stays) steps.push(step(because('but_stays', { why: stays })))
-  if (waits) steps.push(waits)
-  return [...steps, ...decisions]
+  const halted = everythingHalted(context)
+  return [
+    ...(doubt ? [step(because('doubt_elsewhere', { why: doubt }))] : []),
+    ...(blocked ? [blockStep(context, 'deletions_blocked', blocked)] : []),
+    ...(inDoubt ? [step(because('but_stays', { why: inDoubt }))] : []),
+    ...(stays ? [step(because('but_stays', { why: stays }))] : []),
+    ...(halted ? [halted] : []),
+  ]
 }
 
 /** Whether the images of the entry's mirror that are in grace will be held before they go. */
@@ -225,11 +250,10 @@ function isInGrace(context: OutlookContext, entry: EscrowRow): boolean {
   return entry.postponed === 0 && graceOf(entry, runningTime(context.synced, context)) === 'runs'
 }
 
-/** Why an image whose deletion waits for no person is not deleted now, or null. */
+/** What a person types so that an image whose deletion waits for no person is deleted, or null. */
 function deletionWaits(context: MirrorContext, entry: EscrowRow): Step | null {
   const { synced, running } = context
-  const halted = everythingHalted(context)
-  if (halted || running) return halted
+  if (running || everythingHalted(context)) return null
   // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
   if (isInGrace(context, entry)) return step(because('run_daemon'))
   return step(because(graceOf(entry, runningTime(synced, context)) === 'none' ? 'goes_by_sync' : 'run_sync'))

@@ -4,14 +4,17 @@ import { describe, expect, it } from 'vitest'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import type { ExplainContext, Explanation } from '../../../src/daemon/report/explain.ts'
+import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
 import { spoken } from '../../../src/sync/pass-events.ts'
+import { lockState } from '../../../src/synced/lock.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { inWords, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { failure } from '../../sync/workshop.ts'
+import { tempFolder } from '../../temp-folder.ts'
 import { type Asked, asked, events } from './asked.ts'
 
 const steps = ({ next }: Explanation) => next.map(({ what }) => what).join('\n')
@@ -29,6 +32,7 @@ describe('why, of a picture', () => {
     expect(events(held)).toEqual(['found', 'uploaded', 'gone', 'held'])
     const path = `'${join(at.pictures, "it'\\''s/0.png")}'`
     expect(held.next.map(({ command }) => command)).toEqual([
+      expect.stringContaining('albumd restore '),
       `albumd deletions approve ${path}`,
       `albumd deletions discard ${path}`,
     ])
@@ -51,6 +55,7 @@ describe('why, of a picture', () => {
     const end = new Date(at.synced.meta.get('running_at')! + 600_000).toISOString()
     const path = join(at.pictures, 'p.png')
     const decide = [
+      { code: 'bring_back' },
       { command: `albumd deletions approve ${path}` },
       { command: `albumd deletions discard ${path}` },
     ]
@@ -69,6 +74,33 @@ describe('why, of a picture', () => {
     at.synced.commitNow(tx => tx.meta.set('running_ms', 600_000))
     const ended = at.why('p.png', { now, running: false })
     expect(ended.next).toMatchObject([{ at: null }, { code: 'run_sync', command: 'albumd sync' }])
+  })
+
+  it('names no time for a deletion that something stops, nor does the list of deletions', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    at.write('other.png', png(9, 3).bytes)
+    await at.pass({ graceMs: 600_000 })
+    rmSync(join(at.pictures, 'p.png'))
+    await at.pass({ graceMs: 600_000 })
+    const config = { ...at.config, state_dir: tempFolder() }
+    const daemon = lockState(stateFiles(config.state_dir).lock)
+    const now = Date.now()
+    const listed = () => listPending(config, at.synced, undefined, now)[0]!
+    try {
+      expect(listed()).toMatchObject({ goes_at: expect.stringMatching(/^20/), stopped_by: [] })
+      const message = said('nobody there')
+      blockedBy(at, { endpoint: 'delete', code: 'HOST_UNREACHABLE', message, since: now, said_at: now })
+      expect(listed()).toMatchObject({ goes_at: null, stopped_by: [{ code: 'deletions_blocked' }] })
+      expect(at.why('p.png', { now }).next[1]).toEqual(listed().stopped_by[0])
+      blockedBy(at)
+      rmSync(at.pictures, { recursive: true })
+      await at.pass({ graceMs: 600_000 })
+      expect(listed()).toMatchObject({ goes_at: null, stopped_by: [{ code: 'root_in_doubt' }] })
+      expect(at.why('p.png', { now }).next).toContainEqual(listed().stopped_by[0])
+    } finally {
+      daemon.release()
+    }
   })
 
   it('tells what becomes of an image that has no grace', async () => {

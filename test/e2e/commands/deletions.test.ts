@@ -110,6 +110,13 @@ it('a picture that goes missing and one that moved are told in the log, and when
   await daemon.told('picture_gone', 2)
   const [{ since, goes_at }] = (await stage.json('deletions', 'list')).deletions
   expect(Math.abs(Date.parse(goes_at) - Date.parse(since) - 3_600_000)).toBeLessThan(100)
+  await stage.albumd('pause')
+  const { out: paused } = await stage.albumd('deletions', 'list')
+  expect(paused).not.toContain(', goes ')
+  expect(paused).toContain(
+    '1 image: it waits to be deleted; albumd is paused, and nothing is sent or deleted; to go on: albumd resume.',
+  )
+  await stage.albumd('resume')
   expect((await stage.sync('--dry-run')).out).toMatch(
     /^wait a\/1\.png \(the image is deleted once the grace/m,
   )
