@@ -33,6 +33,7 @@ import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../word
 import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt, pauseInWords } from '../state/pause.ts'
+import { areOlder } from '../state/records.ts'
 import { refuseOther } from '../state/state.ts'
 import { claimsInRecords } from './claims.ts'
 import { quotaStatus, uploadsLeft, whatBacklogTakes } from './quota-status.ts'
@@ -83,7 +84,10 @@ export async function* previewPass(
       const paused = pauseAt(synced, Date.now())
       if (paused) note(pauseInWords(paused))
       const running = runningTime(synced, { now: Date.now(), running: isRunning })
-      const knowsNothing = synced.audit.albums().length === 0
+      const knowsLess =
+        synced.audit.albums().length === 0
+          ? 'nothing is recorded yet'
+          : areOlder(stateFiles(config.state_dir), synced) && 'the state is an older copy'
       const guarded = new Map<string, Reason>()
       const tell: Tell = told => {
         if (told.event === 'mirror_guarded') guarded.set(told.mirror, told.reason)
@@ -96,8 +100,7 @@ export async function* previewPass(
       )
       yield* previewUploads(synced, scanned, config.uploads.order, uploads)
       const sends = [...uploads.values()].some(({ any }) => any)
-      if (knowsNothing && sends)
-        note('nothing is recorded yet: what the host holds already is linked, not uploaded')
+      if (knowsLess && sends) note(`${knowsLess}: what the host holds already is linked, not uploaded`)
       const { regroup, upload_form: uploadForm } = config.host
       const regrouped = scanned.filter(
         ({ policy }) => whyFlatStays({ regroup, uploadForm }, policy.deletions) === null,

@@ -9,6 +9,7 @@ import {
   judge,
   lastingMarkOf,
   markOf,
+  type Remembered,
   readWitness,
   seenAs,
   type Verdict,
@@ -98,9 +99,7 @@ function openJudged(
         )
       }
       const synced = open(db, { check })
-      const { meta } = synced
-      const known = { generation: meta.get('generation'), witness: meta.get('witness') }
-      const verdict = replaced ? (found ? 'restored' : 'lost') : judge(known, found, witness)
+      const verdict = replaced ? (found ? 'restored' : 'lost') : judge(rememberedBy(synced), found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = verdict === 'lost' || verdict === 'restored'
       if (knowLess) synced.commitNow(noteOlder)
@@ -122,6 +121,15 @@ function openJudged(
     db.close()
     throw error
   }
+}
+
+function rememberedBy({ meta }: Pick<Synced, 'meta'>): Remembered {
+  return { generation: meta.get('generation'), witness: meta.get('witness') }
+}
+
+/** Whether the next opening will take the records for an older copy. `synced`: the records or a copy of them. */
+export function areOlder({ database, witness }: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
+  return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
 }
 
 /**

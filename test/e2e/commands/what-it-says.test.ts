@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { localTime } from '../../../src/words/text.ts'
@@ -104,8 +104,17 @@ describe('sync --dry-run', () => {
     expect(summary).toMatch(/^0 operations, 1 mirror guarded; nothing was changed/)
   })
 
-  it('says once of a state that is lost what becomes of what the host holds', async () => {
+  it('says once of a state that is lost or older what becomes of what the host holds', async () => {
     const stage = await mirrored()
+    const copy = join(stage.home, 'copy.db')
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+    await stage.here('backup', copy)
+    stage.write('a/9.png', png(9, 2).bytes)
+    expect(await stage.pass()).toMatchObject({ uploaded: 1 })
+    loseState(stage)
+    copyFileSync(copy, join(stage.home, 'state/albumd.db'))
+    const older = 'the state is an older copy: what the host holds already is linked, not uploaded\n'
+    expect((await stage.here('sync', '--dry-run')).out).toContain(older)
     loseState(stage)
     const { out, err } = await stage.here('sync', '--dry-run')
     expect(out.match(/is linked, not uploaded/g)).toHaveLength(1)
