@@ -22,7 +22,8 @@ export type PassEvent =
   /**
    * `pictures` and `bytes`: what is to be sent. `compare`: how many other pictures are only compared, and sent if their bytes
    * are new. `moved`: how many of `pictures` were renamed or moved, so that each is sent again and its old address ends.
-   * `quota_left`: how many more pictures may be sent today, by albumd's own count.
+   * `quota_left`: how many more pictures may be sent today, by albumd's own count. `looks_first`: the records may lack what
+   * the host holds, so each album is listed first, and a picture that is there already is not sent.
    */
   | {
       event: 'uploads_started'
@@ -31,6 +32,7 @@ export type PassEvent =
       compare: number
       moved: number
       quota_left: number
+      looks_first: boolean
     }
   /** `cdn_url`: null when the host has not told where it delivers the image. */
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }

@@ -40,11 +40,32 @@ it('counts the albums of an audit that goes on, and how long the rest of them ta
 })
 
 it('does not pass its own count of the quota for what the host would say', () => {
-  const started = { event: 'uploads_started', compare: 0, moved: 0, quota_left: 4969 } as const
+  const started = {
+    event: 'uploads_started',
+    compare: 0,
+    moved: 0,
+    quota_left: 4969,
+    looks_first: false,
+  } as const
   const told = { ...started, pictures: 2, bytes: 2048 }
   expect(eventInWords(told)).toBe("2 pictures to send (2 KB); quota left 4,969 by albumd's count")
   expect(eventInWords({ ...told, pictures: 5000 })).toMatch(
     /quota left 4,969 by albumd's count, so 31 may have to wait for another day$/,
+  )
+})
+
+it('does not call pictures sent before albumd has looked at what the host holds', () => {
+  const told = {
+    event: 'uploads_started',
+    pictures: 53,
+    bytes: 2048,
+    compare: 0,
+    moved: 0,
+    quota_left: 5000,
+    looks_first: true,
+  } as const
+  expect(eventInWords(told)).toBe(
+    "53 pictures (2 KB), compared with what the host holds first; quota left 5,000 by albumd's count",
   )
 })
 
@@ -53,6 +74,7 @@ it('does not say that pictures are sent which are only compared', () => {
     event: 'uploads_started',
     moved: 0,
     quota_left: 9,
+    looks_first: false,
     pictures: 0,
     bytes: 0,
     compare: 3,

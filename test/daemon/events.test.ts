@@ -28,6 +28,7 @@ it('the start of uploads is news once while the same pictures wait', () => {
     compare: 0,
     moved: 0,
     quota_left: 9,
+    looks_first: false,
   })
   const waits: SpokenEvent = { event: 'picture_waits', mirror: '/a', path: 'p', message: 'half' }
   const told = [started(5), waits, started(5), waits, started(6), uploaded, started(6)]

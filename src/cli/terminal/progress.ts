@@ -191,7 +191,10 @@ export function eventInWords(told: SpokenEvent): string | null {
       const compared =
         told.compare > 0 ? `${count(told.compare, 'picture')} to compare with the host's` : null
       if (told.pictures === 0) return compared
-      const sent = `${count(told.pictures, 'picture')} to send (${sizeInWords(told.bytes)})`
+      const [pictures, size] = [count(told.pictures, 'picture'), sizeInWords(told.bytes)]
+      const sent = told.looks_first
+        ? `${pictures} (${size}), compared with what the host holds first`
+        : `${pictures} to send (${size})`
       return `${[sent, ...(compared ? [compared] : [])].join(', ')}; ${quotaLeft(told.quota_left)} by albumd's count${waits}${again && `.${again}`}`
     }
     case 'picture_uploaded':

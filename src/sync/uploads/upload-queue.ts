@@ -70,7 +70,12 @@ export class UploadQueue {
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     const pending = of ?? { ...synced.files.toSend(ids), moved: synced.summaries.moved(ids) }
-    tell({ event: 'uploads_started', ...onlyCompared(pending, only), quota_left: quota.left() })
+    tell({
+      event: 'uploads_started',
+      ...onlyCompared(pending, only),
+      quota_left: quota.left(),
+      looks_first: this.#looksFirst(),
+    })
     const from = clock.monotonic()
     await this.#upload(ids, state === 'probe', interruption)
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
@@ -92,7 +97,7 @@ export class UploadQueue {
     let spare = asks ? 1 : quota.spare()
     let ended = false
     const flat = { ...synced.files.flatTotal(ids), compare: 0, moved: 0 }
-    tell({ event: 'uploads_started', ...flat, quota_left: quota.left() })
+    tell({ event: 'uploads_started', ...flat, quota_left: quota.left(), looks_first: false })
     const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
     await this.#together(
       this.#suspects.last(synced.files.flat(ids)),
@@ -314,6 +319,12 @@ export class UploadQueue {
     }
   }
 
+  /** Where the host lists nothing, no album is ever counted. */
+  #looksFirst(): boolean {
+    const { contents, account } = this.#run.synced
+    return !contents.anyCounted() && !account.blocks().some(({ endpoint }) => endpoint === 'list')
+  }
+
   #doubt({ hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>) {
     const { clock, credentialLifetimeMs } = this.#run
     const since = clock.wall()
@@ -328,7 +339,7 @@ export class UploadQueue {
   }
 }
 
-type Pending = Omit<Extract<PassEvent, { event: 'uploads_started' }>, 'event' | 'quota_left'>
+type Pending = Omit<Extract<PassEvent, { event: 'uploads_started' }>, 'event' | 'quota_left' | 'looks_first'>
 
 /** `adopt` sends nothing: all pictures are compared with what the host has. */
 function onlyCompared({ pictures, compare, ...rest }: Pending, only: Only | null): Pending {

@@ -118,13 +118,15 @@ export function openAlbums({ all, get, run }: Statements) {
  * uploaded. So an album is walked before the first upload into it, unless the count here is 0. Albums have a count once
  * they were walked, or when albumd created them. A null album is the host's root.
  */
-export function openContents({ run, value }: Statements) {
+export function openContents({ has, run, value }: Statements) {
   return {
     reads: {
       /** How many unrecorded images the album holds; undefined when the album was not walked yet. */
       unrecorded: value<[album: number | null], number | undefined>(
         'SELECT unrecorded FROM contents WHERE album = ifnull(?, 0)',
       ),
+      /** Whether any album has a count. Without one the records are new, an older copy, or cut off. */
+      anyCounted: has<[]>('SELECT 1 FROM contents'),
     },
     writes: {
       put: run<[album: number | null, unrecorded: number]>(

@@ -109,6 +109,7 @@ function start(
       compare: 0,
       moved: 0,
       quota_left: 9,
+      looks_first: false,
     })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith, PictureChanged } from '../../../src/remote/host.ts'
+import { noteOlder } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { png } from '../../pictures.ts'
 import { ALLOWANCE, failure, openWorkshop } from '../workshop.ts'
@@ -55,7 +56,7 @@ it('tells how many pictures are to be sent, and how many only to be compared', a
   await workshop.pass(asIfLater, 'adopt')
   expect(started()).toMatchObject({ pictures: 0, bytes: 0, compare: 3, moved: 0 })
   await workshop.pass(asIfLater)
-  expect(started()).toMatchObject({ pictures: 3, compare: 0, moved: 0 })
+  expect(started()).toMatchObject({ pictures: 3, compare: 0, moved: 0, looks_first: true })
 
   utimesSync(join(pictures, 'touched.png'), 1, 1)
   await workshop.pass(asIfLater)
@@ -68,7 +69,11 @@ it('tells how many pictures are to be sent, and how many only to be compared', a
   const moved = png(2, 2, 'moved.png'.length).bytes
   const bytes = changed.length + fresh.length + moved.length
   await workshop.pass(asIfLater)
-  expect(started()).toMatchObject({ pictures: 3, bytes, compare: 1, moved: 1 })
+  expect(started()).toMatchObject({ pictures: 3, bytes, compare: 1, moved: 1, looks_first: false })
+  await workshop.synced.commit(noteOlder)
+  workshop.write('later.png', png(50, 50).bytes)
+  await workshop.pass(asIfLater)
+  expect(started()).toMatchObject({ pictures: 1, looks_first: true })
 })
 
 it('lets no deletion wait for the quota: new pictures of the same size are read, and a moved one is found', async () => {
