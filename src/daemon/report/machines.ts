@@ -131,6 +131,8 @@ export function accountStatus(
 ): AccountStatus {
   const told = account.shared === undefined ? null : meta.get('account_machines')
   const away = told?.away ?? null
+  // What the machine told last may be older than the loss of its albums.
+  const hasNone = meta.get('album_taken') !== null
   return {
     store:
       told && running
@@ -138,6 +140,7 @@ export function accountStatus(
         : null,
     machines: (told?.machines ?? []).map(({ seen, ...machine }) => ({
       ...machine,
+      albums: hasNone && machine.is_this ? [] : machine.albums,
       seen: isoTime(seen),
     })),
   }

@@ -150,3 +150,26 @@ it('says that an audit is under way only while a daemon runs, and until the host
   })
   expect(auditInWords(auditNow(false))).toContain('left before its end')
 })
+
+it('tells of no album of this machine once another machine has it', async () => {
+  const { synced, configOf } = stateOnDisk()
+  const config = configOf('Pictures')
+  const machines = ['studio', 'laptop'].map(name => ({
+    name,
+    is_this: name === 'studio',
+    state: 'works' as const,
+    seen: 0,
+    albums: ['Pictures'],
+    used_today: 3,
+    rates: {},
+  }))
+  await synced.commit(tx => tx.meta.set('account_machines', { away: null, machines }))
+  const shared = { ...config, account: { ...config.account, shared: 'redis://localhost' } }
+  const albums = () => readStatus(shared, Date.now()).machines.map(({ name, albums }) => [name, ...albums])
+  expect(albums()).toEqual([
+    ['studio', 'Pictures'],
+    ['laptop', 'Pictures'],
+  ])
+  await synced.commit(tx => tx.meta.set('album_taken', because('state_copied')))
+  expect(albums()).toEqual([['studio'], ['laptop', 'Pictures']])
+})
