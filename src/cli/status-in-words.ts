@@ -4,9 +4,8 @@ import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon
 import { whatUploadsWaitFor } from '../daemon/report/upload-hours.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
-import type { ErrorCode } from '../protocol/errors.ts'
 import { fullPath } from '../sync/tree-path.ts'
-import { because, inWords, machineInWords, usesOf } from '../words/reasons.ts'
+import { because, blockInWords, inWords, machineInWords, ofWholeHost } from '../words/reasons.ts'
 import {
   count,
   foldersInDoubt,
@@ -88,8 +87,8 @@ export function auditInWords({ last, findings, under_way, left_off }: AuditStatu
 function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
   const same = Map.groupBy(blocks, ({ code, message }) => `${code} ${message}`)
   return [...same.values()].flatMap(alike => {
-    const [{ code, message, needs_person }] = alike as [Status['blocks'][number]]
-    const uses = [...new Set(alike.map(({ endpoint }) => usesOf(endpoint)))].join(', ')
+    const [first] = alike as [Status['blocks'][number]]
+    const { code, message } = first
     const since = alike.map(block => block.since).sort()[0]!
     const last = alike
       .flatMap(block => (block.said_at === block.since ? [] : block.said_at))
@@ -97,12 +96,10 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
       .at(-1)
     const again = last === undefined ? '' : `, said again at ${localTime(last)}`
     const next = alike.flatMap(({ next_try_at }) => next_try_at ?? []).sort()[0] ?? null
-    const said = `${needs_person ? 'refused' : 'waiting'} ${uses}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
-    return KEY_REFUSED.has(code) ? [said, `        ${keyRemedy}`] : [said]
+    const said = `host    ${blockInWords(alike)}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
+    return ofWholeHost(first) === 'key_refused' ? [said, `        ${keyRemedy}`] : [said]
   })
 }
-
-const KEY_REFUSED: ReadonlySet<string> = new Set<ErrorCode>(['MISSING_API_KEY', 'INVALID_API_KEY'])
 
 /**
  * When the upload is looked for again. `at`: when recovery must have found out about the upload, if the host answers. A

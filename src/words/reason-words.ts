@@ -17,8 +17,8 @@ interface Counts {
  * line ("pending: new", "kept … for now: in use by another file") begins with a small letter. test/words holds the rules.
  */
 export const WORDS = {
-  /** What the host said, in the host's own words. */
-  said: '{words}',
+  /** What the host said, in the host's own words. What it said goes on in a longer line, so its full stop is left out. */
+  said: ({ words }: { words: string }) => words.replace(/(?<!\.)\.$/, ''),
 
   // What the scan found of a file.
   new: 'new',
@@ -293,6 +293,8 @@ export const WORDS = {
     `waits for quota: today's uploads are used up; ${known ? 'goes on' : 'the host is asked again'}`,
   quota_raised: 'at once with "albumd retry", if the host allows more by now',
   reserve_kept: "waits: the rest of today's uploads is kept for new pictures (quota.reserve); goes on",
+  key_refused: 'the host refuses the key: {message:reason} ({code}){isTried:again}',
+  host_away: 'the host is away: {message:reason} ({code}){isTried:again}',
   uploads_blocked: 'the host takes no uploads: {message:reason} ({code}){isTried:again}',
   node_blocked: 'the upload node takes nothing: {message:reason} ({code}){isTried:again}',
   listing_blocked:
@@ -303,7 +305,7 @@ export const WORDS = {
     '{why:reason}. albumd sends it once it is complete, or as it is if it has not changed by this time',
   sent_whole_alone:
     '{why:reason}. albumd sends it once it is complete, and calls it failed if it has not changed by this time',
-  tried_again: 'next try',
+  tried_again: 'albumd tries again',
   tried_once_changed: 'albumd tries again once the file changes',
   looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',
   rename_first: 'until {name} has another name, nothing in its folder counts as deleted',

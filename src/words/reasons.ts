@@ -10,15 +10,31 @@ const OF_ENDPOINT: Readonly<Record<string, string>> = {
   create_album: 'new albums',
 }
 
-/** What the host refuses when it refuses an endpoint, for a person. A newer albumd may have recorded another endpoint. */
-export function usesOf(endpoint: string): string {
-  return OF_ENDPOINT[endpoint] ?? endpoint
+/** A failure that ends requests to an endpoint. */
+interface Block {
+  code: string
+  endpoint: string
 }
 
-/** What the host refuses, or what waits until a trouble has passed by itself. */
-export function blockInWords(block: { endpoint: string; needs_person: boolean }): string {
-  const uses = usesOf(block.endpoint)
-  return block.needs_person ? `the host refuses ${uses}` : `${uses} wait`
+/**
+ * What a failure says of the whole host, whatever was asked. Null: the failure concerns its endpoint. When an upload node is
+ * away, the host is not.
+ */
+export function ofWholeHost({ code, endpoint }: Block): 'key_refused' | 'host_away' | null {
+  if (code === 'INVALID_API_KEY' || code === 'MISSING_API_KEY') return 'key_refused'
+  return code === 'HOST_UNREACHABLE' && endpoint !== 'send' ? 'host_away' : null
+}
+
+/** What the host refuses with such a failure, for a person. A newer albumd may have recorded another endpoint. */
+export function usesOf(block: Block): string {
+  return ofWholeHost(block) === 'key_refused' ? 'the key' : (OF_ENDPOINT[block.endpoint] ?? block.endpoint)
+}
+
+/** What the host refuses, or what waits until a trouble has passed by itself. `alike`: blocks with the same code. */
+export function blockInWords(alike: readonly (Block & { needs_person: boolean })[]): string {
+  const uses = [...new Set(alike.map(usesOf))].join(', ')
+  if (alike.some(({ needs_person }) => needs_person)) return `the host refuses ${uses}`
+  return alike.some(block => ofWholeHost(block) === 'host_away') ? 'the host is away' : `${uses} wait`
 }
 
 /** What a machine of the account does. `rates`: its requests in its last second, by endpoint. */
@@ -56,7 +72,7 @@ const KINDS = {
     `${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
   image: (of: OfImage['of']) => IMAGES[of],
   /** Whether a next try is known to come. Its time follows the text. */
-  again: (isTried: boolean) => (isTried ? '; next try' : ''),
+  again: (isTried: boolean) => (isTried ? '; albumd tries again' : ''),
   mirrors: (all: readonly { folder: string }[]) =>
     `the ${all.length === 1 ? 'only mirror is' : 'mirrors are'} ${all.map(({ folder }) => folder).join(', ')}`,
   /** Another albumd. Null: its process is not known. */

@@ -131,7 +131,9 @@ describe('status', () => {
     }
     const blocks = ['list', 'upload'].map(endpoint => ({ ...block, endpoint }))
     const told = lines({ blocks })
-    const at = told.findIndex(line => line.startsWith('refused listings, uploads: no (INVALID_API_KEY'))
+    const at = told.findIndex(line =>
+      line.startsWith('host    the host refuses the key: no (INVALID_API_KEY'),
+    )
     expect(told[at + 1]).toBe(
       '        check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
     )
@@ -158,9 +160,9 @@ describe('status', () => {
         needs_person: true,
       },
     ]
-    expect(lines({ blocks }).filter(line => /^(?:refused|waiting)/.test(line))).toEqual([
-      `waiting listings, uploads: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
-      `refused deletions: no (OTHER; since ${localTime(first)})`,
+    expect(lines({ blocks }).filter(line => /^host/.test(line))).toEqual([
+      `host    the host is away: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
+      `host    the host refuses deletions: no (OTHER; since ${localTime(first)})`,
     ])
   })
 })

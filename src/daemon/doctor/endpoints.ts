@@ -7,7 +7,7 @@ import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { askToMakeNothing } from '../../sync/albums/index.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because, inWords, ofWholeHost } from '../../words/reasons.ts'
 import type { Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { isOtherKey, judgeAccount, OTHER_ACCOUNT } from '../state/own-account.ts'
@@ -91,7 +91,7 @@ export async function* checkEndpoints(
     if (signal.aborted) return
     if (!outcome.ok && outcome.failure.remedy === 'key') {
       const { code, message } = outcome.failure
-      yield { ...fail('key', `The host refused the key: ${inWords(message)} (${code})`, keyRemedy), code }
+      yield refusedKey(code, inWords(message), keyRemedy)
       return
     }
     if (endpoint === ASKED[0] && (outcome.ok || outcome.failure.status !== undefined))
@@ -109,6 +109,8 @@ export function* judgeDaemon(
   answered: readonly Endpoint[] | null,
   keyRemedy = KEY_REMEDY,
 ): Generator<Finding> {
+  const refused = blocks.find(block => ofWholeHost(block) === 'key_refused')
+  if (refused) return yield refusedKey(refused.code, refused.message, keyRemedy)
   if (!answered?.length && blocks.length === 0)
     yield warn(
       'key',
@@ -123,6 +125,10 @@ export function* judgeDaemon(
       ? judgeBlock(endpoint, block, keyRemedy)
       : pass('endpoint', about(endpoint, `albumd is running, and ${said}`))
   }
+}
+
+function refusedKey(code: string, message: string, keyRemedy: string): Finding {
+  return { ...fail('key', `The host refuses the key: ${message} (${code})`, keyRemedy), code }
 }
 
 function judgeBlock(endpoint: AskedEndpoint, block: Status['blocks'][number], keyRemedy: string): Finding {

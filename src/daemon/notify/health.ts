@@ -62,8 +62,10 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
     ({ state, needs_person }) => state === 'guarded' && needs_person,
   ))
     alert('GUARDED', `Guarded: ${reason}`, `GUARDED ${folder}`)
-  for (const { code, endpoint, message } of blocksInTheWay(status))
-    alert(code, `The host refuses ${usesOf(endpoint)}: ${message}`, `BLOCKED ${endpoint} ${code}`)
+  for (const block of blocksInTheWay(status)) {
+    const { code, endpoint, message } = block
+    alert(code, `The host refuses ${usesOf(block)}: ${message}`, `BLOCKED ${endpoint} ${code}`)
+  }
   for (const { folder, held_deletions: held } of mirrors)
     if (held > 0)
       alert(

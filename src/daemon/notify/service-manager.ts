@@ -205,7 +205,7 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
   const parts = [
     ...(guarded ? [`guarded: ${guarded.reason}`] : []),
     ...(paused ? [paused.reason ?? 'paused'] : []),
-    ...(blocked ? [`${blockInWords(blocked)} (${blocked.code})`] : []),
+    ...(blocked ? [`${blockInWords([blocked])} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),
     `${inDigits(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
     ...left(sum('linked'), 'of them linked, their bytes not compared yet'),

@@ -113,7 +113,7 @@ ${
   others.length > 0 &&
   html`<ul class="list">${others.map(
     block =>
-      html`<li>${blockInWords(block)}: ${block.message} <code>${block.code}</code> <span class="aside">${time(block.said_at)}</span></li>`,
+      html`<li>${blockInWords([block])}: ${block.message} <code>${block.code}</code> <span class="aside">${time(block.said_at)}</span></li>`,
   )}</ul>`
 }${
   store !== null &&

@@ -6,7 +6,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because, ofWholeHost, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Claims } from '../claims.ts'
 import { lostAt, runningTime } from '../clock.ts'
@@ -137,18 +137,20 @@ function quotaWaits({ synced, allowance, now }: OutlookContext, since: number | 
 const BLOCKED = { upload: 'uploads_blocked', send: 'node_blocked', list: 'listing_blocked' } as const
 
 function blockWaits(context: OutlookContext): Step[] {
-  return context.synced.account.blocks().flatMap(block => {
+  const steps = context.synced.account.blocks().flatMap(block => {
     // `quotaWaits` has answered the step for a used-up quota already.
     if (remedyOfCode(block.code) === 'quota') return []
-    const code = BLOCKED[block.endpoint as Endpoint & keyof typeof BLOCKED]
+    const code = ofWholeHost(block) ?? BLOCKED[block.endpoint as Endpoint & keyof typeof BLOCKED]
     return code ? [blockStep(context, code, block)] : []
   })
+  // A host that is away is recorded for each endpoint that was asked.
+  return [...new Map(steps.map(step => [step.why, step])).values()]
 }
 
 /** A daemon tries a blocked endpoint again by itself, so the step tells the time of this try. */
 function blockStep(
   { running, allowance }: Pick<OutlookContext, 'running' | 'allowance'>,
-  words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'deletions_blocked',
+  words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'key_refused' | 'host_away' | 'deletions_blocked',
   { code, message, said_at }: BlockRow,
 ): Step {
   const at = running ? triedAgainAt({ code, said_at }, allowance) : null
@@ -228,12 +230,14 @@ export function deletionSteps(
 export function deletionStops(context: StopContext, stays: Reason | null): Step[] {
   const { synced, claims, mirrors, rootInDoubt } = context
   const doubt = rootInDoubt ? null : doubtAbout(synced, mirrors)
-  const blocked = synced.account.blocks().find(({ endpoint }) => endpoint === 'delete')
+  const blocked = synced.account
+    .blocks()
+    .find(block => block.endpoint === 'delete' || ofWholeHost(block) !== null)
   const inDoubt = claims.doubt()
   const halted = everythingHalted(context)
   return [
     ...(doubt ? [step(because('doubt_elsewhere', { why: doubt }))] : []),
-    ...(blocked ? [blockStep(context, 'deletions_blocked', blocked)] : []),
+    ...(blocked ? [blockStep(context, ofWholeHost(blocked) ?? 'deletions_blocked', blocked)] : []),
     ...(inDoubt ? [step(because('but_stays', { why: inDoubt }))] : []),
     ...(stays ? [step(because('but_stays', { why: stays }))] : []),
     ...(halted ? [halted] : []),

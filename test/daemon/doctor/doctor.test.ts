@@ -225,8 +225,12 @@ it('what the host told a running daemon is a failure only when a person must do 
       message: `upload (to upload): said so (${code})`,
       remedy: 'Nothing to do: albumd goes on by itself',
     })
-  for (const code of ['HOST_TLS', 'STORAGE_LIMIT_REACHED', 'PLAN_NOT_SUPPORTED', 'INVALID_API_KEY'])
+  for (const code of ['HOST_TLS', 'STORAGE_LIMIT_REACHED', 'PLAN_NOT_SUPPORTED'])
     expect(judged(code)).toMatchObject({ status: 'fail', code })
+  // A refused key is no fault of an endpoint, as where the doctor asks the host itself.
+  expect([...judgeDaemon([block('INVALID_API_KEY')], ['list'])]).toMatchObject([
+    { check: 'key', status: 'fail', message: 'The host refuses the key: said so (INVALID_API_KEY)' },
+  ])
 })
 
 it('warns of held deletions', () => {

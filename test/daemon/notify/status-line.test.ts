@@ -41,9 +41,9 @@ it('the status line begins with what needs a person', () => {
     needs_person: true,
   }
   expect(lineOf([{ state: 'blocked' }], false, [block])).toMatch(
-    /^the host refuses uploads \(INVALID_API_KEY\); /,
+    /^the host refuses the key \(INVALID_API_KEY\); /,
   )
   const passing = { ...block, code: 'HOST_UNREACHABLE', needs_person: false }
-  expect(lineOf([{ state: 'blocked' }], false, [passing])).toMatch(/^uploads wait \(HOST_UNREACHABLE\); /)
+  expect(lineOf([{ state: 'blocked' }], false, [passing])).toMatch(/^the host is away \(HOST_UNREACHABLE\); /)
   expect(lineOf([{}], false, [block])).toMatch(/^1,200 of/)
 })

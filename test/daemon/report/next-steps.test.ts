@@ -91,7 +91,7 @@ describe('why, of a picture', () => {
       expect(listed()).toMatchObject({ goes_at: expect.stringMatching(/^20/), stopped_by: [] })
       const message = said('nobody there')
       blockedBy(at, { endpoint: 'delete', code: 'HOST_UNREACHABLE', message, since: now, said_at: now })
-      expect(listed()).toMatchObject({ goes_at: null, stopped_by: [{ code: 'deletions_blocked' }] })
+      expect(listed()).toMatchObject({ goes_at: null, stopped_by: [{ code: 'host_away' }] })
       expect(at.why('p.png', { now }).next[1]).toEqual(listed().stopped_by[0])
       blockedBy(at)
       rmSync(at.pictures, { recursive: true })
@@ -224,12 +224,18 @@ describe('why, of a picture', () => {
     // A refused key is tried again each hour.
     const refused = { ...full, endpoint: 'list', code: 'INVALID_API_KEY', message: said('no such key') }
     blockedBy(at, refused)
-    expect(at.why('p.png').next).toMatchObject([{ at: '2029-12-31T01:00:00.000Z' }])
-    blockedBy(at, { ...refused, code: 'HOST_UNREACHABLE', message: said('nobody there') })
+    expect(at.why('p.png').next).toMatchObject([
+      {
+        at: '2029-12-31T01:00:00.000Z',
+        what: 'the host refuses the key: no such key (INVALID_API_KEY); albumd tries again',
+      },
+    ])
+    const nobody = { ...refused, code: 'HOST_UNREACHABLE', message: said('nobody there.') }
+    blockedBy(at, nobody, { ...nobody, endpoint: 'upload' })
     // In an outage the next pass tries again.
     const away = at.why('p.png')
     expect(away.next).toMatchObject([{ at: '2029-12-31T00:01:00.000Z' }])
-    expect(steps(away)).toMatch(/\(HOST_UNREACHABLE\); next try$/)
+    expect(steps(away)).toBe('the host is away: nobody there (HOST_UNREACHABLE); albumd tries again')
     const ended = at.why('p.png', { running: false })
     expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
     expect(steps(ended)).toContain('nobody there (HOST_UNREACHABLE)\n')

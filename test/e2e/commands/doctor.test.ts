@@ -113,7 +113,7 @@ describe('doctor', () => {
     expect(code).toBe(5)
     expect(of('key')).toEqual([
       expect.stringMatching(/^warn .*Other users .* can read the key/),
-      expect.stringMatching(/^fail The host refused the key: .*INVALID_API_KEY/),
+      expect.stringMatching(/^fail The host refuses the key: .*INVALID_API_KEY/),
     ])
     expect(JSON.stringify(findings)).not.toContain('another-key')
   })

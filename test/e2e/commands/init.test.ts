@@ -70,7 +70,7 @@ describe('init without a terminal', () => {
     expect(refused).toMatchObject({
       code: 5,
       err: expect.stringMatching(
-        /^albumd: The host refused the key: .*\(INVALID_API_KEY\)\. Put the right key into \$ALBUMD_API_KEY\n$/,
+        /^albumd: The host refuses the key: .*\(INVALID_API_KEY\)\. Put the right key into \$ALBUMD_API_KEY\n$/,
       ),
     })
     expect(refused.err + refused.out).not.toContain('another-key')
