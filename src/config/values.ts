@@ -7,7 +7,7 @@ import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 
 /**
  * The kinds of values that a config holds. Each kind turns a text of the file into the unit that the program counts in.
- * Its error says what would be right; `wording.ts` adds what the file says.
+ * Its error says what would be right, with the limits; `wording.ts` adds what the file says.
  */
 
 /** A mapping with these keys. Other keys are refused. */
@@ -107,7 +107,7 @@ export const bandwidth = spelt(
 
 /** A fraction from 0 to 1: "25%" is 0.25. */
 export const percentage = spelt(
-  'a percentage such as 25%',
+  'a percentage such as 25%, at most 100%',
   written => {
     const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(written)?.[1]
     return percent !== undefined && Number(percent) <= 100 ? Number(percent) / 100 : undefined
@@ -117,7 +117,7 @@ export const percentage = spelt(
 
 /** A share from above 0 to 1: "1/8" is 0.125, and so is "12.5%". */
 export const share = spelt(
-  'a share such as 1/8 or 12.5%',
+  'a share such as 1/8 or 12.5%, above 0 and at most 1',
   written => {
     const [, part, whole] = /^(\d+)\s*\/\s*(\d+)$/.exec(written) ?? []
     const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(written)?.[1]
@@ -127,14 +127,17 @@ export const share = spelt(
   /^\d+\s*\/\s*\d+$|^\d+(\.\d+)?\s*%$/,
 )
 
+const CRON_LIMITS = 'with minutes up to 59, hours up to 23, and a day that exists'
+
 /** A cron expression, as written. */
-export const schedule = spelt('a cron expression such as "0 */6 * * *"', written =>
+export const schedule = spelt(`a cron expression such as "0 */6 * * *", ${CRON_LIMITS}`, written =>
   comes(written) ? written : undefined,
 )
 
 /** A cron expression, or null for "off". */
-export const scheduleOrOff = spelt('a cron expression such as "30 3 * * 0", or "off"', written =>
-  written === 'off' ? null : comes(written) ? written : undefined,
+export const scheduleOrOff = spelt(
+  `a cron expression such as "30 3 * * 0", ${CRON_LIMITS}, or "off"`,
+  written => (written === 'off' ? null : comes(written) ? written : undefined),
 )
 
 /** Whether a cron expression names a day that exists. node-cron accepts the 30th of February, and fails at the next time. */
@@ -160,7 +163,7 @@ function timeOfDay(written: string): number | undefined {
 
 /** Hours in minutes after midnight of the machine's time zone. `from` is later than `to` when midnight lies between. */
 export const hours = spelt(
-  'two different times such as 22:00-07:00',
+  'two different times such as 22:00-07:00, each up to 23:59',
   written => {
     const [from, to, ...rest] = written.split('-').map(time => timeOfDay(time.trim()))
     return from === undefined || to === undefined || from === to || rest.length > 0 ? undefined : { from, to }
@@ -170,7 +173,7 @@ export const hours = spelt(
 
 /** A time of day, in minutes after midnight, in a time zone. */
 export const quotaReset = spelt(
-  'a time and a time zone such as "00:00 Asia/Shanghai"',
+  'a time and a time zone such as "00:00 Asia/Shanghai", with a time up to 23:59 and a zone that this system knows',
   written => {
     const [time = '', time_zone = '', ...rest] = written.split(/\s+/)
     const minutes = timeOfDay(time)
@@ -191,13 +194,16 @@ function isTimeZone(name: string): boolean {
 }
 
 /** An address to listen at, or null for "off". Port 0 takes any free port. */
-export const listenAddress = spelt('an address such as 127.0.0.1:8687 or [::1]:8687, or "off"', written => {
-  if (written === 'off') return null
-  const [, six, four, port] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(written) ?? []
-  const host = six ?? four ?? ''
-  const known = six === undefined ? isIPv4(host) || host === 'localhost' : isIPv6(host)
-  return known && Number(port) < 65_536 ? { host, port: Number(port) } : undefined
-})
+export const listenAddress = spelt(
+  'an address such as 127.0.0.1:8687 or [::1]:8687, an IP address or localhost with a port up to 65535, or "off"',
+  written => {
+    if (written === 'off') return null
+    const [, six, four, port] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(written) ?? []
+    const host = six ?? four ?? ''
+    const known = six === undefined ? isIPv4(host) || host === 'localhost' : isIPv6(host)
+    return known && Number(port) < 65_536 ? { host, port: Number(port) } : undefined
+  },
+)
 
 /** A path as written. `paths.ts` makes it absolute. */
 export function path(what: string) {

@@ -109,7 +109,13 @@ describe('a config in the units of the program', () => {
 
   it.each(['25', '0.25', '101%', '-1%'])('refuses the percentage %s', written => {
     expect(problemsOf(configText({ rest: `deletions: {hold_above: ${written}}` }))).toEqual([
-      expect.stringContaining('must be a percentage such as 25%'),
+      expect.stringContaining('must be a percentage such as 25%, at most 100%'),
+    ])
+  })
+
+  it.each(['2', '0', '9/8', '200%'])('refuses the share %s', written => {
+    expect(problemsOf(configText({ rest: `account: {when_away: ${written}}` }))).toEqual([
+      expect.stringContaining('must be a share such as 1/8 or 12.5%, above 0 and at most 1'),
     ])
   })
 
@@ -124,7 +130,7 @@ describe('a config in the units of the program', () => {
     'refuses the hours %s',
     written => {
       expect(problemsOf(configText({ rest: `uploads: {hours: ${written}}` }))).toEqual([
-        expect.stringContaining('must be two different times such as 22:00-07:00'),
+        expect.stringContaining('must be two different times such as 22:00-07:00, each up to 23:59'),
       ])
     },
   )
@@ -138,7 +144,9 @@ describe('a config in the units of the program', () => {
     'refuses the quota reset %s',
     written => {
       expect(problemsOf(configText({ host: [`quota_reset: ${written}`] }))).toEqual([
-        expect.stringContaining('must be a time and a time zone such as "00:00 Asia/Shanghai"'),
+        expect.stringContaining(
+          'must be a time and a time zone such as "00:00 Asia/Shanghai", with a time up to 23:59 and a zone that this system knows',
+        ),
       ])
     },
   )
@@ -158,21 +166,27 @@ describe('a config in the units of the program', () => {
     'refuses the address to listen at %s',
     written => {
       expect(problemsOf(configText({ rest: `status_page: {listen: ${written}}` }))).toEqual([
-        expect.stringContaining('must be an address such as 127.0.0.1:8687 or [::1]:8687, or "off"'),
+        expect.stringContaining(
+          'must be an address such as 127.0.0.1:8687 or [::1]:8687, an IP address or localhost with a port up to 65535, or "off"',
+        ),
       ])
     },
   )
 
   it.each(['61 * * * *', 'hourly', '"0 0 31 2 *"', '5'])('refuses the schedule %s', written => {
     expect(problemsOf(configText({ rest: `watch: {rescan: ${written}}` }))).toEqual([
-      expect.stringContaining('must be a cron expression such as "0 */6 * * *"'),
+      expect.stringContaining(
+        'must be a cron expression such as "0 */6 * * *", with minutes up to 59, hours up to 23, and a day that exists',
+      ),
     ])
   })
 
   it('takes audits that are off, and refuses a schedule that never comes', () => {
     expect(parse(configText({ rest: 'watch: {audit: off}' })).watch.audit).toBeNull()
     expect(problemsOf(configText({ rest: 'watch: {audit: "0 0 L-30 2 *"}' }))).toEqual([
-      expect.stringContaining('must be a cron expression such as "30 3 * * 0", or "off"'),
+      expect.stringMatching(
+        /must be a cron expression such as "30 3 \* \* 0", with .* a day that exists, or "off"$/,
+      ),
     ])
   })
 
