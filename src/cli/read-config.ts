@@ -6,12 +6,13 @@ import { deserialize, serialize } from 'node:v8'
 import { ConfigError } from '../config/config-error.ts'
 import { findConfig, readConfigText } from '../config/config-file.ts'
 import { checkFolders } from '../config/folders.ts'
-import { readApiKey, readAuthorities, readStoreAccess } from '../config/host-access.ts'
+import { readApiKey, readAuthorities, readStoreAccess, type SecretWarning } from '../config/host-access.ts'
 import { realPathOf } from '../config/paths.ts'
 import type { Config } from '../config/schema.ts'
 import type { Access } from '../daemon/engine/remote.ts'
 import { orNull } from '../daemon/or-null.ts'
 import { version } from '../daemon/package.ts'
+import { sayAside } from './terminal/output.ts'
 
 /** The environment that a config depends on. */
 const ENVIRONMENT = ['HOME', 'STATE_DIRECTORY', 'XDG_STATE_HOME'] as const
@@ -80,9 +81,13 @@ export function readAccess(config: Config): Access {
   const { key, warning } = readApiKey(config, process.env)
   const ca = readAuthorities(config)
   const store = readStoreAccess(config, process.env)
-  for (const told of [warning, store?.warning])
-    if (told) process.stderr.write(`albumd: ${told.message}. ${told.remedy}\n`)
+  for (const told of [warning, store?.warning]) sayWarning(told)
   return { apiKey: key, ca, store }
+}
+
+/** Warns on standard error of a secret that other users can read. */
+export function sayWarning(told: SecretWarning | null | undefined): void {
+  if (told) sayAside(`${told.message}. ${told.remedy}`)
 }
 
 /**

@@ -10,6 +10,7 @@ import { openHostToAsk } from '../../daemon/engine/remote.ts'
 import { CREDENTIAL_LIFETIME_MS, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
 import { albumNameOf } from '../../sync/album.ts'
 import { EXIT, Problem } from '../problem.ts'
+import { sayWarning } from '../read-config.ts'
 import type { Asker } from './asker.ts'
 import { type Draft, faultIn, faultOf } from './draft.ts'
 
@@ -93,12 +94,13 @@ export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): P
       check: key => (mayBeKey(key) ? check(key) : 'holds characters that no API key has'),
     })
   // readApiKey also reads the key later. readApiKey cuts the end of the line and refuses a key that fits no header.
-  const { key } = file
+  const { key, warning } = file
     ? readApiKey({ host: { api_key_file: file } }, {})
     : readApiKey({ host: {} }, { ALBUMD_API_KEY })
   const refusal = await check(key)
   const source = file ? '--api-key-file' : '$ALBUMD_API_KEY'
   if (refusal !== null) throw new Problem(`${refusal}. Put the right key into ${source}`, EXIT.refused)
+  sayWarning(warning)
   if (!file) return key
   host.api_key_file = file
   return null

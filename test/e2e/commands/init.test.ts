@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
@@ -98,6 +98,14 @@ describe('init without a terminal', () => {
     const odd = await init(stage, [], { ALBUMD_API_KEY: `${stage.key}\u2013` })
     expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('holds characters that no API key') })
     expect(isThere(stage)).toBe(false)
+    const readable = join(stage.home, 'readable-key')
+    writeFileSync(readable, stage.key, { mode: 0o644 })
+    const fromFile = ['--api-key-file', 'readable-key', '--no-check']
+    expect(await init(stage, fromFile)).toMatchObject({
+      code: 0,
+      err: `albumd: host.api_key_file: Other users of this machine can read the key. Keep the file to its owner: chmod 600 ${readable}\n`,
+    })
+    rmSync(join(stage.home, 'etc'), { recursive: true })
     const { code, out } = await init(stage, [], { ALBUMD_API_KEY: `${stage.key}\n` })
     expect(code).toBe(0)
     expect(out).not.toContain('HOST_UNREACHABLE')
