@@ -110,24 +110,38 @@ function looseAliases(document: Document.Parsed): number[] {
   return loose
 }
 
-/** The pairs of each mapping by their keys. Of a key that is written twice, the later pair. */
+/** The pairs of each mapping by their keys. Of a value that is written twice, the later pair. */
 type Pairs = ReadonlyMap<unknown, ReadonlyMap<unknown, Pair<ParsedNode, ParsedNode | null>>>
 
-/** The pairs of all mappings, and the keys that stand in their mapping a second time. */
+/**
+ * The pairs of all mappings, and the keys that stand in their mapping a second time. Of a section that is written twice, the
+ * first one is given all keys, so that none counts as missing that stands in one of both.
+ */
 function pairsOf(document: Document.Parsed): { pairs: Pairs; again: { offset: number; key: string }[] } {
   const again: { offset: number; key: string }[] = []
   const pairs = new Map<unknown, Map<unknown, Pair<ParsedNode, ParsedNode | null>>>()
+  const joined = new Set<unknown>()
   visit(document, {
-    Map(_, mapping) {
-      const { items } = mapping as YAMLMap<ParsedNode, ParsedNode | null>
-      const byKey = new Map<unknown, (typeof items)[number]>()
+    Map(_, node) {
+      const mapping = node as YAMLMap<ParsedNode, ParsedNode | null>
+      const byKey = new Map<unknown, (typeof mapping.items)[number]>()
       pairs.set(mapping, byKey)
-      for (const pair of items) {
-        if (!isScalar(pair.key)) continue
+      mapping.items = mapping.items.filter(pair => {
+        if (!isScalar(pair.key)) return true
         const { value, range } = pair.key
-        if (byKey.has(value)) again.push({ offset: range[0], key: visible(String(value)) })
+        const earlier = byKey.get(value)
+        if (earlier && !joined.has(pair)) again.push({ offset: range[0], key: visible(String(value)) })
+        // An alias elsewhere may stand for a section with an anchor, so that one stays as it is.
+        if (isMap(earlier?.value) && isMap(pair.value) && !pair.value.anchor) {
+          for (const inner of pair.value.items) {
+            joined.add(inner)
+            earlier.value.items.push(inner)
+          }
+          return false
+        }
         byKey.set(value, pair)
-      }
+        return true
+      })
     },
   })
   return { pairs, again }

@@ -137,6 +137,15 @@ const cases: [name: string, text: string, lines: string[]][] = [
     ],
   ],
   [
+    'a section that stands twice, and nothing that only one of both holds',
+    `${SHORTEST}host: {base_url: https://images.example.com/api/v1, plan: gold}\nhost: {plan: free, timeout: soon}\n`,
+    [
+      "albumd.yaml:6:1: the key 'host' is written a second time",
+      "albumd.yaml:7:1: the key 'host' is written a second time",
+      "albumd.yaml:7:20: host.timeout: is 'soon', must be a duration such as 90s, 10m or 1h30m, from 100ms to 1h",
+    ],
+  ],
+  [
     'patterns that YAML takes for something else',
     configText({ rest: '    ignore:\n      - *.tmp\n      - !keep.jpg\n      - @home\n' }),
     [
