@@ -40,11 +40,8 @@ export async function* findingsOf(flag: string | undefined, signal: AbortSignal)
     const file = findConfig(process.env, process.cwd(), flag)
     const config = await readConfig(file)
     yield* checkConfigFile(file, config)
-    const answered = async () => {
-      const { askPage } = await import('../../page/ask.ts')
-      return (await askPage(config))?.answered ?? null
-    }
-    yield* examine(config, process.env, signal, answered)
+    const askDaemon = async () => (await import('../../page/ask.ts')).askPage(config)
+    yield* examine(config, process.env, signal, askDaemon)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const problem of error.problems)

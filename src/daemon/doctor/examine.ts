@@ -31,17 +31,25 @@ import { checkReadings } from './readings.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 import { checkStore } from './store.ts'
 
+/** What only a running daemon knows. */
+interface DaemonTold {
+  /** Why the status page can't be served, or null. */
+  page: { why: string | null }
+  /** The endpoints that the host has answered since the daemon began to work with its key. */
+  answered: readonly Endpoint[]
+}
+
 /**
  * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
  * runs with this state, the host's endpoints are not asked, because both would share the account's rate limit (§8). The
- * findings then repeat what the host told the daemon. `answered`: tells which endpoints the host has answered since a
- * running daemon began to work with its key.
+ * findings then repeat what the host told the daemon. `askDaemon`: what a running daemon tells of its page and of the host, or
+ * null when it does not answer.
  */
 export async function* examine(
   config: Config,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-  answered: () => Promise<readonly Endpoint[] | null>,
+  askDaemon: () => Promise<DaemonTold | null>,
 ): AsyncGenerator<Finding> {
   const { findings, folders } = await checkTrees(config, signal)
   yield* findings
@@ -56,15 +64,17 @@ export async function* examine(
   yield* checkStateFolder(config)
   yield database
   yield checkDiskSpace(config)
+  const told = isRunning ? await askDaemon() : undefined
   yield* checkDaemon(isRunning, status)
+  if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   yield* checkQuota(status)
   yield* checkUploadCommand(config, status)
   const access = readAccess(config, env)
   yield* checkStore(config, access, status, signal)
   if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
   if (signal.aborted) return
-  const told = isRunning ? await answered() : undefined
-  yield* checkHost(config, access, told, status, env, signal)
+  const answered = told === undefined ? undefined : (told?.answered ?? null)
+  yield* checkHost(config, access, answered, status, env, signal)
 }
 
 function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Finding> {

@@ -8,6 +8,7 @@ export type Check =
   | 'database'
   | 'disk_space'
   | 'daemon'
+  | 'page'
   | 'quota'
   | 'on_upload'
   | 'store'

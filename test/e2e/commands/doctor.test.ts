@@ -227,10 +227,19 @@ describe('doctor', () => {
       mirror: { album: 'A' },
     })
     stage.write('a.png', png(3, 2).bytes)
+    const taken = createTcpServer()
+    await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void taken.close())
+    const { port } = taken.address() as AddressInfo
+    stage.configure({ status_page: { listen: `127.0.0.1:${port}` } })
     const daemon = startDaemon(stage)
+    await daemon.told('warning')
     await daemon.told('picture_uploaded')
     const { code, of } = await program(stage)
     expect(code).toBe(0)
+    expect(of('page')).toEqual([
+      expect.stringMatching(`^warn status_page.listen: 127.0.0.1:${port} is taken by another program`),
+    ])
     expect(of('daemon')[0]).toBe(`pass albumd runs with this state (pid ${daemon.pid})`)
     expect(of('endpoint')).toHaveLength(4)
     expect(of('endpoint')[1]).toMatch(/^pass upload .*: albumd is running, and the host refused nothing/)
