@@ -51,7 +51,7 @@ export async function* examine(
   signal: AbortSignal,
   askDaemon: () => Promise<DaemonTold | null>,
 ): AsyncGenerator<Finding> {
-  const { findings, folders } = await checkTrees(config, signal)
+  const { findings, folders, lost } = await checkTrees(config, signal)
   yield* findings
   yield* checkMounts(config, readMounts(), orNull(() => readFileSync('/etc/fstab', 'utf8')) ?? '')
   const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
@@ -65,7 +65,7 @@ export async function* examine(
   yield database
   yield checkDiskSpace(config)
   const told = isRunning ? await askDaemon() : undefined
-  yield* checkDaemon(isRunning, status)
+  yield* checkDaemon(isRunning, status, lost)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   yield* checkQuota(status)
   yield* checkUploadCommand(config, status)
@@ -77,7 +77,12 @@ export async function* examine(
   yield* checkHost(config, access, answered, status, env, signal)
 }
 
-function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Finding> {
+/** `lost`: the mirrors' folders that another finding tells of, because they are missing or can't be read. */
+function* checkDaemon(
+  isRunning: boolean,
+  status: Status | null,
+  lost: readonly string[],
+): Generator<Finding> {
   if (!isRunning) return yield pass('daemon', 'no albumd runs with this state')
   yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
   if (status?.other_config)
@@ -98,7 +103,7 @@ function* checkDaemon(isRunning: boolean, status: Status | null): Generator<Find
       'Nothing to do: it goes on by itself within half a minute',
     )
   for (const { folder, state, reason, needs_person } of status?.mirrors ?? [])
-    if (state === 'guarded' || state === 'blocked') {
+    if ((state === 'guarded' && !lost.includes(folder)) || state === 'blocked') {
       const said = state === 'guarded' ? `guarded: ${reason}` : `${folder} waits: ${reason}`
       yield needs_person
         ? fail('daemon', said, '"albumd status" tells more')

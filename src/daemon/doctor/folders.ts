@@ -19,12 +19,13 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 
 /**
  * Whether each mirror's folder is there, and whether this user may read everything in it. `folders`: how many folders
- * all mirrors have. Each folder has a watch of its own while the daemon runs.
+ * all mirrors have. Each folder has a watch of its own while the daemon runs. `lost`: the mirrors' folders that are missing or
+ * can't be read.
  */
 export async function checkTrees(
   config: Config,
   signal: AbortSignal,
-): Promise<{ findings: Finding[]; folders: number }> {
+): Promise<{ findings: Finding[]; folders: number; lost: string[] }> {
   const problems = checkFolders(config)
   const findings = problems.map(({ key, message, code }) =>
     fail(
@@ -35,16 +36,17 @@ export async function checkTrees(
         : 'Until then nothing of it is uploaded or deleted',
     ),
   )
+  const lost = problems.filter(({ code }) => code !== 'FOLDER_OVERLAP').map(({ folder }) => folder)
   let folders = 0
   for (const { folder, ignore } of config.mirrors) {
-    if (problems.some(problem => problem.folder === folder && problem.code !== 'FOLDER_OVERLAP')) continue
+    if (lost.includes(folder)) continue
     const survey = await surveyFolder(folder, ignore, signal)
     folders += survey.folders
     findings.push(surveyFinding(folder, survey))
     if (config.host.upload_form === 'presign' && survey.deep.pictures > 0)
       findings.push(presignFinding(folder, survey.deep))
   }
-  return { findings, folders }
+  return { findings, folders, lost }
 }
 
 /** A mirror's folder as this user finds it. */

@@ -244,6 +244,12 @@ describe('doctor', () => {
     expect(of('endpoint')).toHaveLength(4)
     expect(of('endpoint')[1]).toMatch(/^pass upload .*: albumd is running, and the host refused nothing/)
     expect(of('endpoint').filter(line => /^warn .*\(PLAN_NOT_SUPPORTED\)/.test(line))).not.toEqual([])
+    rmSync(stage.pictures, { recursive: true })
+    await daemon.told('mirror_guarded')
+    const { findings } = await doctor(stage)
+    expect(findings.filter(({ status }) => status === 'fail')).toMatchObject([
+      { check: 'folder', message: expect.stringContaining('is not there') },
+    ])
     expect(await daemon.stop()).toBe(0)
   })
 
