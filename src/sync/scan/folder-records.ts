@@ -60,6 +60,11 @@ export class FolderRecords {
   ): void {
     const { folders, failures } = tx
     this.#apply(tx, folder.path, changes)
+    const news = look.problems.filter(({ name, code }) => failures.of(folder.id, name)?.code !== code)
+    for (const { name, code, message } of news) {
+      const path = pathOf(folder.path, name)
+      this.#context.tell({ event: 'picture_failed', mirror: this.#mirror.folder, path, code, message })
+    }
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
       failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })

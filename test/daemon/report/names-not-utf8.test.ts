@@ -76,4 +76,9 @@ it('a picture with a name that is not UTF-8 counts as a picture and as failed', 
   at.write('a/broken.png', 'this is no picture')
   await at.pass()
   expect(at.mirrorNow()).toMatchObject({ files: 4, synced: 2, failed: 2, pending_uploads: 0 })
+  // A pass names each of them, and names none again that it knows already.
+  at.write('a/later.png', png(20, 2).bytes)
+  await at.pass()
+  const failed = at.events.flatMap(told => (told.event === 'picture_failed' ? [told.path] : []))
+  expect(failed.sort()).toEqual(['a/bad\\xff.png', 'a/broken.png'])
 })
