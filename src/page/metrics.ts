@@ -137,8 +137,9 @@ export class Metrics {
       gauge.reset()
     for (const mirror of mirrors) {
       const of = { mirror: mirror.folder }
-      for (const state of ['synced', 'linked', 'uncertain', 'failed', 'accepted'] as const)
+      for (const state of ['synced', 'linked', 'uncertain', 'accepted'] as const)
         this.#pictures.set({ ...of, state }, mirror[state])
+      this.#pictures.set({ ...of, state: 'failed' }, mirror.failed - mirror.folders_in_doubt)
       this.#pictures.set({ ...of, state: 'pending' }, mirror.pending_uploads)
       this.#held.set(of, mirror.held_deletions)
       this.#pending.set(of, mirror.pending_deletions)

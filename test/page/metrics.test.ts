@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { oneDay } from '../e2e/stage/stage.ts'
@@ -94,5 +94,13 @@ it('metrics tell what was done and what is left; health turns when something nee
   await expect
     .poll(() => ask({ port: stage.port, path: '/healthz' }), { timeout: 60_000, interval: 1000 })
     .toMatchObject({ status: 200, text: 'ok\n' })
+  // A folder in doubt is no picture that failed, for example one whose ignore file can't be read.
+  mkdirSync(join(stage.pictures, 'a/.albumdignore'), { recursive: true })
+  await daemon.told('mirror_guarded')
+  expect(await now()).toMatchObject({
+    [`albumd_pictures{${mirror},state="failed"}`]: 0,
+    'albumd_failures{code="IGNORE_FILE_UNREADABLE"}': 1,
+    [`albumd_mirror_guarded{${mirror}}`]: 1,
+  })
   expect(await daemon.stop()).toBe(0)
 })
