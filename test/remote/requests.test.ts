@@ -68,7 +68,7 @@ test('a refusal of the presign form may carry no success, as its answer does not
   const refusal = { error: 'Too large.', code: 'FILE_TOO_LARGE' }
   const { host } = await hostAnswering(400, refusal, { uploadForm: 'presign' })
   const failure = await failureOf(host.requestUpload(pictureRequest, never))
-  expect(failure).toMatchObject({ remedy: 'change_picture', code: 'FILE_TOO_LARGE', message: 'Too large.' })
+  expect(failure).toMatchObject({ remedy: 'change_picture', code: 'FILE_TOO_LARGE', message: 'Too large' })
 })
 
 test('with the presign form, a picture for an album is refused without asking the host', async () => {

@@ -354,7 +354,7 @@ it.each([
   })
   const result = resultOfRefusal(refusal.failure, hash, 1000, attempts)
   expect(result).toMatchObject({ kind: 'failed', code: 'POLICY', retryAt: 1000 + hours * HOUR_MS })
-  expect(inWords((result as { message: Reason }).message)).toContain('No holiday pictures.')
+  expect(inWords((result as { message: Reason }).message)).toContain('No holiday pictures')
 })
 
 it('one that made way for others stays pending', () => {
