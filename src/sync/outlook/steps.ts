@@ -182,7 +182,7 @@ export async function contentStep(
 
 /** How the pictures of a folder come back as they were before this picture was missed. `folder`: absolute. */
 export function bringBack({ since }: EscrowRow, folder: string): Step {
-  return step(because('bring_back', { folder, at: isoTime(since - 1000) }))
+  return step(because('bring_back', { folder, at: isoTime(since - 1) }))
 }
 
 /** What happens with an image in escrow. `path`: absolute, for commands. */

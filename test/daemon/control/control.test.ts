@@ -13,10 +13,11 @@ import type { Engine } from '../../../src/daemon/engine/engine.ts'
 import { pauseAt } from '../../../src/daemon/state/pause.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
+import { parse, SHORTEST } from '../../config/config-text.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const never = new AbortController().signal
-const NO_CONFIG = { mirrors: [], state_dir: '/s', host: {}, log: {}, status_page: {} } as unknown as Config
+const NO_CONFIG: Config = { ...parse(SHORTEST), mirrors: [], state_dir: '/s' }
 const output = { tell() {}, say() {}, progress() {}, begun() {} }
 
 /** A control socket with a command queue. The tests do the work of the daemon's loop. */
