@@ -97,7 +97,7 @@ function whatNext(
 function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
   if (deletions.length === 0)
-    printLine(told === 'list' ? `nothing waits to be deleted${where}` : 'nothing is held')
+    printLine(told === 'list' ? `nothing waits to be deleted${where}, by the last scan` : 'nothing is held')
   else if (BEFORE[told]) printLine(BEFORE[told])
   const groups = Map.groupBy(deletions, deletion => whatNext(deletion, told))
   for (const deletion of [...groups.values()].flat()) printLine(inWordsOf(deletion, told))
