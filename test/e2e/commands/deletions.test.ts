@@ -293,10 +293,10 @@ it('what a sync found gone and could not delete gets the grace of the daemon', a
   const key = join(stage.home, 'api-key')
   writeFileSync(key, 'wrong-key-abcdef')
   expect(await stage.pass()).toMatchObject({ exit_code: 5 })
-  // The next sync gives no grace either, and nothing is deleted before a person types it.
+  // The next sync gives no grace either, and nothing is deleted before the host takes the key.
   const { out } = await stage.here('deletions', 'list')
   expect(out).not.toContain(', goes ')
-  expect(out).toContain('1 image: it is deleted at the end of the next "albumd sync"; "albumd run" gives it')
+  expect(out).toContain('1 image: it waits to be deleted; the host refuses the key: ')
   expect((await stage.json('deletions', 'list')).deletions).toMatchObject([{ goes_at: null, grace: 'none' }])
   writeFileSync(key, stage.key)
   const daemon = startDaemon(stage)
