@@ -26,6 +26,8 @@ export async function setScene(mirror: object = {}): Promise<Scene> {
   })
   cpSync(join(import.meta.dirname, '../../src/cli/try/pictures'), stage.pictures, { recursive: true })
   const daemon = await stage.run()
+  // Before the first scan nothing is pending either.
+  await daemon.told('scan_finished')
   const now = async () => (await stage.json('status')).mirrors[0]
   await expect.poll(async () => (await now()).pending_uploads, { timeout: 120_000, interval: 2000 }).toBe(0)
   stage.write('Scans/broken scan.png', 'no picture at all')
