@@ -145,6 +145,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
     synced,
     linked,
     flat,
+    kept,
     left_out,
     left_out_with_image: withImage,
     perhaps_renamed: renamed,
@@ -173,6 +174,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
     ...(mirror.accepted > 0 ? [`        ${acceptedInWords(mirror.accepted)}`] : []),
     ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
     ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
+    ...(kept > 0 ? [`        ${keptInWords(kept)}`] : []),
     ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
   ]
 }
@@ -212,6 +214,11 @@ export function acceptedInWords(failures: number): string {
 function keepingInWords(pictures: number): string {
   const keep = pictures === 1 ? 'keeps its image' : 'keep their images'
   return `${count(pictures, 'picture')} left out ${keep}; "albumd sync --prune-ignored" gives up those that a rule hides`
+}
+
+function keptInWords(pictures: number): string {
+  const keep = pictures === 1 ? 'is gone and keeps its image' : 'are gone and keep their images'
+  return `${count(pictures, 'picture')} ${keep} for good; "albumd ls" shows them as kept`
 }
 
 function perhapsRenamedInWords(pictures: number): string {

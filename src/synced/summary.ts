@@ -23,6 +23,8 @@ export interface MirrorSummary {
   left_out: LeftOut
   /** Pictures that are left out now, and whose images stay on the host. */
   left_out_with_image: number
+  /** Pictures that are gone, and whose images stay on the host for good. */
+  kept: number
   /** Pictures that lie flat: their image is in another album, because their folder's own album could not be had. */
   flat: number
   /**
@@ -200,6 +202,7 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
           ...failed(mirror),
           left_out,
           left_out_with_image: hiddenWithImage(mirror),
+          kept: count('kept'),
           flat: countFlat(mirror),
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }

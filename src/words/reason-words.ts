@@ -318,10 +318,11 @@ export const WORDS = {
 
   // What happens next with an image that is in escrow.
   goes_next: '{of:image} is deleted, once everything was scanned again',
-  grace_runs:
-    '{of:image} is deleted once the grace has ended: when albumd has run for about {minutes} more min',
+  grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
   host_refused:
-    'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {minutes} more min',
+    'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
+  image_held: ({ of, held }: OfImage & { held: 'held' | 'unproved' }) =>
+    `${IMAGES[of]} is held, because ${held === 'held' ? 'too many were to be deleted at once' : 'it is only linked and its bytes could not be compared'}`,
   image_stays: '{of:image} stays: {why:reason}',
   but_stays: 'but {why:reason}',
   doubt_elsewhere: 'but nothing is deleted while a folder is in doubt: {why:reason}',
@@ -344,8 +345,7 @@ export const WORDS = {
   failure_accepted:
     'accepted, so no trouble until the file changes or fails in another way; to take that back',
   resend: 'to have it sent again, at the risk of having it twice',
-  approve_image: ({ of, held }: OfImage & AtPath & { held: 'held' | 'unproved' }) =>
-    `${IMAGES[of]} is held (${held === 'held' ? 'too many were to be deleted at once' : 'only linked, and the bytes could not be compared'}); to let it be deleted`,
+  approve_image: 'to let it be deleted',
   bring_back: 'to have it on the disk again',
   end_grace: 'to end the grace at once',
   keep_image: 'to keep {of:image} for good',

@@ -75,7 +75,7 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   album_taken: [{ seen: 0 }],
   approve_folder: [{ images: 1 }, { images: 2 }],
   keep_folder: [{ images: 1 }, { images: 2 }],
-  approve_image: [{ held: 'held' }, { held: 'unproved' }],
+  image_held: [{ held: 'held' }, { held: 'unproved' }],
   deletions_wait: [{ deletions: 1 }, { deletions: 2 }],
   looked_for_again: [{ until: null }, { until: 0 }],
   backlog_takes: [

@@ -87,10 +87,12 @@ function inWords(explained: Explanation): string {
     const told = detail?.startsWith(what) ? detail : [what, detail].filter(part => part !== null).join(': ')
     rows.push(['history', `${localTime(at)} ${printable(told)}`])
   }
-  const lines = rows.map(
-    ([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`,
-  )
-  return `${[printable(path), ...lines].join('\n')}\n`
+  return `${[printable(path), ...rowsInWords(rows)].join('\n')}\n`
+}
+
+/** Lines with a name before each text. A name stands once for the texts that have it in common. */
+export function rowsInWords(rows: readonly [name: string, text: string][]): string[] {
+  return rows.map(([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`)
 }
 
 export function stepInWords({ what, at, command }: Explanation['next'][number]): string {

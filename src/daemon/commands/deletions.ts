@@ -1,21 +1,25 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
-import { approved, type Grace, graceOf, kept, keptAhead } from '../../records/escrow.ts'
+import { approved, kept, keptAhead } from '../../records/escrow.ts'
 import { movedTo } from '../../records/history.ts'
 import { runningTime } from '../../sync/clock.ts'
-import { whyImageStays, willBeHeld } from '../../sync/deletions/index.ts'
-import { deletionStops } from '../../sync/outlook/index.ts'
+import { willBeHeld } from '../../sync/deletions/index.ts'
+import { deletionWaits, type Step, step, waitsForPerson } from '../../sync/outlook/index.ts'
 import { checkRoot, missingPictures } from '../../sync/scan/index.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileAtPath } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because } from '../../words/reasons.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
+import { orNull } from '../or-null.ts'
 import { claimsInRecords } from '../report/claims.ts'
-import { type ShownStep, showStep } from '../report/explain.ts'
+import { keptImages, type ShownStep, showStep } from '../report/explain.ts'
+import { locationsOf, picturesOf, recordedAt } from '../report/mirrored-pictures.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
@@ -43,7 +47,9 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     const gone = isAhead ? goneUnnoticed(config, synced, path) : []
     if (path !== undefined && waiting.length + gone.length === 0)
       throw new NotPossible(
-        `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
+        action === 'discard' && isKept(config, synced, path)
+          ? `Kept on the host for good already: the image at or below ${path}`
+          : `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
     if (most !== undefined && held.length > most)
       throw new NotPossible(
@@ -77,6 +83,14 @@ function goneUnnoticed({ mirrors }: Config, synced: Synced, path: string): GoneP
   })
 }
 
+/** Whether an image of a picture at or below `path` stays on the host for good. */
+function isKept(config: Config, synced: Synced, path: string): boolean {
+  return locationsOf(config, synced, path).some(location => {
+    for (const { image } of picturesOf(recordedAt(synced, location))) if (image.kept === 1) return true
+    return keptImages(synced, location).length > 0
+  })
+}
+
 type GonePicture = Omit<FileAtPath, 'image'> & { root: string; image: ImageRow }
 
 function keptNow({ root, path, image }: GonePicture, now: number): PendingDeletion {
@@ -88,11 +102,8 @@ function keptNow({ root, path, image }: GonePicture, now: number): PendingDeleti
     reason: 'deleted',
     moved_to: null,
     since: isoTime(now),
-    will_be_held: false,
     goes_at: null,
-    stopped_by: [],
-    grace_left_seconds: null,
-    grace: null,
+    next: [],
     size: image.size,
     cdn_url: image.cdn_url,
     image_id: image.remote_id,
@@ -109,22 +120,10 @@ export interface PendingDeletion {
   state: 'held' | 'grace'
   /** ISO 8601. Null: nobody can tell, because the image is held, no daemon runs, or something stops the deletion. */
   goes_at: string | null
-  /** What keeps the image from its deletion, also once its grace is over, as `why` says it. Empty for a held image. */
-  stopped_by: ShownStep[]
-  /**
-   * How many seconds albumd must still run before the image is deleted: the grace passes only while albumd runs. Null: no
-   * grace runs.
-   */
-  grace_left_seconds: number | null
-  /**
-   * runs: for `grace_left_seconds`. over: the image is deleted next. none: the image has no grace: `sync` deletes it at its end, and
-   * `run` gives it a grace. Null for a held image.
-   */
-  grace: Grace | null
+  /** What the deletion waits for, as `why` says it. */
+  next: ShownStep[]
   /** Whether a person has approved the deletion. Then the image waits for no grace, and is not held. */
   approved: boolean
-  /** Whether the image will be held before it goes, because too many of its mirror are in grace. */
-  will_be_held: boolean
   /** The mirror's folder, and the path below it. */
   mirror: string
   path: string
@@ -176,44 +175,43 @@ function listed(
     synced,
     claims: claimsInRecords(config, synced, isRunning),
     mirrors,
+    now,
     running: isRunning,
     allowance: allowanceOf(config),
     paused: pauseAt(synced, now),
   }
   return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
-    const entries = (row ? entriesOf(row) : []).filter(({ path }) => isMeant(mirror, path, wanted))
-    const areMany =
-      row !== undefined && willBeHeld(synced, row.id, synced.summaries.mirror(row.id), policy, running)
+    if (!row) return []
+    const many = willBeHeld(synced, row.id, synced.summaries.mirror(row.id), policy, running)
+    const ofMirror = { ...context, rootInDoubt: row.guard_code === 'ROOT', areMany: () => many }
+    const entries = entriesOf(row).filter(({ path }) => isMeant(mirror, path, wanted))
     return entries.map((entry): PendingDeletion => {
-      const { path, reason, since, state, due_at } = entry
+      const { path, reason, since, state } = entry
       const image = synced.images.byId(entry.image)!
-      const isHeld = state === 'held' || state === 'unproved'
-      const grace = isHeld ? null : graceOf(entry, running)
-      const stops = isHeld
-        ? []
-        : deletionStops(
-            { ...context, rootInDoubt: row?.guard_code === 'ROOT' },
-            whyImageStays(context, image, null),
-          )
-      const leftMs = Math.max(0, due_at - running)
+      const isBack = reason === 'deleted' && orNull(() => realDisk.lstat(fullPath(mirror, path))) !== null
+      const next = isBack ? thereAgain(isRunning) : deletionWaits(ofMirror, entry)
+      const [only, another] = next
       return {
         mirror,
         path,
-        state: isHeld ? 'held' : 'grace',
+        state: waitsForPerson(entry) ? 'held' : 'grace',
         approved: state === 'approved',
         reason,
         moved_to: movedTo(synced, image),
         since: isoTime(since),
-        will_be_held: areMany && state === 'grace',
-        goes_at: grace !== null && isRunning && stops.length === 0 ? isoTime(now + leftMs) : null,
-        stopped_by: stops.map(showStep),
-        grace_left_seconds: grace === 'runs' ? Math.ceil(leftMs / 1000) : null,
-        grace,
+        goes_at: another ? null : isoTime(only!.at),
+        next: next.map(showStep),
         size: image.size,
         cdn_url: image.cdn_url,
         image_id: image.remote_id,
       }
     })
   })
+}
+
+/** What happens with the image of a picture that is on the disk again, and that no scan has found yet. */
+function thereAgain(isRunning: boolean): Step[] {
+  const looks = [step(because('there_again')), step(because('looked_at_again'))]
+  return isRunning ? looks : [...looks, step(because('run_sync'))]
 }

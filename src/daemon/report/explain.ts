@@ -195,7 +195,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       state,
       since: isoTime(since),
     })),
-    kept: keptImages(synced, { mirror: mirror.folder, path }).map(kept => showImage(synced, kept)),
+    kept: keptImages(synced, { mirror, path }).map(kept => showImage(synced, kept)),
     guard: guard && inWords(guard),
     failure: failure
       ? {
@@ -227,11 +227,11 @@ export function showStep({ why, at }: Step): ShownStep {
 }
 
 /** The images of earlier versions at a path that are kept for good. */
-function keptImages(
+export function keptImages(
   { mirrors, versions, images, files }: Synced,
-  { mirror, path }: { mirror: string; path: string },
+  { mirror, path }: { mirror: { folder: string }; path: string },
 ): ImageRow[] {
-  const row = mirrors.of(mirror)
+  const row = mirrors.of(mirror.folder)
   const hashes = row ? versions.hashesAt({ mirror: row.id, path }) : []
   // An image of equal bytes may be another picture's. Its name tells, and so does a file that uses it.
   return hashes

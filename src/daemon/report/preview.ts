@@ -36,6 +36,7 @@ import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { areOlder } from '../state/records.ts'
 import { refuseOther } from '../state/state.ts'
 import { claimsInRecords } from './claims.ts'
+import { keptImages } from './explain.ts'
 import { quotaStatus, uploadsLeft, whatBacklogTakes } from './quota-status.ts'
 
 /**
@@ -193,7 +194,7 @@ function* previewUploads(
     const isNew = file.image === null && codeOf(pending) === 'new'
     const from = isNew ? takeLost(lost, file) : undefined
     const why = from === undefined ? pending : because('moved_from', { path: from })
-    const operation = uploadOf(synced, file, policy)
+    const operation = uploadOf(synced, file, policy, path)
     const ofMirror = uploads.get(row.id)!
     ofMirror.any = true
     if (file.image === null) ofMirror.added++
@@ -221,11 +222,12 @@ function takeLost(lost: Map<string, { path: string }[]>, { name, size, mtime }: 
   return alike.splice(Math.max(0, named), 1)[0]?.path
 }
 
-function uploadOf({ images }: Synced, { image, size, hash }: FileRow, { deletions }: MirrorPolicy) {
-  if (image === null) return 'upload'
+function uploadOf(synced: Synced, { image, size, hash }: FileRow, policy: MirrorPolicy, path: string) {
+  // A picture that is there again may have the bytes of an image that stayed.
+  const old = image === null ? keptImages(synced, { mirror: policy, path }) : [synced.images.byId(image)!]
   // A picture that was not read yet, and is as large as its image, mostly has the bytes of its image.
-  if (hash === null && images.byId(image)?.size === size) return 'compare'
-  return deletions === 'keep' ? 'upload' : 'replace'
+  if (hash === null && old.some(its => its.size === size)) return 'compare'
+  return image === null || policy.deletions === 'keep' ? 'upload' : 'replace'
 }
 
 /** The albums of a path that have no record yet. */
@@ -287,8 +289,7 @@ function operationOn(
   const stays = whyImageStays(context, image, null)
   if (stays && endsDeletion(stays)) return null
   if (isGraceOver(entry, running)) return ['delete', why]
-  const minutes = Math.ceil((entry.due_at - running) / 60_000)
-  return ['wait', because('grace_runs', { of: 'image', minutes })]
+  return ['wait', because('grace_runs', { of: 'image', ms: entry.due_at - running })]
 }
 
 /**

@@ -6,7 +6,8 @@ import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { because, ofWholeHost, type Reason } from '../../words/reasons.ts'
+import type { OfImage } from '../../words/reason-words.ts'
+import { because, codeOf, ofWholeHost, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Claims } from '../claims.ts'
 import { lostAt, runningTime } from '../clock.ts'
@@ -56,9 +57,9 @@ export interface Step {
  */
 export type MirrorContext = OutlookContext & { rootInDoubt: boolean }
 
-type StopContext = Pick<
+type DeletionContext = Pick<
   MirrorContext,
-  'synced' | 'claims' | 'mirrors' | 'running' | 'allowance' | 'paused' | 'rootInDoubt'
+  'synced' | 'claims' | 'mirrors' | 'now' | 'running' | 'allowance' | 'paused' | 'rootInDoubt'
 >
 
 export function step(why: Reason, at: number | null = null): Step {
@@ -185,49 +186,66 @@ export function bringBack({ since }: EscrowRow, folder: string): Step {
   return step(because('bring_back', { folder, at: isoTime(since - 1) }))
 }
 
-/** What happens with an image in escrow. `path`: absolute, for commands. */
+/** What happens with an image in escrow, and what a person can do about it. `path`: absolute, for commands. */
 export function deletionSteps(
   context: MirrorContext,
   entry: EscrowRow,
   path: string,
-  of: 'image' | 'older' | 'first' = entry.reason === 'superseded' ? 'older' : 'image',
+  of: OfImage['of'] = imageOf(entry),
+): Step[] {
+  const { synced, hold } = context
+  const { mirror } = entry
+  const running = runningTime(synced, context)
+  const areMany = () => willBeHeld(synced, mirror, synced.summaries.mirror(mirror), hold, running)
+  const waits = deletionWaits({ ...context, areMany }, entry, of)
+  if (codeOf(waits[0]!.why) === 'image_stays') return waits
+  const isHeld = waitsForPerson(entry)
+  // Of a folder that is gone, a person decides on all images together.
+  if (of === 'first' || (!isHeld && !isInGrace(context, entry))) {
+    const isTried = codeOf(waits[0]!.why) === 'host_refused' && timePasses(context)
+    return isTried ? [...waits, step(because('retry_now', { path }))] : waits
+  }
+  const back = of === 'image' ? [bringBack(entry, folderAbove(path))] : []
+  const decide = isHeld ? because('approve_image', { path }) : because('end_grace', { path })
+  return [...waits, ...back, step(decide), step(because('keep_image', { of, path }))]
+}
+
+export function imageOf({ reason }: EscrowRow): 'image' | 'older' {
+  return reason === 'superseded' ? 'older' : 'image'
+}
+
+/** Whether the image is deleted only after a person has approved it. */
+export function waitsForPerson({ state }: EscrowRow): boolean {
+  return state === 'held' || state === 'unproved'
+}
+
+/**
+ * What an image in escrow waits for. When this is only one thing with a known time, the image is deleted then. `areMany`:
+ * whether the images of the mirror that are in grace will be held before they go.
+ */
+export function deletionWaits(
+  context: DeletionContext & { areMany(): boolean },
+  entry: EscrowRow,
+  of: OfImage['of'] = imageOf(entry),
 ): Step[] {
   const { synced } = context
   const { state } = entry
-  const back = of === 'image' ? [bringBack(entry, folderAbove(path))] : []
-  if (state === 'held' || state === 'unproved')
-    return [
-      ...back,
-      step(because('approve_image', { of, path, held: state })),
-      step(because('keep_image', { of, path })),
-    ]
+  if (state === 'held' || state === 'unproved') return [step(because('image_held', { of, held: state }))]
   const stays = whyImageStays(context, synced.images.byId(entry.image)!, null)
   if (stays && endsDeletion(stays)) return [step(because('image_stays', { of, why: stays }))]
-  // Of a folder that is gone, a person decides on all images together.
-  const decisions =
-    of !== 'first' && isInGrace(context, entry)
-      ? [...back, step(because('end_grace', { path })), step(because('keep_image', { of, path }))]
-      : []
-  if (state === 'grace' && isHeldNext(context, entry)) {
+  if (state === 'grace' && context.areMany()) {
     const halted = everythingHalted(context)
-    return [step(because('will_be_held')), ...(halted ? [halted] : []), ...decisions]
+    return [step(because('will_be_held')), ...(halted ? [halted] : [])]
   }
-  const stops = deletionStops(context, stays)
-  const waits = deletionWaits(context, entry)
-  const timePasses = context.running && everythingHalted(context) === null
-  return [
-    ...graceSteps(context, entry, path, of, timePasses),
-    ...stops,
-    ...(waits ? [waits] : []),
-    ...decisions,
-  ]
+  const person = personStarts(context, entry)
+  return [graceStep(context, entry, of), ...deletionStops(context, stays), ...(person ? [person] : [])]
 }
 
 /**
  * What keeps an image that waits for no person from its deletion, also once its grace is over. `stays`: the answer of
  * `whyImageStays`.
  */
-export function deletionStops(context: StopContext, stays: Reason | null): Step[] {
+function deletionStops(context: DeletionContext, stays: Reason | null): Step[] {
   const { synced, claims, mirrors, rootInDoubt } = context
   const doubt = rootInDoubt ? null : doubtAbout(synced, mirrors)
   const blocked = synced.account
@@ -244,18 +262,17 @@ export function deletionStops(context: StopContext, stays: Reason | null): Step[
   ]
 }
 
-/** Whether the images of the entry's mirror that are in grace will be held before they go. */
-function isHeldNext(context: OutlookContext, { mirror }: EscrowRow): boolean {
-  const { synced, hold } = context
-  return willBeHeld(synced, mirror, synced.summaries.mirror(mirror), hold, runningTime(synced, context))
-}
-
-function isInGrace(context: OutlookContext, entry: EscrowRow): boolean {
+function isInGrace(context: DeletionContext, entry: EscrowRow): boolean {
   return entry.postponed === 0 && graceOf(entry, runningTime(context.synced, context)) === 'runs'
 }
 
+/** Whether a grace passes now: a daemon runs, and nothing halts the mirror. */
+function timePasses(context: DeletionContext): boolean {
+  return context.running && everythingHalted(context) === null
+}
+
 /** What a person types so that an image whose deletion waits for no person is deleted, or null. */
-function deletionWaits(context: MirrorContext, entry: EscrowRow): Step | null {
+function personStarts(context: DeletionContext, entry: EscrowRow): Step | null {
   const { synced, running } = context
   if (running || everythingHalted(context)) return null
   // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
@@ -264,21 +281,13 @@ function deletionWaits(context: MirrorContext, entry: EscrowRow): Step | null {
 }
 
 /** The step of an image that waits for the end of its grace, or for another try after the host refused its deletion. */
-function graceSteps(
-  context: OutlookContext,
-  entry: EscrowRow,
-  path: string,
-  of: 'image' | 'older' | 'first',
-  timePasses: boolean,
-): Step[] {
+function graceStep(context: DeletionContext, entry: EscrowRow, of: OfImage['of']): Step {
   const { synced, now } = context
   const running = runningTime(synced, context)
-  if (isGraceOver(entry, running)) return [step(because('goes_next', { of }))]
+  if (isGraceOver(entry, running)) return step(because('goes_next', { of }), timePasses(context) ? now : null)
   const left = entry.due_at - running
-  const minutes = Math.ceil(left / 60_000)
-  const at = timePasses ? now + left : null
-  if (entry.postponed === 0) return [step(because('grace_runs', { of, minutes }), at)]
+  const at = timePasses(context) ? now + left : null
+  if (entry.postponed === 0) return step(because('grace_runs', { of, ms: left }), at)
   const why = synced.history.of(entry).findLast(({ event }) => event === 'postponed')?.detail ?? null
-  const retry = timePasses ? [step(because('retry_now', { path }))] : []
-  return [step(because('host_refused', { of, minutes, why }), at), ...retry]
+  return step(because('host_refused', { of, ms: left, why }), at)
 }

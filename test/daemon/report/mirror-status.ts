@@ -23,6 +23,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     left_out: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
     left_out_with_image: 0,
     flat: 0,
+    kept: 0,
     perhaps_renamed: 0,
     will_be_held: false,
     oldest_unsynced: null,

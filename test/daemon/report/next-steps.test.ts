@@ -32,6 +32,7 @@ describe('why, of a picture', () => {
     expect(events(held)).toEqual(['found', 'uploaded', 'gone', 'held'])
     const path = `'${join(at.pictures, "it'\\''s/0.png")}'`
     expect(held.next.map(({ command }) => command)).toEqual([
+      null,
       expect.stringContaining('albumd restore '),
       `albumd deletions approve ${path}`,
       `albumd deletions discard ${path}`,
@@ -60,7 +61,7 @@ describe('why, of a picture', () => {
       { command: `albumd deletions discard ${path}` },
     ]
     expect(waiting.next).toMatchObject([{ at: end, command: null }, ...decide])
-    expect(steps(waiting)).toContain('about 10 more min')
+    expect(steps(waiting)).toContain('about 10 min more')
     const blocked = (code: string, running: boolean) => {
       blockedBy(at, { endpoint: 'delete', code, message: said('no'), since: now, said_at: now })
       return at.why('p.png', { now, running }).next[1]!.at
@@ -88,16 +89,25 @@ describe('why, of a picture', () => {
     const now = Date.now()
     const listed = () => listPending(config, at.synced, undefined, now)[0]!
     try {
-      expect(listed()).toMatchObject({ goes_at: expect.stringMatching(/^20/), stopped_by: [] })
+      expect(listed()).toMatchObject({
+        goes_at: expect.stringMatching(/^20/),
+        next: [{ code: 'grace_runs' }],
+      })
       const message = said('nobody there')
       blockedBy(at, { endpoint: 'delete', code: 'HOST_UNREACHABLE', message, since: now, said_at: now })
-      expect(listed()).toMatchObject({ goes_at: null, stopped_by: [{ code: 'host_away' }] })
-      expect(at.why('p.png', { now }).next[1]).toEqual(listed().stopped_by[0])
+      expect(listed()).toMatchObject({
+        goes_at: null,
+        next: [{ code: 'grace_runs' }, { code: 'host_away' }],
+      })
+      expect(at.why('p.png', { now }).next[1]).toEqual(listed().next[1])
       blockedBy(at)
       rmSync(at.pictures, { recursive: true })
       await at.pass({ graceMs: 600_000 })
-      expect(listed()).toMatchObject({ goes_at: null, stopped_by: [{ code: 'root_in_doubt' }] })
-      expect(at.why('p.png', { now }).next).toContainEqual(listed().stopped_by[0])
+      expect(listed()).toMatchObject({
+        goes_at: null,
+        next: [{ code: 'grace_runs' }, { code: 'root_in_doubt' }],
+      })
+      expect(at.why('p.png', { now }).next).toContainEqual(listed().next[1])
     } finally {
       daemon.release()
     }
@@ -157,7 +167,7 @@ describe('why, of a picture', () => {
       { command: `albumd retry ${join(at.pictures, 'p.png')}` },
     ])
     expect(steps(waiting)).toBe(
-      'the host refused to delete the image (the host said FORBIDDEN); next try when albumd has run for about 60 more min\nto try at once',
+      'the host refused to delete the image (the host said FORBIDDEN); next try when albumd has run for about 60 min more\nto try at once',
     )
     const stopped = at.why('p.png', { now, running: false })
     expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
@@ -167,7 +177,7 @@ describe('why, of a picture', () => {
     rmSync(join(at.pictures, 'p.png'))
     await at.pass({ graceMs: 600_000 })
     expect(steps(at.why('p.png', { now }))).toContain(
-      'once the grace has ended: when albumd has run for about 10 more min',
+      'once the grace has ended, when albumd has run for about 10 min more',
     )
   })
 

@@ -51,7 +51,7 @@ describe('why, of a folder', () => {
     const waiting = at.why('a')
     expect(waiting).toMatchObject({ state: 'absent', gone: { waiting: 3, held: 0, kept: 0, deleted: 0 } })
     expect(waiting.reason).toBe('the folder is gone; of the images of its pictures 3 wait to be deleted')
-    expect(waiting.next[0]!.what).toContain('about 10 more min')
+    expect(waiting.next[0]!.what).toContain('about 10 min more')
     const decisions = waiting.next.slice(1).map(({ what, command }) => `${what}: ${command}`)
     const path = join(at.pictures, 'a')
     expect(decisions).toEqual([
