@@ -56,6 +56,7 @@ export function statusInWords(status: Status, now: PageNow | null, keyRemedy = K
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
+  if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
   lines.push(...blocksInWords(status.blocks, keyRemedy))
   for (const failure of status.failures) lines.push(failureInWords(failure, status))
   return `${lines.join('\n')}\n`

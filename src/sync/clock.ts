@@ -76,15 +76,22 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
 }
 
 /**
- * Records that the records are an older copy, or made anew. What albums hold is counted anew, because images may have been
- * uploaded since the copy was made. An audit is made due at once, because an older copy still names images that were deleted
- * since. Wishes to send pictures again are forgotten, because they may have been carried out since.
+ * Records that the records are an older copy, or made anew. Images may have been uploaded or
+ * deleted since the copy was made. Wishes to send pictures again are forgotten, because they may have been carried out since.
  */
-export function noteOlder({ meta, contents, resend }: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
-  meta.set('restored', true)
+export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
+  tx.meta.set('restored', true)
+  noteOthersWork(tx)
+  tx.resend.forget()
+}
+
+/**
+ * Records that the albums may hold other images than are recorded. Each album is walked before the next upload into it, and
+ * an audit is due at once.
+ */
+export function noteOthersWork({ meta, contents }: Pick<Tx, 'meta' | 'contents'>): void {
   meta.set('audit_slot', 0)
   contents.forget()
-  resend.forget()
 }
 
 /**

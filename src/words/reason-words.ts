@@ -377,6 +377,9 @@ export const WORDS = {
   looked_for_by_sync: '"albumd sync" looks for it again',
 
   // Which machine has an album.
+  others_images: ({ album, images }: { album: string; images: number }) =>
+    `${album === '' ? "The host's root" : `Album "${album}"`} holds ${count(images, 'image')} that no picture here accounts for. ` +
+    'If another computer sends them, give each its own album, or set account.shared in both (docs/how-to/two-machines.md)',
   album_taken:
     'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or take it over when {machine} is gone for good: "albumd trust --take-album"',
   album_in_use:

@@ -42,6 +42,7 @@ const STATUS: Status = {
   restorable_since: null,
   audit: { last: null, findings: 0, under_way: false, left_off: false },
   deleted_more: null,
+  others_images: null,
   config_refused: null,
   blocks: [],
   upload_command_failed: null,

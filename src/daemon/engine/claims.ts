@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import { AlbumClaims, AlbumTaken, StoreAway } from '../../shared/claims.ts'
-import { mayArriveFor } from '../../sync/clock.ts'
+import { mayArriveFor, noteOthersWork } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -59,7 +59,12 @@ export async function openClaims(
   try {
     await claims.open(interruption.stop, take)
     if (!interruption.stop.aborted) shared.tellAlbums(albums)
-    if (meta.get('album_taken') !== null) await commit(tx => tx.meta.clear('album_taken'))
+    // Another machine has worked with the albums.
+    if (take || meta.get('album_taken') !== null)
+      await commit(tx => {
+        tx.meta.clear('album_taken')
+        noteOthersWork(tx)
+      })
   } catch (error) {
     if (error instanceof AlbumTaken) await noteTaken(error)
     throw error instanceof StoreAway ? new StateError(error.code, error.message) : error

@@ -58,6 +58,11 @@ export interface Status {
   audit: AuditStatus
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
+  /**
+   * An album that holds images which no picture here accounts for: another computer or person may put images there. Null: no
+   * look at an album has found such images, or they are gone.
+   */
+  others_images: { album: string; images: number; message: string } | null
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
   blocks: {
     code: string
@@ -191,6 +196,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     restorable_since: isoTime(restorableSince(synced, mirrorIds(config, synced))),
     audit: auditStatus(synced, running),
     deleted_more: deletedMore(synced),
+    others_images: othersImages(synced),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
       endpoint,
@@ -213,6 +219,11 @@ function mirrorIds({ mirrors }: Config, synced: Synced): number[] {
 function deletedMore({ meta }: Synced): Status['deleted_more'] {
   const more = meta.get('deleted_more')
   return more && { ...more, at: isoTime(more.at), message: inWords(because('deleted_more', more)) }
+}
+
+function othersImages({ meta }: Synced): Status['others_images'] {
+  const found = meta.get('others_images')
+  return found && { ...found, message: inWords(because('others_images', found)) }
 }
 
 /** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */

@@ -3,14 +3,15 @@ import { albumListed } from '../../records/albums.ts'
 import type { HostFailure, ImageHost, ListPage, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
-import { type Album, albumPathOf } from '../album.ts'
+import { because } from '../../words/reasons.ts'
+import { type Album, albumName, albumPathOf } from '../album.ts'
 import type { EngineContext } from '../context.ts'
 import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from './walk.ts'
 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }
 
-type ListingContext = Pick<EngineContext, 'synced' | 'host'>
+type ListingContext = Pick<EngineContext, 'synced' | 'host' | 'tell'>
 
 /**
  * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the
@@ -24,10 +25,18 @@ export class AlbumContents {
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
 
-  /** Looks at an album, only once. Answers the failure that kept the album from being looked at. */
-  lookAt(context: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+  /**
+   * Looks at an album, only once. `folder`: the folder that the album is for; null when it is for another folder than the
+   * picture's. Answers the failure that kept the album from being looked at.
+   */
+  lookAt(
+    context: ListingContext,
+    album: Album,
+    folder: number | null,
+    signal: AbortSignal,
+  ): Promise<Outcome<void>> {
     const key = album?.id ?? 0
-    const look = this.#looks.get(key) ?? this.#look(context, album, signal)
+    const look = this.#looks.get(key) ?? this.#look(context, album, folder, signal)
     this.#looks.set(key, look)
     return look.then(looked => {
       if (!looked.ok && this.#looks.get(key) === look) this.#looks.delete(key)
@@ -69,7 +78,12 @@ export class AlbumContents {
     this.#unrecorded.clear()
   }
 
-  async #look({ synced, host }: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
+  async #look(
+    { synced, host, tell }: ListingContext,
+    album: Album,
+    folder: number | null,
+    signal: AbortSignal,
+  ): Promise<Outcome<void>> {
     // A picture that is uploaded without an album lands in the account's default album (§4.1). While the default album is
     // not known, it may be any album, so all albums are walked.
     const everywhere = album === null && synced.meta.get('default_album') !== ''
@@ -85,11 +99,18 @@ export class AlbumContents {
       : await walkWhole(host, album?.remote_id ?? null, signal)
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.settled) return { ok: false, failure: listingChanges }
-    await this.#remember(synced, album, everywhere ? withoutMirrored(synced, walk.value) : walk.value)
+    const here = await this.#remember(
+      synced,
+      album,
+      everywhere ? withoutMirrored(synced, walk.value) : walk.value,
+    )
+    if (folder !== null)
+      await noteOthers({ synced, tell }, albumName(synced, album?.id ?? null), folder, here)
     return { ok: true, value: undefined }
   }
 
-  async #remember(synced: Synced, album: Album, walk: Walk): Promise<void> {
+  /** Answers the unrecorded images in the album itself. */
+  async #remember(synced: Synced, album: Album, walk: Walk): Promise<ListedImage[]> {
     const listed = unrecordedIn(synced, walk.images)
     const here = listed.filter(image => image.album === (album?.remote_id ?? null))
     const rows = await synced.commit(tx => {
@@ -100,7 +121,30 @@ export class AlbumContents {
     })
     const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
     this.#unrecorded.set(album?.id ?? 0, Map.groupBy(images, keyOf))
+    return here
   }
+}
+
+/**
+ * Tells a person once when an album holds images whose names no picture of its folder has. Another computer that mirrors
+ * into the album could delete images that this one uses. `unrecorded`: the unrecorded images in the album.
+ */
+async function noteOthers(
+  { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
+  album: string,
+  folder: number,
+  unrecorded: readonly ListedImage[],
+): Promise<void> {
+  const known = synced.meta.get('others_images')
+  if (unrecorded.length === 0 ? known === null : known !== null && known.album !== album) return
+  const own = new Set(synced.files.ofFolder(folder).map(keyOf))
+  const images = unrecorded.filter(image => image.name !== undefined && !own.has(keyOf(image))).length
+  if (images === (known?.images ?? 0)) return
+  const found = { album, images }
+  await synced.commit(tx =>
+    images > 0 ? tx.meta.set('others_images', found) : tx.meta.clear('others_images'),
+  )
+  if (known === null) tell({ event: 'others_images', ...found, message: because('others_images', found) })
 }
 
 /**
@@ -144,7 +188,7 @@ function withoutMirrored({ mirrors, folders }: Synced, walk: Walk): Walk {
 }
 
 /** The name under which images are grouped. Images that are listed without a name have the name ''. */
-function keyOf({ name }: ListedImage): string {
+function keyOf({ name }: Pick<ListedImage, 'name'>): string {
   return name === undefined ? '' : plainName(name)
 }
 

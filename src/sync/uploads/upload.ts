@@ -157,7 +157,8 @@ export class Uploader {
       if (!found.ok || found.value === undefined) return found
       const album = found.value ?? this.#default.known(this.#run) ?? null
       if (album && isLeaving(this.#run.synced, album)) return { ok: false, failure: leaving }
-      const looked = await contents.lookAt(this.#run, album, signal)
+      const own = liesFlat(synced, job.albumPath, album) ? null : job.file.folder
+      const looked = await contents.lookAt(this.#run, album, own, signal)
       if (looked.ok || blind) {
         await this.#noteAlbum(job, album)
         return { ok: true, value: album }

@@ -111,6 +111,14 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
     expect(late.err).toContain('belongs to the machine laptop')
     const status = JSON.parse((await two.albumd('status', '--json')).out)
     expect(status).toMatchObject({ waits_for: null, mirrors: [{ state: 'idle' }] })
+    // What the records of the first machine say is older than the work of the second one.
+    one.write('c.png', png(5, 2).bytes)
+    expect(await one.albumd('trust', '--take-album')).toMatchObject({ code: 0 })
+    const again = await one.albumd('sync')
+    expect(again).toMatchObject({ code: 0 })
+    expect(again.out).toContain('compared with what the host holds first')
+    expect(again.out).toContain('Album "Photos" holds 1 image that no picture here accounts for')
+    expect((await one.albumd('status')).out).toMatch(/^others {2}Album "Photos" holds 1 image/m)
   })
 
   it('have a name each: the doctor tells of a second machine with the same name', async () => {

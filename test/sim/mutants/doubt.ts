@@ -143,7 +143,7 @@ export const DOUBT: readonly Mutant[] = [
   {
     name: 'albums are not looked into before the first upload',
     file: 'sync/uploads/upload.ts',
-    find: 'const looked = await contents.lookAt(this.#run, album, signal)',
+    find: 'const looked = await contents.lookAt(this.#run, album, own, signal)',
     replace: 'const looked = { ok: true } as Awaited<ReturnType<typeof contents.lookAt>>',
     why: 'a lost state sends everything again',
     seed: 1,

@@ -108,6 +108,29 @@ describe('a new state against a host that holds the pictures', () => {
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ linked: 0, synced: 2 })
   })
 
+  it('tells once of images that no picture here accounts for, before anything is sent', async () => {
+    const workshop = await filled(['a.png'])
+    for (const name of ['other.png', 'another.png']) await albumWith(workshop, name, green)
+    workshop.write('new.png', png(9, 9).bytes)
+    const { synced, parts } = await afresh(workshop)
+    const told = () => workshop.events.filter(({ event }) => event === 'others_images')
+    expect(told()).toMatchObject([{ album: 'Photos', images: 2 }])
+    const order = workshop.events.map(({ event }) => event)
+    expect(order.lastIndexOf('picture_uploaded')).toBeGreaterThan(order.indexOf('others_images'))
+    expect(
+      order.slice(order.indexOf('others_images')).filter(event => event === 'picture_uploaded'),
+    ).toHaveLength(1)
+    expect(synced.meta.get('others_images')).toEqual({ album: 'Photos', images: 2 })
+    // The next process finds one that it has a picture for by now, and says nothing again.
+    workshop.write('other.png', green)
+    await workshop.pass({ ...parts, contents: new AlbumContents() })
+    expect(synced.meta.get('others_images')).toEqual({ album: 'Photos', images: 1 })
+    workshop.write('another.png', green)
+    await workshop.pass({ ...parts, contents: new AlbumContents() })
+    expect(synced.meta.get('others_images')).toBeNull()
+    expect(told()).toHaveLength(1)
+  })
+
   it('says what is ambiguous and guesses nothing', async () => {
     const workshop = await openWorkshop()
     await albumWith(workshop, 'red.png', red)
