@@ -35,21 +35,40 @@ export const putCommand = configCommand(
     const places = await locationsToActOn(config, files)
     const waits = await notReady(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
+    const known = json ? () => {} : addressPrinter(places.map(pathOfPlace))
     const before = await results(config, places, null)
+    for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
-    const outcome = isThere
-      ? null
-      : await send(config, places.map(pathOfPlace), waits, interrupts, quiet ? () => {} : sayAside)
+    const shown = { say: quiet ? () => {} : sayAside, known }
+    const outcome = isThere ? null : await send(config, places.map(pathOfPlace), waits, interrupts, shown)
     const sent = outcome === null ? before : await results(config, places, outcome)
+    for (const { path, cdn_url } of sent) known(path, cdn_url)
     if (json) printJson({ pictures: sent })
-    else
-      for (const { path, cdn_url, reason } of sent)
-        if (cdn_url !== null) printLine(cdn_url)
-        else sayAside(`${path}: ${reason}`)
+    else for (const { path, reason } of sent) if (reason !== null) sayAside(`${path}: ${reason}`)
     if (sent.every(({ cdn_url }) => cdn_url !== null)) return EXIT.inSync
     return outcome?.refused ? EXIT.refused : EXIT.left
   },
 )
+
+/**
+ * Answers a function that prints addresses in the order of the arguments, each once the pictures before it have ended. A null
+ * address: the picture has none.
+ */
+function addressPrinter(paths: readonly string[]): (path: string, address: string | null) => void {
+  const known = new Map<string, string | null>()
+  const printed = new Set<number>()
+  return (path, address) => {
+    known.set(path, address)
+    for (const [n, at] of paths.entries()) {
+      if (printed.has(n)) continue
+      const next = known.get(at)
+      if (next === undefined) return
+      if (next === null) continue
+      printLine(next)
+      printed.add(n)
+    }
+  }
+}
 
 function pathOfPlace({ mirror, path }: MirrorLocation): string {
   return `${mirror.folder}/${path}`
@@ -81,6 +100,9 @@ async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, 
 function isNotReady(reason: string): Why {
   return { code: 'NOT_READY', reason, again: null }
 }
+
+/** A person ended the command before the picture was on the host. */
+const INTERRUPTED: Why = { code: 'INTERRUPTED', reason: 'interrupted', again: null }
 
 /** The events after which nothing more happens with a picture in this pass. */
 const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
@@ -121,11 +143,18 @@ async function send(
   paths: string[],
   waits: Map<string, Why>,
   { stop, cut }: { stop: AbortSignal; cut: AbortSignal },
-  say: (line: string) => void,
+  { say, known }: { say(line: string): void; known(path: string, address: string | null): void },
 ): Promise<Outcome> {
+  const { isListening } = await import('../../daemon/state/socket-path.ts')
+  const { stateFiles } = await import('../../daemon/state/claim.ts')
+  const unsent = async () => {
+    const byDaemon = await isListening(stateFiles(config.state_dir).control)
+    return { waits, byDaemon, refused: false }
+  }
+  const left = new Set(paths.filter(path => !waits.has(path)))
+  if (left.size === 0) return unsent()
   const { PLAN_REMEDY, stoppedInWords } = await import('../one-pass.ts')
   const done = new AbortController()
-  const left = new Set(paths)
   const tell = (told: SpokenEvent) => {
     if (told.event === 'host_silent') say(told.message)
     if (!('path' in told)) return
@@ -133,11 +162,13 @@ async function send(
     if (told.event === 'picture_waits') waits.set(path, isNotReady(told.message))
     if (!ENDS.has(told.event)) return
     left.delete(path)
+    if (told.event !== 'picture_uploaded' && told.event !== 'picture_unchanged') known(path, null)
+    else if ('cdn_url' in told && told.cdn_url !== null) known(path, told.cdn_url)
     if (left.size === 0) done.abort()
   }
   const leave = AbortSignal.any([stop, done.signal])
   try {
-    const request = { pruneIgnored: false, paths, alone: true }
+    const request = { pruneIgnored: false, paths: [...left], alone: true }
     const { result, byDaemon } = await carryOut(config, 'sync', request, { stop, cut }, { tell }, leave)
     const { paused } = result
     const [stopped] = result.stopped
@@ -151,12 +182,14 @@ async function send(
         ? { again: result.uploads_go_on, sooner: inWords(because('quota_raised')) }
         : !needsPerson(failure.code) && { again: null }),
     })
-    const all = paused ? { code: 'PAUSED', reason: pauseInWords(paused) } : stopped && ofStop(stopped)
+    const ofAll = stop.aborted ? INTERRUPTED : stopped && ofStop(stopped)
+    const all = paused ? { code: 'PAUSED', reason: pauseInWords(paused) } : ofAll
     if (all) for (const path of left) waits.set(path, all)
-    return { waits, byDaemon, refused: result.verdict === 'refused' }
+    return { waits, byDaemon, refused: !stop.aborted && result.verdict === 'refused' }
   } catch (error) {
-    if (!done.signal.aborted || (error as { code?: string }).code !== 'LEFT') throw error
-    return { waits, byDaemon: true, refused: false }
+    if (!leave.aborted || (error as { code?: string }).code !== 'LEFT') throw error
+    for (const path of left) waits.set(path, INTERRUPTED)
+    return unsent()
   }
 }
 
@@ -179,7 +212,7 @@ interface Sent {
   /** Null: the picture as it is now is not on the host. */
   cdn_url: string | null
   /**
-   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. PAUSED: albumd is paused. WAITS: for
+   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the command. PAUSED: albumd is paused. WAITS: for
    * something else. Every other code is a failure's or the host's. Null: it is there.
    */
   code: string | null

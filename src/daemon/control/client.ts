@@ -30,6 +30,11 @@ export async function askDaemon<N extends CommandName>(
 ): Promise<{ done: ResultOf<N> } | null> {
   const body: Asking = { version, config: fingerprintOf(config), request: asked }
   let answer: IncomingMessage | null = null
+  let hasBegun = false
+  const begun = () => {
+    hasBegun = true
+    output.begun()
+  }
   try {
     answer = await post(file, `/commands/${name}`, JSON.stringify(body), leave)
     if (answer === null) return null
@@ -38,7 +43,7 @@ export async function askDaemon<N extends CommandName>(
       const line = JSON.parse(text) as Line
       if ('done' in line) return line as { done: ResultOf<N> }
       if ('failed' in line) throw refused(line.failed)
-      hear(line, output)
+      hear(line, { ...output, begun })
     }
   } catch (error) {
     // Whether the daemon ended after the connection was made.
@@ -50,7 +55,9 @@ export async function askDaemon<N extends CommandName>(
   throw leave.aborted
     ? new Refused(
         'LEFT',
-        'Left: the daemon goes on with what it has begun. "albumd status" shows how far it is',
+        hasBegun
+          ? 'Left: the daemon goes on with the command. "albumd status" shows how far it is'
+          : 'Left before the daemon began with the command, so it is not done. Run the command again',
       )
     : new Refused(
         'DAEMON_ENDED',

@@ -85,8 +85,8 @@ const PAUSE_MS = 100
 
 /**
  * Does `work`, and does it again while another albumd has the state that `work` locks first of all. So commands that end by
- * themselves queue. Throws LockedError where one process stays for too long, where `daemonHasIt`, where `stop` is aborted,
- * and where an albumd with another state has a root, because that is most likely a daemon.
+ * themselves queue. Throws LockedError where one process stays for too long, where `daemonHasIt`, and where an albumd with
+ * another state has a root, because that is most likely a daemon. Throws WaitEnded where `stop` is aborted.
  */
 export async function whenFree<T>(
   work: () => T | Promise<T>,
@@ -112,8 +112,17 @@ export async function whenFree<T>(
         isTold = true
       }
       await clock.sleep(PAUSE_MS, stop)
-      if (stop.aborted) throw error
+      if (stop.aborted) throw new WaitEnded(pid)
     }
+  }
+}
+
+/** A person ended the wait for another albumd. */
+class WaitEnded extends Error {
+  readonly code = 'LEFT'
+
+  constructor(pid: number | null) {
+    super(inWords(because('wait_ended', { pid })))
   }
 }
 

@@ -143,7 +143,10 @@ describe('the control socket', () => {
     served.open()
     await served.start()
     const leaving = new AbortController()
-    const left = expect(discard(served, leaving.signal)).rejects.toMatchObject({ code: 'LEFT' })
+    const left = expect(discard(served, leaving.signal)).rejects.toMatchObject({
+      code: 'LEFT',
+      message: expect.stringContaining('so it is not done'),
+    })
     await once(served.queue.asked, 'abort')
     leaving.abort()
     await left

@@ -45,6 +45,40 @@ describe('put', () => {
     expect(ran.sort()).toEqual(['a.png', 'b.png'])
   })
 
+  it('prints an address before notify.on_upload has ended', async () => {
+    const stage = await setStage()
+    const go = join(stage.home, 'go')
+    stage.configure({ notify: { on_upload: `until [ -e '${go}' ]; do sleep 0.1; done` } })
+    for (const [n, path] of ['a.png', 'b.png'].entries()) stage.write(path, png(3 + n, 2).bytes)
+    const put = startAlbumd(stage, ['put', 'b.png', 'a.png'])
+    await expect.poll(() => put.out().split('\n'), { timeout: 30_000 }).toHaveLength(3)
+    writeFileSync(go, '')
+    expect(await put.ended).toMatchObject({ code: 0 })
+    const { pictures } = await stage.json('put', 'b.png', 'a.png')
+    expect(put.out().trimEnd().split('\n')).toEqual(
+      pictures.map(({ cdn_url }: { cdn_url: string }) => cdn_url),
+    )
+  })
+
+  it('asks the host nothing for a picture that is empty', async () => {
+    let requests = 0
+    const host = createServer((_, answer) => {
+      requests++
+      answer.writeHead(500).end()
+    }).listen(0, '127.0.0.1')
+    await once(host, 'listening')
+    const stage = await setStage()
+    const base_url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/api/v1`
+    stage.configure({ host: { base_url, api_key_file: 'api-key' } })
+    stage.write('empty.png', '')
+    expect(await stage.here('put', 'empty.png')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/empty\.png: File is empty.*; put it again, or start "albumd run"\n$/),
+    })
+    expect(requests).toBe(0)
+    host.close()
+  })
+
   it('sends and deletes nothing else, and says what a picture waits for', async () => {
     const stage = await setStage({ pictures: { 'a/old.png': png(2, 2).bytes } })
     rmSync(join(stage.pictures, 'a/old.png'))
@@ -126,7 +160,10 @@ describe('put', () => {
       const said = () => waits.err() + waits.out()
       await expect.poll(said).toMatch(/127\.0\.0\.1:\d+ has not answered for 5 s; albumd waits for it\n/)
       for (const _ of args) waits.kill('SIGINT')
-      await waits.ended
+      const { code } = await waits.ended
+      expect(code).toBe(3)
+      if (args[0] === 'put')
+        expect(waits.err()).toMatch(/new\.png: interrupted; put it again, or start "albumd run"\n$/)
       expect(said().match(/has not answered/g)).toHaveLength(1)
     }
     silent.close()
