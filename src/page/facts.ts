@@ -4,7 +4,7 @@ import type { Session } from '../daemon/commands/queue.ts'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
 import { type Alert, healthOf, waitsAlert } from '../daemon/notify/health.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
-import { type Status, statusOf } from '../daemon/report/status.ts'
+import { readStatus, type Status, statusOf } from '../daemon/report/status.ts'
 import { realDisk } from '../local/disk.ts'
 import { leftOutBelow } from '../sync/outlook/index.ts'
 import { inWords } from '../words/reasons.ts'
@@ -89,8 +89,16 @@ export function readAlerts(daemon: DaemonView | null, now: number, quietMs: numb
   const problem = daemon?.problem() ?? null
   if (problem !== null) return [problem]
   try {
-    const session = daemon?.queue.session
-    return session ? readHealth(session, now, quietMs).alerts : []
+    if (daemon === null) return []
+    const { session } = daemon.queue
+    if (session) return readHealth(session, now, quietMs).alerts
+    // Between two sessions the records are read as `albumd status` reads them.
+    const config = daemon.config()
+    const status = readStatus(config, now)
+    const { waits_for: waits } = status
+    return waits
+      ? [waitsAlert(waits.code, waits.message)]
+      : healthOf(status, config.notify.max_age, now, quietMs).alerts
   } catch (error) {
     return [waitsAlert('STATE', (error as Error).message)]
   }

@@ -1,7 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { oneDay } from '../e2e/stage/stage.ts'
+import { readConfig } from '../../src/cli/read-config.ts'
+import { CommandQueue } from '../../src/daemon/commands/queue.ts'
+import { readAlerts } from '../../src/page/facts.ts'
+import { oneDay, setStage } from '../e2e/stage/stage.ts'
 import { png } from '../pictures.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
 
@@ -103,4 +106,18 @@ it('metrics tell what was done and what is left; health turns when something nee
     [`albumd_mirror_guarded{${mirror}}`]: 1,
   })
   expect(await daemon.stop()).toBe(0)
+})
+
+it('health tells between two sessions what the records tell, as status does', async () => {
+  const stage = await setStage()
+  stage.write('red.png', png(3, 2).bytes)
+  writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
+  expect(await stage.pass()).toMatchObject({ exit_code: 5 })
+  const config = await readConfig(stage.config)
+  const alertsWith = (state_dir: string) => {
+    const queue = new CommandQueue()
+    return readAlerts({ config: () => ({ ...config, state_dir }), queue, problem: () => null }, Date.now(), 0)
+  }
+  expect(alertsWith(config.state_dir)).toContainEqual(expect.objectContaining({ code: 'INVALID_API_KEY' }))
+  expect(alertsWith(join(stage.home, 'new'))).toEqual([])
 })

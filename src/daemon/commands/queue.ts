@@ -57,12 +57,14 @@ const SILENT: CommandOutput = { tell() {}, say() {}, progress() {} }
  */
 export class CommandQueue {
   #session: Session | null = null
-  /** Why commands are refused. Null: commands are carried out, at the latest when a session is open again. */
+  /** Why commands were refused last. Null: a session was open since, or none has failed. */
   #closed: Refused | null = null
   readonly #queue: QueuedCommand[] = []
   readonly #begun = new Set<QueuedCommand>()
   readonly #asked = new Bell()
   #stateError: StateError | null = null
+  /** Called before a command that sends requests waits for its turn, so that it is carried out with the key of that moment. */
+  renewKey: () => Promise<void> = async () => {}
 
   /** Begins a session. From now on commands are carried out. */
   open(session: Session): void {
@@ -75,9 +77,13 @@ export class CommandQueue {
     this.#session = null
   }
 
-  /** Refuses all commands until the next `open`. */
+  /**
+   * Refuses the commands that wait. The daemon ends, or its state failed. After the state has failed, a new command has the
+   * daemon try the state again at once: see `asked`.
+   */
   close(why: Refused): void {
     this.#closed = why
+    this.#asked.heard()
     for (const command of this.#queue.splice(0)) command.refuse(why)
   }
 
@@ -89,17 +95,18 @@ export class CommandQueue {
     return this.#session
   }
 
-  /** Aborted while a command waits: the pass under way then ends early, and the loop does not rest. */
+  /** Aborted while a command waits: the pass under way then ends early, and the loop does not rest, nor does the supervisor. */
   get asked(): AbortSignal {
     return this.#asked.signal
   }
 
   /** Resolves with the command's result. Rejects with Refused, or with the command's error. */
-  ask<Request, Result>(
-    { carryOut, atOnce }: Pick<Command<Request, Result>, 'carryOut' | 'atOnce'>,
+  async ask<Request, Result>(
+    { carryOut, atOnce, needsHost }: Pick<Command<Request, Result>, 'carryOut' | 'atOnce' | 'needsHost'>,
     request: Request,
     { output = SILENT, left, begun = () => {} }: Asker = {},
   ): Promise<Result> {
+    if (needsHost) await this.renewKey()
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const start = async () => {
       const { failed, engine, loop, ...session } = this.#session!
@@ -114,7 +121,7 @@ export class CommandQueue {
         if (why instanceof StateError) this.#stateError = why
       }
     }
-    if (this.#closed) reject(this.#closed)
+    if (this.#closed?.code === ENDED.code) reject(this.#closed)
     else if (atOnce && this.#session) void start().then(() => this.#asked.ring())
     else {
       this.#queue.push({ start, refuse: reject, left, output })

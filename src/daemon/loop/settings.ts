@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { statSync, unwatchFile, watchFile } from 'node:fs'
 import { keyFileOf } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -6,6 +6,7 @@ import { type CommandQueue, RENEWED } from '../commands/queue.ts'
 import type { Access } from '../engine/remote.ts'
 import type { Bus } from '../events.ts'
 import type { ServiceManager } from '../notify/service-manager.ts'
+import { orNull } from '../or-null.ts'
 import type { RootLocks } from '../state/claim.ts'
 import { refuseOther } from '../state/state.ts'
 
@@ -27,7 +28,10 @@ export interface Renewable {
   onTaken(settings: Settings): void
 }
 
-/** How often the key's file is looked at. A person who has changed the key wants to see soon whether it works. */
+/**
+ * How often the key's file is looked at. A command that sends requests looks at the file too. A person who has changed the key
+ * wants to see soon whether it works.
+ */
 const KEY_FILE_MS = 10_000
 
 /** The settings of a running daemon, which a person may replace. */
@@ -59,10 +63,13 @@ export function openSettings(
   let replaced = new AbortController()
   let latest = Promise.resolve()
   let keyFile: string | null = null
+  /** What tells the key's file, as it was when it was last read, from a changed one. */
+  let keyMark: string | null = null
   let hasEnded = false
 
-  function inTurn(work: () => Promise<void>): void {
+  function inTurn(work: () => Promise<void>): Promise<void> {
     latest = latest.then(() => (hasEnded ? undefined : work()))
+    return latest
   }
 
   /** Takes settings, after the same checks as at the start. `synced`: the state, or null where it is not open. */
@@ -137,22 +144,28 @@ export function openSettings(
     }
   }
 
+  /** Reads the key when its file is another one than was read last. A missing file is probably being replaced. */
+  function renewKey(from: Renewable): Promise<void> {
+    const mark = keyFile === null ? null : markOf(keyFile)
+    if (mark === null || mark === keyMark) return latest
+    keyMark = mark
+    return inTurn(() => readKey(from))
+  }
+
   function watchKeyFile(from: Renewable): void {
     const file = keyFileOf(current.config, process.env)?.file ?? null
     if (file === keyFile) return
     if (keyFile !== null) unwatchFile(keyFile)
     keyFile = file
     if (file === null) return
-    // A link is followed, because secrets are often replaced by changing a link. A file that is missing is probably being
-    // replaced, so only a file that exists is read.
-    watchFile(file, { interval: KEY_FILE_MS, persistent: false }, ({ nlink }) => {
-      if (nlink > 0) inTurn(() => readKey(from))
-    })
+    keyMark = markOf(file)
+    watchFile(file, { interval: KEY_FILE_MS, persistent: false }, () => void renewKey(from))
   }
 
   if (from) {
-    from.onAsked(() => inTurn(() => readConfig(from).then(() => watchKeyFile(from))))
+    from.onAsked(() => void inTurn(() => readConfig(from).then(() => watchKeyFile(from))))
     watchKeyFile(from)
+    queue.renewKey = () => renewKey(from)
   }
   return {
     get current() {
@@ -171,4 +184,10 @@ export function openSettings(
       await latest
     },
   }
+}
+
+/** A link is followed, because secrets are often replaced by changing a link. Null: there is no such file. */
+function markOf(file: string): string | null {
+  const stats = orNull(() => statSync(file, { bigint: true }))
+  return stats && `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`
 }

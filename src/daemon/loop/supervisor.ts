@@ -131,7 +131,7 @@ export async function supervise(
     }
   }
   try {
-    await keepTrying(attempt, tellProblem, systemClock, interruption.stop)
+    await keepTrying(attempt, tellProblem, systemClock, interruption.stop, () => queue.asked)
   } finally {
     queue.close(ENDED)
     await settings.close()
@@ -266,14 +266,15 @@ const LAST_MS = 60_000
 /**
  * Does the work, and does it again when the state failed and may work later: after a second, then with growing pauses
  * of at most a minute. `work` calls `works` once the state is in use, and `allIsWell` after a pass. `tell` is called once
- * for each error, and with null when the error is over. Resolves when the work does, or when `stop` is aborted
- * during a pause. Throws every other error.
+ * for each error, and with null when the error is over. `asked` ends a pause, because a person waits for an answer.
+ * Resolves when the work does, or when `stop` is aborted during a pause. Throws every other error.
  */
 export async function keepTrying(
   work: (allIsWell: () => void, works: () => void) => Promise<void>,
   tell: (problem: Alert | null) => void,
   clock: Clock,
   stop: AbortSignal,
+  asked: () => AbortSignal = () => stop,
 ): Promise<void> {
   let waitMs = FIRST_MS
   let said: string | null = null
@@ -297,7 +298,7 @@ export async function keepTrying(
       if (said !== error.message) tell(waitsAlert(error.code, message))
       said = error.message
     }
-    if (!stop.aborted) await clock.sleep(waitMs, stop)
+    if (!stop.aborted) await clock.sleep(waitMs, AbortSignal.any([stop, asked()]))
     if (stop.aborted) return
     waitMs = Math.min(waitMs * 2, LAST_MS)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
-import type { CommandContext, CommandOutput } from '../../../src/daemon/commands/command.ts'
-import { CommandQueue, type Session } from '../../../src/daemon/commands/queue.ts'
+import { type CommandContext, type CommandOutput, Refused } from '../../../src/daemon/commands/command.ts'
+import { CommandQueue, ENDED, type Session } from '../../../src/daemon/commands/queue.ts'
 import type { Engine } from '../../../src/daemon/engine/engine.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 import { StateError } from '../../../src/synced/state-error.ts'
@@ -82,6 +82,39 @@ describe('commands in the queue', () => {
     queue.open(session!)
     await queue.carryOut()
     expect(await later).toBe('done')
+  })
+
+  it('have a state that failed tried again, and are answered by what comes of the try', async () => {
+    const queue = openQueue()
+    const { session } = queue
+    const full = new Refused('STATE_FULL', 'no room')
+    queue.leave()
+    queue.close(full)
+    const still = expect(ask(queue, async () => 'done')).rejects.toBe(full)
+    expect(queue.asked.aborted).toBe(true)
+    queue.close(full)
+    await still
+    expect(queue.asked.aborted).toBe(false)
+    const later = ask(queue, async () => 'done')
+    queue.open(session!)
+    await queue.carryOut()
+    expect(await later).toBe('done')
+    queue.close(ENDED)
+    await expect(ask(queue, async () => 'done')).rejects.toBe(ENDED)
+  })
+
+  it('that need the host wait until the key of that moment is taken', async () => {
+    const queue = openQueue()
+    const steps: string[] = []
+    queue.renewKey = async () => void steps.push('key')
+    const carryOut = async () => void steps.push('work')
+    const asked = [queue.ask({ carryOut, needsHost: true }, null), queue.ask({ carryOut }, null)]
+    await expect.poll(() => queue.asked.aborted).toBe(true)
+    await Promise.resolve()
+    await queue.carryOut()
+    await Promise.all(asked)
+    expect(steps.toSorted()).toEqual(['key', 'work', 'work'])
+    expect(steps[0]).toBe('key')
   })
 
   it('are dropped when their asker has gone before they began', async () => {

@@ -7,7 +7,11 @@ import { VirtualClock } from '../virtual-clock.ts'
 const MINUTE = 60_000
 
 /** Tries work that fails once with each of these codes, and then runs until it is stopped. */
-function start(codes: readonly string[], wellAfter: (tries: number) => boolean = () => false) {
+function start(
+  codes: readonly string[],
+  wellAfter: (tries: number) => boolean = () => false,
+  asked?: () => AbortSignal,
+) {
   const clock = new VirtualClock()
   const stop = new AbortController()
   const said: (Alert | null)[] = []
@@ -20,7 +24,7 @@ function start(codes: readonly string[], wellAfter: (tries: number) => boolean =
     allIsWell()
     await clock.sleep(Number.MAX_SAFE_INTEGER, stop.signal)
   }
-  const ended = keepTrying(work, trouble => said.push(trouble), clock, stop.signal)
+  const ended = keepTrying(work, trouble => said.push(trouble), clock, stop.signal, asked)
   onTestFinished(async () => {
     stop.abort()
     await ended.catch(() => {})
@@ -88,6 +92,15 @@ describe('work on a state that fails', () => {
     await clock.pass(MINUTE)
     await ended
     expect(tries).toBe(3)
+  })
+
+  it('is tried again at once when a person asks for something', async () => {
+    const asked = new AbortController()
+    const { clock, tries } = start(['STATE_FULL'], undefined, () => asked.signal)
+    await clock.pass(10)
+    asked.abort()
+    await clock.pass(1)
+    expect(tries).toEqual([0, 10])
   })
 
   it('ends when it is interrupted during a pause', async () => {

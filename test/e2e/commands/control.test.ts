@@ -214,8 +214,12 @@ describe('SIGHUP', () => {
     await daemon.told('uploads_stopped')
     expect(await stage.here('sync')).toMatchObject({ code: 5 })
     writeFileSync(file, key)
-    await daemon.told('key_taken')
+    // The key is looked at when a command comes, and taken once.
+    expect(await stage.here('sync')).toMatchObject({ code: 0, err: '' })
     await daemon.told('picture_uploaded')
+    expect(daemon.events().filter(({ event }) => event === 'key_taken')).toHaveLength(1)
+    writeFileSync(file, key)
+    await daemon.told('key_taken', 2)
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect((await stage.status()).blocks).toEqual([])
     expect(await daemon.stop()).toBe(0)
