@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Argv, CommandModule, InferredOptionTypes } from 'yargs'
 import type { Config } from '../config/schema.ts'
+import type { MirrorLocation } from '../sync/outlook/index.ts'
+import type { Synced } from '../synced/synced.ts'
 import { exitCodesInHelp, Problem } from './problem.ts'
 import { type OnInterrupts, withInterrupts } from './terminal/interrupts.ts'
 
@@ -121,4 +123,33 @@ export async function pathToActOn(config: Config, path: string | undefined): Pro
   const [place] = places
   const isElsewhere = place !== undefined && places.length === 1 && place.path !== given
   return isElsewhere ? fullPath(place.mirror.folder, place.path) : given
+}
+
+/**
+ * Answers a function that finds the locations which a path of a command line names: one or several; without a path all
+ * mirrors. The function throws Problem for a path in no mirror, and for a path that neither disk nor records know.
+ */
+export async function locator(config: Config) {
+  const { because, inWords } = await import('../words/reasons.ts')
+  const { printable } = await import('../words/text.ts')
+  const { isKnownAt, locationsOf } = await import('../daemon/report/mirrored-pictures.ts')
+  return (synced: Synced, path: string | undefined): MirrorLocation[] => {
+    const places = locationsOf(config, synced, pathArgument(path))
+    if (places.length === 0)
+      throw new Problem(
+        printable(inWords(because('in_no_mirror', { path: path ?? '', mirrors: config.mirrors }))),
+      )
+    if (path !== undefined && !places.some(place => isKnownAt(synced, place)))
+      throw new Problem(`${printable(path)}: ${inWords(because('not_known'))}`)
+    return places
+  }
+}
+
+/** The locations that paths of a command line name. Throws Problem as `locator` tells. */
+export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
+  // Without a path, a damaged state must not be read: sync sets it aside.
+  if (paths.length === 0) return []
+  const { readState } = await import('../daemon/state/state.ts')
+  const locate = await locator(config)
+  return readState(config, synced => paths.flatMap(path => locate(synced, path)))
 }

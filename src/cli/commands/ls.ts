@@ -1,13 +1,11 @@
 import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
-import type { MirrorLocation } from '../../sync/outlook/index.ts'
-import type { Synced } from '../../synced/synced.ts'
-import { because, inWords } from '../../words/reasons.ts'
 import { count, printable } from '../../words/text.ts'
-import { configCommand, flag, jsonOption, pathArgument } from '../options.ts'
-import { EXIT, Problem, sayStateProblem } from '../problem.ts'
+import { configCommand, flag, jsonOption, locator, pathArgument } from '../options.ts'
+import { EXIT, sayStateProblem } from '../problem.ts'
 import { FORMATS, listing, needsAddress } from '../terminal/listing-formats.ts'
 import { SCHEMA, sayAside, writeOut } from '../terminal/output.ts'
+import { stateInWords } from './why.ts'
 
 export const lsCommand = configCommand(
   options =>
@@ -42,10 +40,12 @@ export const lsCommand = configCommand(
         return EXIT.inSync
       }
       const found = places.map(place => recordedAt(synced, place))
+      let listed = 0
       let unknown = 0
       function* pictures(): Generator<MirroredPicture> {
         for (const at of found)
           for (const picture of picturesOf(at)) {
+            listed++
             if (picture.url === null) unknown++
             yield picture
           }
@@ -55,10 +55,20 @@ export const lsCommand = configCommand(
       await writeOut(process.stdout, json ? inObject(lines) : lines)
       if (unknown > 0 && needsAddress(format))
         sayAside(`Left out: ${count(unknown, 'picture')} whose ${UNKNOWN}`)
+      if (listed === 0 && path !== undefined) await sayWhyNot(config, path)
       return EXIT.inSync
     })
   },
 )
+
+/** Says why nothing at or below a known path is listed. */
+async function sayWhyNot(config: Config, path: string): Promise<void> {
+  const { explainPath } = await import('../../daemon/report/explain.ts')
+  for (const explained of await explainPath(config, pathArgument(path)!, Date.now()))
+    sayAside(
+      `Nothing on the host for ${printable(path)} (${stateInWords(explained)}). "albumd why PATH" tells more`,
+    )
+}
 
 function* inObject(lines: Iterable<string>): Generator<string> {
   yield `{"schema":${SCHEMA},"pictures":`
@@ -68,30 +78,3 @@ function* inObject(lines: Iterable<string>): Generator<string> {
 
 export const UNKNOWN =
   'delivery address is not known. "albumd adopt --verify" finds it out, after one upload of albumd\'s own'
-
-/**
- * Answers a function that finds the locations which a path of a command line names: one or several; without a path all
- * mirrors. The function throws Problem for a path in no mirror, and for a path that neither disk nor records know.
- */
-export async function locator(config: Config) {
-  const { isKnownAt, locationsOf } = await import('../../daemon/report/mirrored-pictures.ts')
-  return (synced: Synced, path: string | undefined): MirrorLocation[] => {
-    const places = locationsOf(config, synced, pathArgument(path))
-    if (places.length === 0)
-      throw new Problem(
-        printable(inWords(because('in_no_mirror', { path: path ?? '', mirrors: config.mirrors }))),
-      )
-    if (path !== undefined && !places.some(place => isKnownAt(synced, place)))
-      throw new Problem(`${printable(path)}: ${inWords(because('not_known'))}`)
-    return places
-  }
-}
-
-/** The locations that paths of a command line name. Throws Problem as `locator` tells. */
-export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
-  // Without a path, a damaged state must not be read: sync sets it aside.
-  if (paths.length === 0) return []
-  const { readState } = await import('../../daemon/state/state.ts')
-  const locate = await locator(config)
-  return readState(config, synced => paths.flatMap(path => locate(synced, path)))
-}

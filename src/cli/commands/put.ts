@@ -7,10 +7,9 @@ import type { FailureRow } from '../../synced/tables/failures.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { isoTime, localTime, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { configCommand, jsonOption, quietOption } from '../options.ts'
+import { configCommand, jsonOption, locationsToActOn, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
-import { locationsToActOn } from './ls.ts'
 
 export const putCommand = configCommand(
   options =>

@@ -5,11 +5,18 @@ import type { Operation } from '../../daemon/report/preview.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
-import { configCommand, flag, jsonOption, pathToActOn, quietOption, valued } from '../options.ts'
+import {
+  configCommand,
+  flag,
+  jsonOption,
+  locationsToActOn,
+  pathToActOn,
+  quietOption,
+  valued,
+} from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
-import { locationsToActOn } from './ls.ts'
 
 export const syncCommand = configCommand(
   options =>

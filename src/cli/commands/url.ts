@@ -1,9 +1,9 @@
 import { printable } from '../../words/text.ts'
-import { configCommand, flag, jsonOption } from '../options.ts'
+import { configCommand, flag, jsonOption, locator } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { FORMATS, onePicture } from '../terminal/listing-formats.ts'
 import { printJson, sayAside } from '../terminal/output.ts'
-import { locator, UNKNOWN } from './ls.ts'
+import { UNKNOWN } from './ls.ts'
 
 export const urlCommand = configCommand(
   options =>

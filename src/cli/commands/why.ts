@@ -1,10 +1,9 @@
 import type { Explanation, PathImage } from '../../daemon/report/explain.ts'
 import type { PathState } from '../../sync/outlook/index.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
-import { configCommand, jsonOption, pathArgument } from '../options.ts'
+import { configCommand, jsonOption, locationsToActOn, pathArgument } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { printJson } from '../terminal/output.ts'
-import { locationsToActOn } from './ls.ts'
 
 export const whyCommand = configCommand(
   options =>
@@ -51,11 +50,14 @@ const PROOFS: Record<PathImage['proof'], string> = {
   none: 'its bytes were not compared',
 }
 
+export function stateInWords({ state, reason }: Pick<Explanation, 'state' | 'reason'>): string {
+  return printable(`${STATES[state]}: ${reason}`)
+}
+
 function inWords(explained: Explanation): string {
   const {
     path,
     state,
-    reason,
     details,
     album,
     file,
@@ -68,7 +70,7 @@ function inWords(explained: Explanation): string {
     next,
     history,
   } = explained
-  const rows: [string, string][] = [['state', printable(`${STATES[state]}: ${reason}`)]]
+  const rows: [string, string][] = [['state', stateInWords(explained)]]
   if (details) rows.push(['state', printable(details)])
   if (file) rows.push(['file', `${sizeInWords(file.size)}, modified ${localTime(file.modified_at)}`])
   if (counts) rows.push(['holds', countsInWords(counts)])

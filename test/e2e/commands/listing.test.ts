@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { recordPictures } from '../../daemon/recorded-pictures.ts'
@@ -41,6 +41,27 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', as
   })
   expect(outside).toMatchObject({ code: 2, out: '', err: expect.stringContaining('lies in no mirror') })
   expect(readFileSync(join(stage.home, 'state/albumd.db'))).toEqual(before)
+})
+
+it('ls of a path that has nothing on the host says why, as why does', async () => {
+  const stage = await setStage({ pictures: { 'old/one.png': png(2, 2).bytes } })
+  renameSync(join(stage.pictures, 'old'), join(stage.pictures, 'new'))
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+  stage.write('waits.png', png(3, 2).bytes)
+  for (const [path, why] of [
+    [
+      'waits.png',
+      /^albumd: Nothing on the host for waits\.png \(not seen yet: there, and no scan has seen it yet\)\. "albumd why PATH" tells more\n$/,
+    ],
+    [
+      'old',
+      /^albumd: Nothing on the host for old \(not there: the folder is gone; of the images of its pictures 1 was deleted\)/,
+    ],
+    ['old/one.png', /^albumd: Nothing on the host for old\/one\.png \(not there: the image was deleted: /],
+  ] as const)
+    expect(await stage.here('ls', path)).toMatchObject({ code: 0, out: '', err: expect.stringMatching(why) })
+  const json = await stage.here('ls', 'waits.png', '--json')
+  expect(JSON.parse(json.out)).toMatchObject({ pictures: [] })
 })
 
 it('url gives one address and copies it, and says why it has none', async () => {
