@@ -8,8 +8,8 @@ import {
   expectInSync,
   type FaultStage,
   localTree,
+  passUntilDone,
   setFaultStage,
-  syncUntilDone,
 } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
 import { startDaemon } from '../stage/process.ts'
@@ -51,13 +51,13 @@ async function expectInTheEnd(stage: FaultStage): Promise<void> {
   await expectInSync(stage)
 }
 
-describe('with one answer lost on the way, sync comes to its end with both sides equal and nothing twice', () => {
+describe('with one answer lost on the way, passes come to their end with both sides equal and nothing twice', () => {
   it.each(ENDPOINTS)('at %s', { timeout: 8 * MINUTES }, async kind => {
     await inParallel(4, FAULTS, async fault => {
       const stage = await settledStage()
       edit(stage)
       stage.proxy.fail(kind, 1, fault)
-      await syncUntilDone(stage)
+      await passUntilDone(stage)
       expect(stage.proxy.outstanding()).toBe(0)
       await expectInTheEnd(stage)
     })
@@ -71,7 +71,7 @@ describe('with one answer lost on the way, sync comes to its end with both sides
       // There are but two albums to make.
       const times = (kind: Kind) => (kind === 'create_album' ? [1, 2] : [1, 2, 3])
       for (const kind of at) for (const nth of times(kind)) stage.proxy.fail(kind, nth, 'drop_answer')
-      await syncUntilDone(stage)
+      await passUntilDone(stage)
       expect(stage.proxy.outstanding()).toBe(0)
       for (const kind of at) {
         const faults = stage.proxy.log.filter(passed => passed.kind === kind).map(({ fault }) => fault)
@@ -91,8 +91,7 @@ describe('with one answer lost on the way, sync comes to its end with both sides
     })
     stage.write('large.png', png(4000, 4000).bytes)
     stage.proxy.fail('send', 1, 'half_body')
-    // Until its credential has ended it stays in doubt, however often a quick machine asks.
-    await syncUntilDone(stage, 500)
+    await passUntilDone(stage)
     expect(taken(stage.proxy)).toEqual(['large.png'])
     await expectInSync(stage)
   })
@@ -103,7 +102,7 @@ describe('with one answer lost on the way, sync comes to its end with both sides
       edit(stage)
       stage.proxy.fail('deliver', 'each', 'cached_404')
       stage.proxy.fail('send', 2, fault)
-      await syncUntilDone(stage)
+      await passUntilDone(stage)
       expect(stage.proxy.outstanding()).toBe(0)
       await expectInTheEnd(stage)
     })
@@ -125,7 +124,7 @@ it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
     expect(await daemon.stop()).toBe(0)
     await stage.proxy.quiet()
     // It may have ended in the middle of a scan, or before it knew of an answer, which the next one makes good.
-    await syncUntilDone(stage)
+    await passUntilDone(stage)
     await expectInTheEnd(stage)
   })
 })
@@ -148,7 +147,7 @@ describe('with a plan that lists nothing', () => {
       stage.write('other.png', png(7, 5, 2).bytes)
       expect(await stage.pass()).toMatchObject({ exit_code: 3 })
       expect(sends()).toBe(2)
-      const resent = await stage.albumd('retry', '--resend', 'lost.png', '--config', stage.config)
+      const resent = await stage.here('retry', '--resend', 'lost.png', '--config', stage.config)
       expect(resent).toMatchObject({ code: 0 })
       expect(await stage.pass()).toMatchObject({ exit_code: 0 })
       expect(sends()).toBe(3)
@@ -165,7 +164,7 @@ describe('with a plan that lists nothing', () => {
     })
     stage.write('lost.png', png(7, 5, 2).bytes)
     stage.proxy.fail('send', 1, 'drop_answer')
-    await syncUntilDone(stage, 3)
+    await passUntilDone(stage, 3)
     expect(taken(stage.proxy)).toEqual(['first.png', 'lost.png'])
     expect((await stage.status()).mirrors[0]).toMatchObject({ uncertain: 0, synced: 2 })
   })

@@ -5,7 +5,7 @@ import type { Readings } from '../../../src/host/readings.ts'
 import { CHOICES } from '../../../src/protocol/decisions.ts'
 import { cameraPicture } from '../../page/camera-picture.ts'
 import { png } from '../../pictures.ts'
-import { holds, ok } from '../stage/holds.ts'
+import { holds } from '../stage/holds.ts'
 import { inParallel } from '../stage/in-parallel.ts'
 import { setStage } from '../stage/stage.ts'
 
@@ -44,7 +44,7 @@ async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
     ['a png.jpg', png(7, 2, 5).bytes],
   ])
   for (const [path, bytes] of files) stage.write(path, bytes)
-  ok(await stage.sync())
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   await holds(stage, files)
 
   files.set('red.png', png(30, 20, 3).bytes)
@@ -52,12 +52,13 @@ async function mirrorsOn(readings: Partial<Readings>): Promise<void> {
   for (const path of ['red.png', 'new.png']) stage.write(path, files.get(path)!)
   files.delete('tief ü /blue.png')
   rmSync(join(stage.pictures, 'tief ü /blue.png'))
-  ok(await stage.sync())
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   await holds(stage, files)
 
-  ok(await stage.albumd('audit', '--config', stage.config))
+  const { result } = await stage.asked('audit', { repair: false })
+  expect(result).toMatchObject({ complete: true, findings: [], stopped: [] })
   const before = await stage.listing()
   rmSync(join(stage.home, 'state'), { recursive: true })
-  ok(await stage.albumd('adopt', '--config', stage.config))
+  expect(await stage.asked('adopt', { verify: false })).toMatchObject({ verdict: 'in_sync', stopped: [] })
   expect(await stage.listing()).toEqual(before)
 }

@@ -11,9 +11,15 @@ import { stringify } from 'yaml'
 import { main } from '../../../src/cli/main.ts'
 import { exitCodeOf, inJson, Tally } from '../../../src/cli/one-pass.ts'
 import { readAccess, readConfig } from '../../../src/cli/read-config.ts'
-import { carryOutHere } from '../../../src/daemon/commands/all.ts'
+import {
+  type CommandName,
+  carryOutHere,
+  type RequestOf,
+  type ResultOf,
+} from '../../../src/daemon/commands/all.ts'
 import { readStatus } from '../../../src/daemon/report/status.ts'
 import { type HostOptions, startHost } from '../../../src/host/embedded-host.ts'
+import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 import { HostTree } from './host-tree.ts'
 
 const KEY = 'stage-key-0123456789'
@@ -50,6 +56,12 @@ export interface Stage {
   /** What a command tells other programs, asked in this process. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
   json(...args: string[]): Promise<any>
+  /** A command by the engine in this process: several may be asked for at once, which `here` can not. */
+  asked<N extends CommandName>(
+    name: N,
+    request: RequestOf<N>,
+    tell?: (told: SpokenEvent) => void,
+  ): Promise<ResultOf<N>>
   /** What `sync --json` does and tells, by the engine in this process: the program's start costs ten times as much. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
   pass(): Promise<any>
@@ -147,14 +159,26 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     shell: line => runFile('sh', ['-c', `'${process.execPath}' '${PROGRAM}' ${line}`], home),
     sync: (...args) => albumd('sync', '--config', configFile, ...args),
     json: async (...args) => JSON.parse((await here(...args, '--config', configFile, '--json')).out),
-    async pass() {
+    async asked<N extends CommandName>(
+      name: N,
+      request: RequestOf<N>,
+      tell: (told: SpokenEvent) => void = () => {},
+    ): Promise<ResultOf<N>> {
       const config = await readConfig(configFile)
-      const done = new Tally()
-      const output = { tell: done.add.bind(done), say() {}, progress() {} }
       const { signal } = new AbortController()
       const interruption = { stop: signal, cut: signal }
-      const request = { pruneIgnored: false }
-      const result = await carryOutHere(config, readAccess(config), 'sync', request, output, interruption)
+      return carryOutHere(
+        config,
+        readAccess(config),
+        name,
+        request,
+        { tell, say() {}, progress() {} },
+        interruption,
+      )
+    },
+    async pass() {
+      const done = new Tally()
+      const result = await stage.asked('sync', { pruneIgnored: false }, told => done.add(told))
       return inJson(exitCodeOf(result), done, result)
     },
     status: async () => readStatus(await readConfig(configFile), Date.now()),
