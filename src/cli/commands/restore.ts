@@ -228,6 +228,15 @@ function laterInWords({ later, later_in }: RestoreReport): string {
   return `, but ${stay}: in ${where}${more > 0 ? ` and ${count(more, 'more folder')}` : ''}`
 }
 
+/** What the host may hold that the records do not name. */
+function unknownInWords({ state_is_older: isOlder, unrecorded }: RestoreReport): string[] {
+  const fetch = '"albumd restore FOLDER --from-host" fetches all that the host lists'
+  if (isOlder) return [`the state is an older copy, and what was uploaded since is not here. ${fetch}`]
+  if (unrecorded === 0) return []
+  const are = unrecorded === 1 ? 'is' : 'are'
+  return [`${count(unrecorded, 'image')} on the host by the last audit ${are} in no record. ${fetch}`]
+}
+
 /** The report for a person. `asked`: the options that were given. */
 function reportInWords(
   report: RestoreReport,
@@ -261,6 +270,7 @@ function reportInWords(
       )
     add(replaced, `replaced files with other bytes, which are in ${folder}/.albumd-replaced now`)
   }
+  lines.push(...unknownInWords(report))
   // The following lines say what is left to do, and which command does the rest.
   add(missing, 'missing: it is said above why')
   add(untried, 'not tried yet')

@@ -22,7 +22,7 @@ import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
 import { reading } from '../state/state.ts'
-import { foldersFor } from './from-records.ts'
+import { foldersFor, unknownTo } from './from-records.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
 import type { TargetFolder } from './target-folder.ts'
 
@@ -83,6 +83,7 @@ export function restoreMoment(
     )
     return {
       ...report,
+      ...unknownTo(config, synced),
       ...(place && cameLater(synced, rows, place.path, moment)),
       at: isoTime(moment),
       restorable_since: isoTime(restorableSince(synced, ids)),

@@ -6,6 +6,8 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import { NotPossible } from '../commands/command.ts'
 import { mirroredPictures } from '../report/mirrored-pictures.ts'
+import { stateFiles } from '../state/claim.ts'
+import { areOlder } from '../state/records.ts'
 import { reading } from '../state/state.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
 
@@ -38,8 +40,19 @@ export function restoreMirrors(
         `Nothing is recorded of ${mirrors.join(', ')} in ${config.state_dir}. Check state_dir, or fetch what the host lists: albumd restore FOLDER --from-host`,
       )
     const open = () => recordedPictures(synced, rows, foldersFor(mirrors), deleted)
-    return fillFolder(config, request, open, tell, interruption)
+    return { ...(await fillFolder(config, request, open, tell, interruption)), ...unknownTo(config, synced) }
   })
+}
+
+/** What the host may hold that the records do not name. Asks nobody: a restore needs no key. */
+export function unknownTo(
+  { state_dir }: Config,
+  synced: Synced,
+): Pick<RestoreReport, 'state_is_older' | 'unrecorded'> {
+  return {
+    state_is_older: areOlder(stateFiles(state_dir), synced),
+    unrecorded: synced.audit.findings().filter(({ kind }) => kind === 'foreign').length,
+  }
 }
 
 /**

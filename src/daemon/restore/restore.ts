@@ -63,6 +63,10 @@ export interface RestoreReport extends Record<Note, number> {
   at: string | null
   /** The earliest time since which the host has given up nothing. Null without `--at`. */
   restorable_since: string | null
+  /** The records are an older copy: what was uploaded since is in none of these counts. False with `--from-host`. */
+  state_is_older: boolean
+  /** How many images of no record the last audit has found on the host. They are in none of these counts. */
+  unrecorded: number
   /** Why the restore stopped by itself, in one line. Null: the restore did not stop by itself. */
   stopped: string | null
   interrupted: boolean
@@ -168,6 +172,8 @@ class Restore {
     later_in: [],
     at: null,
     restorable_since: null,
+    state_is_older: false,
+    unrecorded: 0,
     stopped: null,
     interrupted: false,
   }

@@ -191,6 +191,29 @@ describe('a lost state', () => {
   })
 })
 
+it('restore says what the host holds and an older state does not know', async () => {
+  const stage = await mirrored()
+  const copy = join(stage.home, 'copy.db')
+  await stage.here('backup', copy)
+  stage.write('a/9.png', png(9, 2).bytes)
+  expect(await stage.pass()).toMatchObject({ uploaded: 1 })
+  const restore = async (folder: string) => (await stage.here('restore', join(stage.home, folder))).out
+  expect(await restore('first')).toMatch(/^5 pictures restored .*\n$/m)
+  loseState(stage)
+  copyFileSync(copy, join(stage.home, 'state/albumd.db'))
+  const fromHost = '"albumd restore FOLDER --from-host" fetches all that the host lists\n'
+  expect(await restore('second')).toContain(
+    `the state is an older copy, and what was uploaded since is not here. ${fromHost}`,
+  )
+  expect(await stage.here('audit')).toMatchObject({ code: 3 })
+  expect(await restore('third')).toContain(
+    `1 image on the host by the last audit is in no record. ${fromHost}`,
+  )
+  expect(await stage.here('sync')).toMatchObject({ code: 0 })
+  await stage.here('audit')
+  expect(await restore('fourth')).not.toContain('--from-host')
+})
+
 describe('a path with nothing there', () => {
   it('is named, and retry ends with 2', async () => {
     const stage = await mirrored()
