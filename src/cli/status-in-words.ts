@@ -63,7 +63,7 @@ export function statusInWords(status: Status, now: PageNow | null, keyRemedy = K
 }
 
 function failureInWords(
-  { mirror, path, code, message, next_attempt_at: again }: FailureStatus,
+  { mirror, path, code, message, next_attempt_at: again, acceptable }: FailureStatus,
   { mirrors, running }: Status,
 ): string {
   // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
@@ -71,7 +71,9 @@ function failureInWords(
   // An upload in doubt may have arrived, so it does not count as failed.
   if (code === 'UNCERTAIN')
     return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again, running)})`
-  return `failed  ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
+  // Only a picture's failure can be accepted. A folder has not failed: it is in doubt.
+  const what = acceptable ? 'failed ' : 'doubt  '
+  return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
 /** One line about the audits. Null: no audit has ended or begun. */

@@ -24,6 +24,8 @@ export type DaemonEvent =
   /** The store that the machines share can't be used. Published once, and again only after it has answered. */
   | { event: 'store_away'; message: string }
   | { event: 'store_answers' }
+  /** What kept the daemon from its work, as it told in a warning, has passed. */
+  | { event: 'albumd_works_again' }
   | { event: 'machine_named_alike'; name: string }
   | { event: 'trouble'; code: string; message: string }
   | { event: 'trouble_resolved' }

@@ -115,10 +115,7 @@ function planMissing(
   // still find its image.
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
-  if (why !== 'gone' && !pruned) {
-    const reason = because(why === 'renamed' ? 'perhaps_renamed' : 'left_out')
-    return aside(file, 'hidden', reason, now)
-  }
+  if (why !== 'gone' && !pruned) return aside(file, 'hidden', because(WHY_HIDDEN[why]), now)
   if (deletions === 'keep' && file.image !== null) return aside(file, 'kept', because('kept_by_backup'), now)
   if (file.state === 'gone') return null
   const gone: FileRow = { ...file, state: 'gone', since: now }
@@ -131,6 +128,12 @@ function planMissing(
         reason: because(file.image === null ? 'gone_unsent' : 'gone'),
       }
 }
+
+const WHY_HIDDEN = {
+  renamed: 'perhaps_renamed',
+  ignored: 'hidden_by_rule',
+  left_out: 'left_out',
+} as const
 
 function aside(file: FileRow, becomes: 'hidden' | 'kept', reason: Reason, now: number): FileChange | null {
   return file.state === becomes

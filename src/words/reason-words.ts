@@ -27,7 +27,7 @@ export const WORDS = {
   size_changed: 'changed: {before} bytes became {now}',
   time_changed: 'changed: another modification time',
   file_replaced: 'replaced by another file',
-  left_out: 'there, but left out; the image stays',
+  left_out: 'there, but empty or a link; the image stays',
   perhaps_renamed:
     'Not known whether this picture is gone, because a name in its folder is not valid UTF-8. Rename that file',
   kept_by_backup: 'gone from the disk; this mirror keeps images',
@@ -116,7 +116,7 @@ export const WORDS = {
     'An older copy is here, without the newest pictures. Bring the newer one back, or run "albumd trust {folder:shell}"',
   folder_emptied:
     'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
-  ignore_file_unreliable: "Ignore file can't be read ({why}). {code:remedy}",
+  ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path}: {why:reason}',
   root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
@@ -292,9 +292,10 @@ export const WORDS = {
   settles: 'waits until nobody has changed it for watch.settle',
   outside_hours: 'uploads wait for their hours (uploads.hours)',
   quota_used_up: ({ known }: { known: boolean }) =>
-    `waits for quota: today's uploads are used up; ${known ? 'goes on' : 'the host is asked again'}`,
+    `waits for quota, because today's uploads are used up; ${known ? 'uploads go on' : 'the host is asked again'} at this time`,
   quota_raised: 'at once with "albumd retry", if the host allows more by now',
-  reserve_kept: "waits: the rest of today's uploads is kept for new pictures (quota.reserve); goes on",
+  reserve_kept:
+    "waits, because the rest of today's uploads is kept for new pictures (quota.reserve); older ones go on at this time",
   key_refused: 'the host refuses the key: {message:reason} ({code}){isTried:again}',
   host_away: 'the host is away: {message:reason} ({code}){isTried:again}',
   uploads_blocked: 'the host takes no uploads: {message:reason} ({code}){isTried:again}',
@@ -348,7 +349,7 @@ export const WORDS = {
     'accepted, so no trouble until the file changes or fails in another way; to take that back',
   resend: 'to have it sent again, at the risk of having it twice',
   approve_image: 'to let it be deleted',
-  bring_back: 'to have it on the disk again',
+  bring_back: 'to bring the folder back as it was',
   end_grace: 'to end the grace at once',
   keep_image: 'to keep {of:image} for good',
   approve_folder: ({ images }: AtPath & { images: number }) =>

@@ -63,6 +63,8 @@ const KINDS = {
   shell: shellWord,
   /** The system's error code, shown as what a person can do. */
   remedy: readRemedy,
+  /** An error of the disk, as Node words it: "EACCES: permission denied, open '/srv/a'". */
+  fault: (message: string) => message.replace(/^[A-Z]+: ([^,]+).*$/s, '$1'),
   connection: (code: string) => CONNECTION_ERRORS[code],
   certificate: certificateFault,
   /** The folder above the path that is left out; null when the path itself is left out. */

@@ -17,6 +17,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ELOOP: 'Correct the symbolic links on the way to it, which lead in a circle',
   EIO: 'Check the disk, which fails',
   EFBIG: 'Make it shorter',
+  EINVAL: 'Put a plain file in its place, or remove it',
   EILSEQ: 'Save it as UTF-8',
   ESTALE: AWAY,
   ENOTCONN: AWAY,

@@ -7,7 +7,7 @@ import { isOwnHost, isOwnOrigin, readOrMakeKey, userIn } from '../../src/page/gu
 import { LogTail, UnderWayPictures } from '../../src/page/heard.ts'
 import { attention, failures, late } from '../../src/page/view/decisions.ts'
 import { html } from '../../src/page/view/elements.ts'
-import { mirrors, underWay } from '../../src/page/view/sections.ts'
+import { mirrors, quota, underWay } from '../../src/page/view/sections.ts'
 import { stateInWords } from '../../src/page/view/state.ts'
 import { Viewers } from '../../src/page/viewers.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -259,4 +259,14 @@ it('lets nothing pile up for a viewer who does not listen, and goes on once he d
   expect(await next()).toContain('news')
   viewers.beat()
   expect(await next()).toBe(': \n\n')
+})
+
+it('names retry where the quota is used up, as status does', () => {
+  const of = { plan: 'free', limit: 9, used: 9, reserve: 0, resumes_at: null, next_probe_at: null }
+  const shown = (exhausted: boolean) => {
+    const status = { quota: { ...of, exhausted }, blocks: [], store: null, machines: [] }
+    return quota({ status, alerts: [] } as unknown as Recorded, 0).text
+  }
+  expect(shown(true)).toContain('albumd retry')
+  expect(shown(false)).not.toContain('albumd retry')
 })

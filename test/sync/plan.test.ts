@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FileLook, FolderLook } from '../../src/local/look.ts'
 import { type PlanPolicy, planFolder, planMissingFolder } from '../../src/sync/plan.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
-import { because, said } from '../../src/words/reasons.ts'
+import { because, inWords, said } from '../../src/words/reasons.ts'
 
 const NOW = 1_000_000
 const HASH = Buffer.alloc(32, 1)
@@ -55,6 +55,9 @@ describe('planFolder', () => {
   it('keeps the image of a file that is there and left out', () => {
     const [change] = planFolder(1, [row()], seen({ aside: ['a.png'] }), mirror, NOW)
     expect(change).toMatchObject({ kind: 'aside', file: { state: 'hidden', image: 7 } })
+    expect(inWords(change!.reason)).toContain('there, but empty or a link')
+    const [hidden] = planFolder(1, [row()], seen({ aside: ['a.png'], ignored: ['a.png'] }), mirror, NOW)
+    expect(hidden!.reason).toEqual(because('hidden_by_rule'))
   })
 
   it('does not know whether a file is gone beside a name that is not UTF-8, and tells that from one left out', () => {

@@ -93,7 +93,8 @@ function faultIn(database: string): string | null {
 export function checkDiskSpace({ state_dir }: Pick<Config, 'state_dir'>): Finding {
   const { bavail, bsize, files, ffree } = statfsSync(nearest(state_dir))
   const free = bavail * bsize
-  const said = `${state_dir}: ${inDigits(Math.round(free / 2 ** 20))} MB free`
+  const megabytes = (bytes: number) => `${inDigits(Math.round(bytes / 2 ** 20))} MB`
+  const said = `${state_dir}: ${megabytes(free)} free, of at least ${megabytes(LITTLE_ROOM)} that should be`
   const remedy = 'Make room on the disk of state_dir; albumd waits while it is full'
   if (free < NO_ROOM) return fail('disk_space', said, remedy)
   // Some file systems, such as btrfs, do not count files; `files` is 0 there.

@@ -101,7 +101,8 @@ export async function supervise(
     if (alert) manager?.status(alert.message)
     // A daemon that waits for its state has started. Otherwise the service manager would end it for not starting.
     manager?.ready()
-    bus.say(alert ? alert.message : 'albumd works again and goes on')
+    if (alert) bus.say(alert.message)
+    else bus.note({ event: 'albumd_works_again' })
   }
   /** Somebody may have put another state folder in the place of the one that was claimed. */
   const renewFolder = async () => {

@@ -106,7 +106,7 @@ export function quota({ status: { quota, blocks, store, machines }, alerts }: Re
   return html`<h2>Quota</h2>
 <p><b>${inDigits(used)}</b> of ${inDigits(limit)} uploads today <span class="aside">(${plan})</span></p>
 <progress max="${Math.max(1, limit)}" value="${Math.min(used, limit)}" aria-label="of today's uploads"></progress>
-<p class="aside">${ends(quota, now)}${
+<p class="aside">${ends(quota, now)}${quota.exhausted && html` Uploads go on ${inWords(because('quota_raised'))}.`}${
     reserve > 0 && !quota.exhausted && html` ${inDigits(reserve)} are kept for new pictures.`
   }</p>
 ${

@@ -128,7 +128,8 @@ function quotaWaits({ synced, allowance, now }: OutlookContext, since: number | 
   const quota = readQuota(synced, allowance, now)
   if (quota.exhausted) {
     const { resumes, ask } = quota.exhausted
-    return [step(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)]
+    const waits = step(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)
+    return [waits, step(because('quota_raised'))]
   }
   // A picture that was found today does not wait, because it may use the reserve.
   const waits = since !== null && since < quota.began && onlyReserveLeft(allowance, quota)

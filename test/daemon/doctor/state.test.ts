@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
 import type { Finding } from '../../../src/daemon/doctor/finding.ts'
-import { checkStateFolder } from '../../../src/daemon/doctor/state.ts'
+import { checkDiskSpace, checkStateFolder } from '../../../src/daemon/doctor/state.ts'
 import { claimState } from '../../../src/daemon/state/claim.ts'
 import { NOBODY } from '../../nobody.ts'
 import { tempFolder } from '../../temp-folder.ts'
@@ -42,4 +42,10 @@ it('a file in the place of the state folder is no folder, for the doctor and for
   ])
   const config = { state_dir: file, mirrors: [] } as unknown as Config
   expect(() => claimState(config)).toThrow(`${file} is not a folder. Move it away`)
+})
+
+it('the disk space is told beside how much there should be', () => {
+  expect(checkDiskSpace({ state_dir: tempFolder() }).message).toMatch(
+    /MB free, of at least 1,024 MB that should be$/,
+  )
 })

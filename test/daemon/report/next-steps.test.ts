@@ -252,10 +252,17 @@ describe('why, of a picture', () => {
     blockedBy(at)
     const resumes_at = new Date(Date.now() + 3_600_000).toISOString()
     usedUp(at, Date.parse(resumes_at))
-    expect(at.why('p.png').next).toMatchObject([{ code: 'quota_used_up', at: resumes_at }])
+    expect(at.why('p.png').next).toMatchObject([
+      { code: 'quota_used_up', at: resumes_at },
+      { code: 'quota_raised', what: expect.stringContaining('albumd retry') },
+    ])
     // Without a daemon, `sync` would stop there too.
     const alone = at.why('p.png', { running: false })
-    expect(alone.next).toMatchObject([{ at: resumes_at }, { command: 'albumd sync' }])
+    expect(alone.next).toMatchObject([
+      { at: resumes_at },
+      { code: 'quota_raised' },
+      { command: 'albumd sync' },
+    ])
     expect(steps(alone)).toContain("today's uploads are used up")
     at.synced.commitNow(tx => tx.meta.set('paused', true))
     expect(at.why('p.png').next).toMatchObject([{ command: 'albumd resume' }])

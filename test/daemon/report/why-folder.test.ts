@@ -55,7 +55,7 @@ describe('why, of a folder', () => {
     const decisions = waiting.next.slice(1).map(({ what, command }) => `${what}: ${command}`)
     const path = join(at.pictures, 'a')
     expect(decisions).toEqual([
-      expect.stringContaining(`to have it on the disk again: albumd restore ${path} --at `),
+      expect.stringContaining(`to bring the folder back as it was: albumd restore ${path} --at `),
       `to let all 3 waiting images be deleted without a grace: albumd deletions approve ${path}`,
       `to keep all 3 waiting images for good: albumd deletions discard ${path}`,
     ])

@@ -235,7 +235,7 @@ it('status names the root when all of its pictures are gone at once', async () =
   for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
   await stage.pass()
   const { out } = await stage.albumd('status')
-  expect(out).toContain(`failed  ${stage.pictures}: All 20 pictures are gone at once`)
+  expect(out).toContain(`doubt   ${stage.pictures}: All 20 pictures are gone at once`)
 })
 
 it('a deletion that the host refused is tried again whenever a person asks, and its grace stays', async () => {

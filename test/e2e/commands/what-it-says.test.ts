@@ -150,7 +150,9 @@ it('counts a folder in doubt as no failed picture', async () => {
   const { out } = await stage.here('status')
   expect(out).toContain(', 1 failed, 1 folder in doubt\n')
   expect(out).toMatch(/^failed {2}b\/broken\.png: /m)
-  expect(out).toMatch(/^failed {2}a: Ignore file can't be read/m)
+  expect(out).toMatch(
+    /^doubt {3}a: Ignore file can't be read \(not a regular file\)\. Put a plain file in its place, or remove it \(/m,
+  )
   expect((await stage.json('status')).mirrors).toMatchObject([{ failed: 2, folders_in_doubt: 1 }])
 })
 

@@ -68,7 +68,9 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
       mirrors: [{ state: 'blocked', reason: expect.stringContaining('No room on the disk') }],
     })
     disk.free()
-    await says(daemon, /works again/)
+    await says(daemon, /albumd works again/)
+    // Good news is no warning.
+    expect(daemon.out()).toMatch(/"level":30.*"event":"albumd_works_again"/)
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
     expect((await stage.status()).mirrors).toMatchObject([{ reason: null }])
     expect(warned(daemon, 'No room on the disk')).toBe(1)
