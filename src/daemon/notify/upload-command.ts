@@ -28,16 +28,22 @@ export class UploadCommand {
   readonly #note: Note
   readonly #stop: AbortSignal
   readonly #run: typeof runCommand
+  readonly #patienceMs: number
   readonly #turns: Turn[] = []
   #work: Promise<void> | null = null
   #left = 0
+  /** Whether the last command was killed because it hung. */
+  #hung = false
+  /** albumd ends once no picture waits. Other commands wait meanwhile, because the state is locked. */
+  #isEnding = false
   #failure: string | null = null
 
   /** After `stop` no command is run. */
-  constructor(note: Note, stop: AbortSignal, run: typeof runCommand = runCommand) {
+  constructor(note: Note, stop: AbortSignal, run: typeof runCommand = runCommand, patienceMs = PATIENCE_MS) {
     this.#note = note
     this.#stop = stop
     this.#run = run
+    this.#patienceMs = patienceMs
   }
 
   /**
@@ -58,17 +64,20 @@ export class UploadCommand {
     })
   }
 
-  /** Resolves when no picture waits, or soon after `stop`. */
+  /** Resolves when no picture waits, when a command hung, or soon after `stop`. */
   async end(): Promise<void> {
+    this.#isEnding = true
     await this.#work
-    this.#tellLeft(this.#turns.length, 'albumd ended before')
+    this.#tellLeft(this.#turns.length, this.#hung ? 'it hung' : 'albumd ended before')
   }
 
   async #takeAll(): Promise<void> {
     for (let turn = this.#next(); turn; turn = this.#next()) {
       this.#tellLeft(this.#left, `more than ${WAITING_MAX} waited`)
       this.#left = 0
-      const problem = await this.#run(turn.command, turn.said, this.#stop, PATIENCE_MS)
+      const patience = AbortSignal.timeout(this.#patienceMs)
+      const problem = await this.#run(turn.command, turn.said, this.#stop, this.#patienceMs)
+      this.#hung = problem !== null && patience.aborted
       // A failure is reported once as long as the command fails in the same way.
       if (problem !== null && problem !== this.#failure)
         this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
@@ -79,7 +88,7 @@ export class UploadCommand {
   }
 
   #next(): Turn | undefined {
-    return this.#stop.aborted ? undefined : this.#turns.shift()
+    return this.#stop.aborted || (this.#isEnding && this.#hung) ? undefined : this.#turns.shift()
   }
 
   #tellLeft(pictures: number, why: string): void {

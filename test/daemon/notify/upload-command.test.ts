@@ -22,6 +22,7 @@ interface Stage {
 async function stage(
   work: (stage: Stage) => Promise<void>,
   answer: (said: Record<string, string>, stop: AbortSignal) => Promise<string | null>,
+  patienceMs?: number,
 ): Promise<void> {
   const { config } = await recordPictures([{ path: 'a/1.png', bytes: 'x' }])
   const notes: DaemonEvent[] = []
@@ -38,7 +39,7 @@ async function stage(
     }
   }
   const stop = new AbortController()
-  const command = new UploadCommand(event => notes.push(event), stop.signal, run)
+  const command = new UploadCommand(event => notes.push(event), stop.signal, run, patienceMs)
   await reading(config, async synced => {
     const bus = new Bus()
     command.listen(bus, 'a command', synced)
@@ -130,5 +131,21 @@ it('ends a command that hangs, goes on with the next picture, and ends with albu
       ALBUMD_URL!.endsWith('hangs')
         ? runCommand('sleep 600', {}, stop, 200)
         : runCommand('sleep 600', {}, stop),
+  )
+})
+
+it('waits for one command that hangs at the end of albumd, and not for each of them', async () => {
+  await stage(
+    async ({ tell, notes, said, end }) => {
+      for (const path of ['1', '2', '3']) tell(path)
+      await end()
+      expect(said).toHaveLength(1)
+      expect(notes).toMatchObject([
+        { message: 'it took more than 0.2 s' },
+        { path: null, message: 'it was not run for 2 of the pictures: it hung' },
+      ])
+    },
+    (_, stop) => runCommand('sleep 600', {}, stop, 200),
+    200,
   )
 })
