@@ -7,7 +7,7 @@ import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 import { because, inWords } from '../words/reasons.ts'
-import { count, foldersInDoubt, isoTime, localTime } from '../words/text.ts'
+import { count, foldersInDoubt, inDigits, isoTime, localTime } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
 import { acceptedInWords, flatInWords } from './status-in-words.ts'
@@ -188,6 +188,9 @@ export class Tally {
    */
   #compared = 0
 
+  /** How many of the deleted images had a newer image of their picture in their place. */
+  #replaced = 0
+
   /** The pictures that wait, and for what. This is a map, because a picture may be tried several times. */
   readonly #waiting = new Map<string, string>()
 
@@ -196,6 +199,7 @@ export class Tally {
     const field = COUNTED[event]
     if (field) this.counts[field]++
     if (event === 'picture_unchanged' && told.compared) this.#compared++
+    if (event === 'image_deleted' && told.reason === 'superseded') this.#replaced++
     if (!('path' in told)) return
     const picture = `${told.mirror}/${told.path}`
     if (event === 'picture_waits') this.#waiting.set(picture, told.message)
@@ -211,11 +215,15 @@ export class Tally {
     { notCompared, isInterrupted = false }: End = {},
   ): string {
     const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
+    const replaced = this.#replaced
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
       [this.#compared, `${count(this.#compared, 'picture')} found on the host by the bytes`],
       [linked, `${count(linked, 'picture')} linked`],
-      [deleted, `${count(deleted, 'image')} deleted`],
+      [
+        deleted,
+        `${count(deleted, 'image')} deleted${replaced > 0 ? ` (${inDigits(replaced)} replaced by newer ones)` : ''}`,
+      ],
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
     ])
     const sum = (

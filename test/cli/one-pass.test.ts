@@ -40,6 +40,14 @@ describe('the summary of a pass', () => {
     )
   })
 
+  it('tells images of deleted pictures from those that newer ones replaced', () => {
+    const tally = new Tally()
+    for (const reason of ['deleted', 'superseded', 'superseded'] as const)
+      tally.add({ event: 'image_deleted', mirror: '/p', path: 'a.png', reason, moved_to: null })
+    expect(tally.inWords([IDLE], [])).toBe('3 images deleted (2 replaced by newer ones)')
+    expect(tally.counts.deleted).toBe(3)
+  })
+
   it('of an interrupted pass says so, and calls no mirror guarded because its scan was ended', () => {
     const ended = { ...IDLE, state: 'guarded' } as const
     const interrupted = { isInterrupted: true }

@@ -245,8 +245,10 @@ function reportInWords(
 ): string[] {
   const { restored, bytes, there, missing, untried, stopped, interrupted } = report
   const before = there > 0 ? `, ${inDigits(there)} there already` : ''
+  const all = restored + there + missing + untried
+  const inAll = all > restored ? `, of ${inDigits(all)} in all` : ''
   const { replaced, at, restorable_since: since } = report
-  const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}`]
+  const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}${inAll}`]
   const add = (n: number, words: string) => n > 0 && lines.push(`${count(n, 'picture')} ${words}`)
   if (asked.fromHost) {
     lines.push(`${count(report.proved, 'picture')} proved by their recorded hashes`)
@@ -272,7 +274,7 @@ function reportInWords(
   }
   lines.push(...unknownInWords(report))
   // The following lines say what is left to do, and which command does the rest.
-  add(missing, 'missing: it is said above why')
+  add(missing, 'missing, for reasons that the lines that begin with "missing" tell')
   add(untried, 'not tried yet')
   const option = asked.fromHost
     ? ' --from-host'

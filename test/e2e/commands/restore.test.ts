@@ -123,7 +123,7 @@ describe('restore', () => {
       expect(full.err.trimEnd().split('\n')).toEqual([
         expect.stringMatching(/the disk is full; make room there, then run the same command again/),
       ])
-      expect(full.out).toMatch(/3 pictures restored/)
+      expect(full.out).toMatch(/3 pictures restored \(.*\), of 6 in all\n/)
       expect(full.out).toContain('\n3 pictures not tried yet\n')
       disk.free()
       recorded.answers.delete('3.png')
