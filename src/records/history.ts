@@ -2,7 +2,7 @@ import type { Synced, Tx } from '../synced/synced.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 import type { HistoryEvent, Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
-import { because, codeOf, type Reason } from '../words/reasons.ts'
+import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../words/reasons.ts'
 import { type Deletions, isKept } from './escrow.ts'
 
 /** A scan found a file changed, missing or left out: its state is `state` now. */
@@ -61,8 +61,6 @@ export function noteImage(
   })
 }
 
-const WHY = { deleted: 'picture_gone', superseded: 'older_version', ignored: 'rule_hides' } as const
-
 /**
  * The path, below its mirror, where the picture of an image in escrow lies now, also when it is not sent from there yet. Null:
  * it has not moved.
@@ -87,6 +85,6 @@ export function noteDeleted(tx: Tx, image: ImageRow, now: number): void {
   const entry = tx.escrow.of(image.id)
   if (!entry) return
   const path = movedTo(tx, image)
-  const detail = path === null ? because(WHY[entry.reason]) : because('picture_moved', { path })
+  const detail = path === null ? WHY_IN_ESCROW[entry.reason] : because('picture_moved', { path })
   tx.history.add(entry, { at: now, event: 'deleted', detail })
 }

@@ -99,7 +99,6 @@ export const WORDS = {
     "The rest of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
   quota_refused: "Today's uploads are used up, the host says",
   other_account: 'This key belongs to a different account. Restore the old key, or name a new state_dir',
-  account_shows_nothing: 'This key belongs to a different account',
   old_key_back: 'Restore the old key, or name a new state_dir',
   listing_changed: 'the listing kept changing while it was read',
   listed_not_known: 'the host lists the album, but answers that it does not exist',
@@ -139,7 +138,6 @@ export const WORDS = {
     'Stopped while another albumd{pid:process} was at work here, before anything was done. Run the command again',
   folder_in_use: 'Another albumd{pid:process} works in {folder}. Wait for that one, or stop it',
   root_replaced: '{folder} was replaced',
-  root_replaced_in_scan: '{folder} was replaced while albumd looked at it',
   root_lost_in_scan: '{folder}: {words}',
   scan_ended: 'Deletions of {folder} wait for the next scan, because the last one did not come to its end',
   trusted: '{path} is trusted as it is; the next scan takes it as the truth',
@@ -223,9 +221,6 @@ export const WORDS = {
   image_gone: 'the image is not on the host any more',
   image_not_found: 'the audit did not find the image on the host',
   image_refuted: "the linked image has other bytes: it is somebody else's",
-  picture_gone: 'the picture is gone from the disk',
-  older_version: 'the image was of an older version',
-  rule_hides: 'a rule hides the picture',
   picture_moved: 'the picture moved to {path}',
 
   // What a host says of an album's deletion.
@@ -336,7 +331,6 @@ export const WORDS = {
 
   // What a person can do. A colon and the command follow these words.
   run_sync: 'albumd does not run; to go on',
-  run_sync_then: 'albumd does not run; to go on after that',
   goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it without one',
   run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
   compare_links: 'to compare the bytes',
@@ -490,7 +484,6 @@ function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): strin
 export const COMMANDS = {
   all_paused: 'albumd resume',
   run_sync: 'albumd sync',
-  run_sync_then: 'albumd sync',
   goes_by_sync: 'albumd sync',
   run_daemon: 'albumd run',
   compare_links: 'albumd adopt --verify',

@@ -7,7 +7,7 @@ import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { askToMakeNothing } from '../../sync/albums/index.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { because, inWords, ofWholeHost } from '../../words/reasons.ts'
+import { because, factOf, inWords, ofWholeHost } from '../../words/reasons.ts'
 import type { Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { isOtherKey, judgeAccount, OTHER_ACCOUNT } from '../state/own-account.ts'
@@ -182,7 +182,7 @@ function about(endpoint: AskedEndpoint, said: string): string {
 /** What to do about what passes. */
 export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
-const ACCOUNT_SHOWS_NOTHING = inWords(because('account_shows_nothing'))
+const ACCOUNT_SHOWS_NOTHING = factOf(because('other_account'))
 const OLD_KEY_BACK = inWords(because('old_key_back'))
 
 /** A remedy that is null is what a person can do about the key. */

@@ -99,7 +99,7 @@ export function uploadSteps(
     ...quotaWaits(context, picture.since),
     ...blockWaits(context),
   ]
-  if (!running) return [...waits, step(because(waits.length > 0 ? 'run_sync_then' : 'run_sync'))]
+  if (!running) return [...waits, step(because('run_sync'))]
   if (waits.length > 0) return waits
   const { pictures } = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id))
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]

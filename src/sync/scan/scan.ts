@@ -148,7 +148,7 @@ export class MirrorScan {
   #isSameRoot(): boolean {
     const { folder } = this.mirror
     if (!isSameRoot(this.#context.disk, folder, this.root.identity))
-      this.#endAt(because('root_replaced_in_scan', { folder }))
+      this.#endAt(because('root_replaced', { folder }))
     return this.#rootProblem === null
   }
 

@@ -36,7 +36,7 @@ describe('why, of a picture', () => {
     expect(events(changed)).toEqual(['found', 'uploaded', 'changed', 'uploaded', 'deleted'])
     expect(changed.history.slice(-2)).toMatchObject([
       { detail: 'the old image is to be deleted' },
-      { detail: 'the image was of an older version' },
+      { detail: 'an older version' },
     ])
 
     renameSync(join(at.pictures, 'a/one.png'), join(at.pictures, 'two.png'))
@@ -52,7 +52,7 @@ describe('why, of a picture', () => {
 
     rmSync(join(at.pictures, 'two.png'))
     await at.pass()
-    expect(at.why('two.png').reason).toContain('the image was deleted: the picture is gone')
+    expect(at.why('two.png').reason).toContain('the image was deleted: gone from the disk')
   })
 
   it('notes that the bytes are unchanged under a new modification time, and does not note a touch', async () => {
@@ -79,7 +79,7 @@ describe('why, of a picture', () => {
     expect(at.events).toContainEqual(
       expect.objectContaining({ event: 'image_deleted', path: 'a/p.png', moved_to: null }),
     )
-    expect(at.why('a/p.png').reason).toBe('the image was deleted: the picture is gone from the disk')
+    expect(at.why('a/p.png').reason).toBe('the image was deleted: gone from the disk')
   })
 
   it('keeps an image that a backup holds, and says so', async () => {
