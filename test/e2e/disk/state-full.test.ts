@@ -83,8 +83,11 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     const daemon = startAlbumd(stage, ['run'], disk)
     await says(daemon, /No room on the disk/)
     expect(await stage.listing()).toEqual([])
+    expect((await stage.sync()).err).toContain('No room on the disk')
     disk.free()
-    await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
+    // A command does not wait for the daemon's next try, nor does it tell of what is over.
+    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.delivered()).toEqual(localTree(stage))
     await endedInSync(daemon, stage)
   })
 
