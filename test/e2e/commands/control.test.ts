@@ -55,8 +55,8 @@ describe('beside a running daemon', () => {
 
   it('retry, audit and adopt work, and what they refuse is said as without it', async () => {
     const { stage, daemon } = await mirroring()
-    expect(await stage.albumd('audit')).toMatchObject({ code: 0, out: '1 album compared: no difference\n' })
-    expect(await stage.albumd('adopt', '--verify')).toMatchObject({
+    expect(await stage.here('audit')).toMatchObject({ code: 0, out: '1 album compared: no difference\n' })
+    expect(await stage.here('adopt', '--verify')).toMatchObject({
       code: 0,
       err: expect.stringContaining('albumd: 0 linked images proved to be the same\n'),
     })
@@ -82,7 +82,7 @@ describe('beside a running daemon', () => {
     expect(await stage.json('deletions', 'discard', '1.png')).toMatchObject({
       deletions: [{ path: '1.png' }],
     })
-    const approved = await stage.albumd('deletions', 'approve')
+    const approved = await stage.here('deletions', 'approve')
     expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('1 image: it is approved') })
     await daemon.told('image_deleted')
     expect(await stage.paths()).toEqual(['Photos/1.png', 'Photos/2.png'])
@@ -97,7 +97,7 @@ describe('beside a running daemon', () => {
     expect(await stage.here('sync')).toMatchObject({ code: 3, out: expect.stringContaining('guarded') })
     expect(await stage.json('trust', stage.pictures)).toMatchObject({ trusted: true, missing: 1 })
     await daemon.told('picture_uploaded', 2)
-    const { code, err } = await stage.albumd('trust', stage.home)
+    const { code, err } = await stage.here('trust', stage.home)
     expect(code).toBe(2)
     expect(err).toContain(`albumd: ${stage.home} lies in no mirror: the only mirror is ${stage.pictures}\n`)
     expect(await daemon.stop()).toBe(0)
@@ -114,7 +114,7 @@ describe('beside a running daemon', () => {
     expect(code).toBe(4)
     expect(err.trimEnd().split('\n').at(-1)).toContain(`kill -HUP ${daemon.pid}`)
     // It looks at no mirror.
-    expect(await stage.albumd('resume')).toMatchObject({ code: 0 })
+    expect(await stage.here('resume')).toMatchObject({ code: 0 })
     expect(await daemon.stop()).toBe(0)
   })
 
@@ -154,7 +154,7 @@ describe('SIGHUP', () => {
       code: 'CONFIG',
       message: expect.stringContaining('mirrors[0].album'),
     })
-    const unread = await stage.albumd('status')
+    const unread = await stage.here('status')
     expect(unread).toMatchObject({ code: 2, out: '', err: expect.stringContaining('mirrors[0].album') })
     stage.configure({ mirrors: [{ folder: 'pictures', album: 'Elsewhere' }] })
     daemon.kill('SIGHUP')
@@ -184,7 +184,7 @@ describe('SIGHUP', () => {
     expect(Object.keys(delivered)).toHaveLength(31)
     expect(delivered['More/green.png']).toBe(sha256(green))
     expect(await stage.json('status')).toMatchObject({ other_config: false, config_refused: null })
-    const warned = async () => (await stage.albumd('doctor')).out
+    const warned = async () => (await stage.here('doctor')).out
     expect(await warned()).not.toContain('another config')
     stage.configure({ uploads: { order: 'newest' } })
     expect(await warned()).toMatch(/warn +daemon +albumd runs with another config/)

@@ -26,7 +26,7 @@ describe('run', () => {
       'Photos/a/green.png': sha256(green),
     })
     // It may have ended while it compared a file that was fresh: the next pass does that, and sends nothing.
-    const sync = await stage.sync()
+    const sync = await stage.here('sync')
     expect(sync).toMatchObject({ code: 0 })
     expect(sync.out).not.toContain('uploaded')
     expect(await stage.json('status')).toMatchObject({
@@ -71,7 +71,7 @@ describe('run', () => {
   it('logs a config that is wrong as a failure, too', async () => {
     const stage = await setStage()
     stage.configure({ mirrors: [{ folder: 'pictures', albums: 'Photos' }] })
-    const { code, out, err } = await stage.albumd('run')
+    const { code, out, err } = await stage.here('run')
     expect(code).toBe(2)
     expect(err).toContain('mirrors[0].album')
     expect(JSON.parse(out)).toMatchObject({ level: 50, event: 'failed', code: 'CONFIG' })

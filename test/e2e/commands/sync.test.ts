@@ -23,7 +23,7 @@ describe('sync', () => {
     const first = await stage.sync()
     expect(first).toMatchObject({ code: 0, err: '' })
     expect(first.out).toMatch(/\n17 pictures uploaded\n1 file is left out \(1 TXT\): albumd ls --left-out\n$/)
-    expect((await stage.sync()).out).not.toContain('left out')
+    expect((await stage.here('sync')).out).not.toContain('left out')
     const status = await stage.json('status')
     expect(status.mirrors[0]).toMatchObject({ files: 17, synced: 17, failed: 0, left_out: { format: 1 } })
     expect(await stage.delivered()).toEqual(expected)
@@ -39,7 +39,7 @@ describe('sync', () => {
       'Photos/a/b/c/blue.PNG': sha256(blue),
     })
     const before = await stage.listing()
-    const second = await stage.sync()
+    const second = await stage.here('sync')
     expect(second).toMatchObject({ code: 0, err: '' })
     expect(second.out).toContain('nothing to do')
     expect(await stage.listing()).toEqual(before)
@@ -54,7 +54,7 @@ describe('sync', () => {
     stage.write('new/added.png', green)
     renameSync(join(stage.pictures, 'a/movesaway.png'), join(stage.pictures, 'moved.png'))
     rmSync(join(stage.pictures, 'a/goes.png'))
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect(await stage.delivered()).toEqual({
       'Photos/a/stays.png': sha256(png(4, 4, 5).bytes),
       'Photos/a/changes.png': sha256(red),
@@ -78,7 +78,7 @@ describe('sync', () => {
 
   it('with --dry-run tells the plan with reasons and changes neither the host nor the state', async () => {
     const stage = await setStage()
-    const untouched = await stage.sync('--dry-run')
+    const untouched = await stage.here('sync', '--dry-run')
     expect(untouched).toMatchObject({ code: 0 })
     expect(readdirSync(stage.home)).not.toContain('state')
     stage.write('goes.png', red)
@@ -89,7 +89,7 @@ describe('sync', () => {
     stage.write('b/new.png', blue)
     const state = sha256(readFileSync(join(stage.home, 'state/albumd.db')))
     const listing = await stage.listing()
-    const { code, out } = await stage.sync('--dry-run')
+    const { code, out } = await stage.here('sync', '--dry-run')
     expect(code).toBe(0)
     expect(out).toContain('upload b/new.png (new')
     expect(out).toMatch(/replace changes\.png \(changed: \d+ bytes became \d+/)
@@ -103,7 +103,7 @@ describe('sync', () => {
     const stage = await setStage()
     stage.write('red.png', red)
     writeFileSync(join(stage.home, 'api-key'), 'another-key')
-    const { code, out, err } = await stage.sync()
+    const { code, out, err } = await stage.here('sync')
     expect(code).toBe(5)
     expect(out).toContain('nothing done; left: 1 to upload')
     expect(`${out}${err}`.match(/INVALID_API_KEY/g)).toHaveLength(1)
@@ -146,7 +146,7 @@ describe('sync', () => {
     const stage = await setStage({ pictures: { 'red.png': red } })
     stage.write('red.png', 'no longer a picture')
     stage.write('never.jpg', 'never was one')
-    const { code, out } = await stage.sync()
+    const { code, out } = await stage.here('sync')
     expect(code).toBe(3)
     expect(out).toContain('failed never.jpg: File is no picture')
     expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(red) })

@@ -140,7 +140,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     const all = await stage.listing()
     expect(all).toHaveLength(4)
 
-    const unmounted = await stage.sync()
+    const unmounted = await stage.here('sync')
     expect(unmounted.code).toBe(3)
     expect(await stage.listing()).toEqual(all)
     expect(await status(stage)).toMatchObject({
@@ -169,10 +169,10 @@ it('sync --prune-ignored gives up the images of what a rule hides, and only with
   stage.write('.albumdignore', 'a/\n')
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toHaveLength(13)
-  const plan = await stage.sync('--prune-ignored', '--dry-run')
+  const plan = await stage.here('sync', '--prune-ignored', '--dry-run')
   expect(plan.out).toContain('delete a/0.png (hidden by an ignore rule)')
   expect(await stage.listing()).toHaveLength(13)
-  const pruned = await stage.sync('--prune-ignored')
+  const pruned = await stage.here('sync', '--prune-ignored')
   expect(pruned).toMatchObject({ code: 0 })
   expect(pruned.out).toContain('deleted the image of a/0.png')
   expect(await stage.paths()).toEqual(['Photos/top.png'])

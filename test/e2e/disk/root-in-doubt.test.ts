@@ -38,7 +38,7 @@ describe('a root in doubt', () => {
       await stage.pass()
       const before = await stage.listing()
       doubt(stage)
-      expect(await stage.sync()).toMatchObject({ code: expected })
+      expect(await stage.here('sync')).toMatchObject({ code: expected })
       expect(await stage.listing()).toEqual(before)
       rmSync(stage.pictures, { recursive: true, force: true })
       renameSync(`${stage.pictures}-away`, stage.pictures)
