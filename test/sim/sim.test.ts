@@ -4,7 +4,7 @@ import { REGRESSIONS } from './histories/regressions.ts'
 import { GROWING, LATER, LATEST, MACHINES, READ } from './histories/seeds.ts'
 
 /** Of each kind of histories so many; seeds.whole.test.ts plays more. */
-const COUNT = 25
+const COUNT = 10
 
 describe('the simulation', () => {
   it.each([1, LATER, LATEST, READ, GROWING, MACHINES])(
