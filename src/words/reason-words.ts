@@ -43,6 +43,7 @@ export const WORDS = {
   file_not_regular: 'file is no longer a regular file',
   file_became_link: 'file became a symbolic link',
   file_changed: 'file changed while albumd read it',
+  file_changed_since: 'file changed or vanished before albumd sent it',
   file_shorter: 'file became shorter while albumd read it',
   file_cut_off: 'albumd ended before it had read the file',
   file_unreadable: "File can't be read ({code}). {code:remedy}",

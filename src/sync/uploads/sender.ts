@@ -1,9 +1,11 @@
+import { isSameLook } from '../../local/look.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
 import { albumUsed } from '../../records/albums.ts'
 import { refuted } from '../../records/images.ts'
 import { stored } from '../../records/pictures.ts'
+import { cancelled } from '../../remote/failures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
@@ -11,6 +13,7 @@ import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
+import { fullPath } from '../tree-path.ts'
 import { Declaration } from './declaration.ts'
 import { nodeTakes } from './node-refusals.ts'
 import { flatness, resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
@@ -47,6 +50,8 @@ async function sendDeclared(
 ): Promise<UploadResult> {
   const { open } = parcel
   const { size } = open.look
+  if (!(await parcel.job.lane.enter())) return { kind: 'stop', failure: cancelled('upload', 'nothing') }
+  if (!isAsRead(run, parcel)) return { kind: 'waits', message: because('file_changed_since') }
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
     if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
@@ -82,6 +87,15 @@ async function sendDeclared(
     if (!isDeclaredAnew) await run.clock.sleep(250 * 2 ** tries, signal)
   }
   return refused(last!)
+}
+
+/** Whether the file is still the one that was read. While a picture waits for its lane, it may be deleted or saved anew. */
+function isAsRead({ disk }: UploadRun, { job: { root, path }, open }: Parcel): boolean {
+  try {
+    return isSameLook(disk.lstat(fullPath(root, path)), open.look)
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -156,6 +170,8 @@ async function sendBytes(
   const lent = open.bytes && { bytes: open.bytes, framed: open.framed, released: open.lend() }
   const body = { fileName: name, mime: declaration.mime, size, chunks: open.chunks, ...lent }
   const answer = keepingPromise(await host.send(credential, body, signal), credential)
+  // Commits keep their order. So the next upload's intent can't be on the disk before this upload's record is.
+  if (answer.ok) job.lane.leave()
   return synced.commit(tx => {
     const known = answer.ok ? synced.images.byRemoteId(answer.value.imageId) : undefined
     const sent = believed(run, answer, known, credential, open)

@@ -9,6 +9,7 @@ import { type Album, liesFlat } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
 import type { QuotaLedger } from '../quota/index.ts'
+import type { Lane, Turns } from './lanes.ts'
 import { afterNodeMs } from './node-refusals.ts'
 
 /** One file that is to be brought to the host. */
@@ -27,6 +28,7 @@ export interface UploadJob {
    * For a flat picture: takes another credential from the day's quota without the reserve. False: nothing of it is left.
    */
   takeSpare?: () => boolean
+  lane: Lane
 }
 
 /** What the uploads of one run of the queue share. */
@@ -37,18 +39,6 @@ export interface UploadRun extends EngineContext {
   quota: QuotaLedger
   albums: AlbumTree
   turns: Turns
-}
-
-/** Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know. */
-export class Turns {
-  readonly #last = new Map<string, Promise<unknown>>()
-
-  /** Runs `work` once all earlier work of this kind has ended. */
-  alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
-    const result = (this.#last.get(kind) ?? Promise.resolve()).then(work)
-    this.#last.set(kind, Promise.allSettled([result]))
-    return result
-  }
 }
 
 /**

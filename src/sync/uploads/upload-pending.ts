@@ -5,9 +5,10 @@ import type { EngineContext, EngineSettings } from '../context.ts'
 import { endingForOthers, type Pass } from '../pass-request.ts'
 import { QuotaLedger } from '../quota/index.ts'
 import type { ScannedMirror } from '../scan/index.ts'
+import { Turns } from './lanes.ts'
 import { findOut } from './recovery.ts'
 import { Uploader } from './upload.ts'
-import { type Only, Turns } from './upload-job.ts'
+import type { Only } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
 
 /** `askToMakeNothing` asks for an album that can't exist. A host that creates albums answers with one of these remedies. */

@@ -9,6 +9,7 @@ import { type Interruption, isNamed } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
+import { Lanes } from './lanes.ts'
 import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import {
@@ -39,6 +40,7 @@ export class UploadQueue {
   readonly #run: QueueRun
   readonly #mirrors: Map<number, ScannedMirror>
   readonly #suspects: Suspects
+  readonly #lanes: Lanes
   #stopped: HostFailure | null = null
   /** How many uploads in a row ended without a usable answer to step 2. */
   #inDoubt = 0
@@ -49,6 +51,7 @@ export class UploadQueue {
   constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
     this.#run = run
     this.#suspects = new Suspects(run.synced)
+    this.#lanes = new Lanes(run.concurrency)
     this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
   }
 
@@ -103,6 +106,8 @@ export class UploadQueue {
       this.#suspects.last(synced.files.flat(ids)),
       interruption,
       mayGoOn,
+      // The picture has taken its share of the quota before it was read.
+      () => !ended,
       async (job, cut) => {
         // The host may have refused the album a moment ago, for another picture of the folder. Then this picture stays
         // where it is.
@@ -202,30 +207,44 @@ export class UploadQueue {
     return this.#suspects.last(synced.files.pendingSince(quota.read().began, ids, most))
   }
 
-  /** Uploads several files at a time. */
+  /**
+   * Uploads several files at a time. `mayGoOn`: whether another file may be taken. `mayBegin`: whether a file that was read may
+   * be sent.
+   */
   async #together(
     files: Generator<FileRow>,
     interruption: Interruption,
     mayGoOn: () => boolean,
+    mayBegin = mayGoOn,
     each: Each = this.#send,
   ): Promise<void> {
     const work = async () => {
-      while (mayGoOn() && (await this.#next(files, interruption, each)));
+      while (mayGoOn() && (await this.#next(files, interruption, mayBegin, each)));
     }
-    await Promise.all(Array.from({ length: this.#run.concurrency }, work))
+    await Promise.all(Array.from({ length: this.#lanes.workers }, work))
   }
 
   /** Uploads the next file. False: there is no further file, or nothing more may be sent. */
   async #next(
     files: Generator<FileRow>,
     interruption: Interruption,
+    mayBegin = () => true,
     each: Each = this.#send,
   ): Promise<boolean> {
-    if (this.#stopped || isEnded(interruption)) return false
+    const mayGoOn = () => !this.#stopped && !isEnded(interruption)
+    if (!mayGoOn()) return false
     const next = files.next()
     if (next.done) return false
-    const job = this.#job(next.value)
-    if (job) await each(job, interruption.cut)
+    const file = next.value
+    await this.#lanes.run(
+      file.size,
+      () => mayGoOn() && mayBegin(),
+      async lane => {
+        // The file may have waited for a large one, and other uploads may have ended all meanwhile.
+        const job = mayGoOn() ? this.#job(file) : null
+        if (job) await each({ ...job, lane }, interruption.cut)
+      },
+    )
     return true
   }
 
@@ -258,7 +277,7 @@ export class UploadQueue {
   }
 
   /** What is to be uploaded for a file. Null: its folder is in doubt, or only others are sent. */
-  #job(file: FileRow): UploadJob | null {
+  #job(file: FileRow): Omit<UploadJob, 'lane'> | null {
     const { synced, disk } = this.#run
     const folder = synced.folders.byId(file.folder)!
     const { policy, unknown, identity, mounts } = this.#mirrors.get(folder.mirror)!

@@ -1,5 +1,6 @@
 import { type Action, byTime, drawHistory, type History } from './history.ts'
-import { ALL_KEPT, KEPT_LATER } from './kept-histories.ts'
+import { ALL_KEPT } from './kept-histories.ts'
+import { KEPT_LATER } from './kept-later.ts'
 import { Random } from './random.ts'
 import { DELETIONS } from './seldom/deletions.ts'
 import { DISKS } from './seldom/disks.ts'

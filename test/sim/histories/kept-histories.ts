@@ -1,5 +1,5 @@
 import type { History } from './history.ts'
-import { at, atStep, FAULT, HOURLY, SILENT, THREE } from './parts.ts'
+import { at, atStep, FAULT, HOURLY, THREE } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -303,7 +303,7 @@ const KEPT_CHECKING: readonly History[] = [
     variations: { ...PLAIN, order: 'shuffled', delivery: 'nothing', perPage: 2, blinks: 'even' },
     files: SIX.slice(0, 5),
     hold: THREE.hold,
-    actions: [atStep(0, 141, 'kill')],
+    actions: [atStep(0, 146, 'kill')],
   },
   // The first picture lands in the default album and is listed late: nobody learns where it is.
   {
@@ -353,42 +353,3 @@ const KEPT_CHECKING: readonly History[] = [
 ]
 
 export const ALL_KEPT = [...KEPT, ...KEPT_CHECKING]
-
-/**
- * Histories that were kept later. Broad histories do not begin as these: a longer list of beginnings would change what each
- * of their seeds draws.
- */
-export const KEPT_LATER: readonly History[] = [
-  // A folder is swapped for a backup that lacks the newest picture, and holds one that the host refused before.
-  {
-    ...THREE,
-    seed: 1_000_000_036,
-    files: [[33, 3]],
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(0, 'fault', FAULT.tooLarge),
-      at(1, 'add', 49, 5),
-      at(2, 'olderCopy', 0, 1),
-    ],
-  },
-  // A folder is swapped for a backup that holds nothing but a picture that a rule hides.
-  {
-    ...THREE,
-    seed: 1_000_000_038,
-    files: [[1, 2]],
-    actions: [at(0, 'ignore'), at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
-  },
-  // A picture is sent again on a person's word, and then the state from before that is put back.
-  {
-    ...HOURLY,
-    seed: 1_000_000_037,
-    variations: SILENT,
-    files: [[32, 3]],
-    actions: [
-      at(0, 'fault', FAULT.sendGarbled),
-      at(0, 'resend', 1),
-      at(1, 'saveState'),
-      at(2, 'restoreState'),
-    ],
-  },
-]

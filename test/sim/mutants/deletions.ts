@@ -24,7 +24,7 @@ export const DELETIONS: readonly Mutant[] = [
     find: 'if (!isTooMuch(weight, policy)) return',
     replace: 'if (weight) return',
     why: 'everything may go at once, unasked',
-    seed: 29,
+    seed: 72,
   },
   {
     name: 'no second look at everything',
@@ -32,7 +32,7 @@ export const DELETIONS: readonly Mutant[] = [
     find: 'const scanned = await scanEverythingAgain(context, pass)\n  await uploadPending(context, pass, scanned)',
     replace: 'const scanned = [...before]',
     why: 'a picture that moved behind the scan loses its image',
-    seed: 23,
+    seed: 34,
   },
   {
     name: 'no last look at the path',

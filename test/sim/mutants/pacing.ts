@@ -74,7 +74,7 @@ export const PACING: readonly Mutant[] = [
       },
     ],
     why: 'pictures are sent outside the hours',
-    seed: 14_000_005,
+    seed: 14_000_032,
   },
   {
     name: 'deletions go on while a person waits',

@@ -16,7 +16,7 @@ export const SETTLING: readonly Mutant[] = [
     find: '(isNew(first, settleMs) || incomplete.wasJustCut(file, clock))',
     replace: '(isNew(first, Number.POSITIVE_INFINITY) || incomplete.wasJustCut(file, clock))',
     why: 'somebody writes over a picture that was never sent',
-    seed: 14_000_242,
+    seed: 1_000_000_042,
   },
   {
     name: 'a cut picture is not waited for',
@@ -40,7 +40,7 @@ export const SETTLING: readonly Mutant[] = [
     find: "cut && action === 'leave' ? age",
     replace: "action === 'leave' ? age",
     why: 'a picture seems to be old that was begun a moment ago',
-    seed: 14002352,
+    seed: 1_000_000_040,
   },
   {
     name: 'stamps of whole seconds are taken at their word',

@@ -16,7 +16,7 @@ const underWay = (seed: number, ...then: ActionKind[]): History => ({
   ...THREE,
   seed,
   concurrency: 4,
-  actions: then.map((kind, number) => atStep(0, 52, kind, number, 5 + number)),
+  actions: then.map((kind, number) => atStep(0, 55, kind, number, 5 + number)),
 })
 
 /** An account gets a plan with albums, and flat pictures go there. */
@@ -88,7 +88,7 @@ export const UPLOADS: readonly History[] = [
     ...THREE,
     seed: 1_000_000_240,
     concurrency: 4,
-    actions: [0, 1, 2].map(a => atStep(0, 33, 'changeInPlace', a, 5 + a)),
+    actions: [0, 1, 2].map(a => atStep(0, 47, 'changeInPlace', a, 5 + a)),
   },
   // Who writes a picture goes away before its end.
   {

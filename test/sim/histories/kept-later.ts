@@ -1,0 +1,99 @@
+import type { History } from './history.ts'
+import { at, atStep, FAULT, HOURLY, SILENT, THREE } from './parts.ts'
+import { PLAIN_SETTING } from './setting.ts'
+import { PLAIN } from './variations.ts'
+
+/**
+ * Histories that were kept later. Broad histories do not begin as these: a longer list of beginnings would change what each
+ * of their seeds draws.
+ */
+export const KEPT_LATER: readonly History[] = [
+  // A folder is swapped for a backup that lacks the newest picture, and holds one that the host refused before.
+  {
+    ...THREE,
+    seed: 1_000_000_036,
+    files: [[33, 3]],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(0, 'fault', FAULT.tooLarge),
+      at(1, 'add', 49, 5),
+      at(2, 'olderCopy', 0, 1),
+    ],
+  },
+  // A folder is swapped for a backup that holds nothing but a picture that a rule hides.
+  {
+    ...THREE,
+    seed: 1_000_000_038,
+    files: [[1, 2]],
+    actions: [at(0, 'ignore'), at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
+  },
+  // A picture is sent again on a person's word, and then the state from before that is put back.
+  {
+    ...HOURLY,
+    seed: 1_000_000_037,
+    variations: SILENT,
+    files: [[32, 3]],
+    actions: [
+      at(0, 'fault', FAULT.sendGarbled),
+      at(0, 'resend', 1),
+      at(1, 'saveState'),
+      at(2, 'restoreState'),
+    ],
+  },
+  // A picture of before is written over while albumd looks, and its end marker is of the older picture.
+  {
+    ...THREE,
+    seed: 1_000_000_042,
+    variations: { ...PLAIN, cachesAbsence: true },
+    mirrors: [{ ...THREE.mirrors[0]!, mounted: true }],
+    files: [[1318721712, 1865915743]],
+    setting: { ...PLAIN_SETTING, endings: true },
+    actions: [at(0, 'writeOver', 267299191, 1508917962)],
+  },
+  // Room is reserved for a picture, and the clock leaps while albumd waits for its bytes.
+  {
+    ...THREE,
+    seed: 1_000_000_040,
+    mirrors: [
+      { ...THREE.mirrors[0]!, mounted: true },
+      { ...THREE.mirrors[0]!, album: 'Scans/Old', mounted: true },
+    ],
+    files: [],
+    graceMs: 600_000,
+    concurrency: 2,
+    setting: { ...PLAIN_SETTING, endings: true, tickMs: 1000 },
+    pauses: [5000],
+    actions: [at(0, 'reserveRoom', 3640061616, 501991161), atStep(0, 27, 'clockJump', 571351237, 1435697605)],
+  },
+  // A picture is gone from a folder that then can't be read.
+  {
+    ...THREE,
+    seed: 1_000_000_047,
+    variations: { ...PLAIN, listLagMs: 272_000, without: ['delete'] },
+    mirrors: [
+      { ...THREE.mirrors[0]!, bind: true },
+      { ...THREE.mirrors[0]!, album: 'Scans/Old' },
+    ],
+    files: [
+      [2170303802, 2240514555],
+      [253640603, 1600269780],
+      [1082727964, 1207236934],
+      [1245109283, 1769731724],
+      [2879358964, 3332991960],
+      [2687752199, 3470706154],
+      [2765367014, 3576636029],
+    ],
+    hold: { hold_above: 0.5, hold_min: 20 },
+    graceMs: 600_000,
+    concurrency: 2,
+    order: 'newest',
+    setting: { ...PLAIN_SETTING, mountsListed: true },
+    pauses: [60_000, 1000, 60_000, 1000, 5000],
+    actions: [
+      at(0, 'removeFolder', 3905588720, 999708903),
+      atStep(1, 12, 'rename', 1927304730, 1606479407),
+      at(3, 'wait', 39922096, 1714180856),
+      atStep(3, 54, 'folderUnreadable', 469473495, 2396122119),
+    ],
+  },
+]
