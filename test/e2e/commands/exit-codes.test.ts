@@ -9,7 +9,7 @@ import { realDisk } from '../../../src/local/disk.ts'
 import { lockFolder, lockState } from '../../../src/synced/lock.ts'
 import { png } from '../../pictures.ts'
 import { oneLine } from '../stage/fault-stage.ts'
-import { inOneDay, oneDay, PROGRAM, runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { inOneDay, oneDay, PROGRAM, runHere, type Stage, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
 
@@ -20,9 +20,14 @@ async function stageWith(hostSettings: object): Promise<Stage> {
   return stage
 }
 
-/** Runs `sync`. Answers what it says, which is one line. */
-async function syncSays(stage: Stage, code: number, says: RegExp): Promise<string> {
-  const run = await stage.sync()
+/** Runs `sync`, in this process but for the first of each code. Answers what it says, which is one line. */
+async function syncSays(
+  stage: Stage,
+  code: number,
+  says: RegExp,
+  sync = () => stage.here('sync'),
+): Promise<string> {
+  const run = await sync()
   expect(run.code).toBe(code)
   oneLine(run.err, says)
   return run.err
@@ -32,7 +37,7 @@ describe('exit codes', () => {
   it('2 and the places where it looked, without a config', async () => {
     const stage = await setStage()
     rmSync(stage.config)
-    const { code, err } = await runProgram(['sync'], stage.home, { XDG_CONFIG_HOME: join(stage.home, 'xdg') })
+    const { code, err } = await runHere(['sync'], stage.home, { XDG_CONFIG_HOME: join(stage.home, 'xdg') })
     expect(code).toBe(2)
     const places = ['albumd.yaml', 'xdg/albumd/config.yaml'].map(place => join(stage.home, place))
     oneLine(err, /^albumd: No config in .*\. "albumd init" writes one/)
@@ -45,7 +50,7 @@ describe('exit codes', () => {
       stage.config,
       'host: {base_url: "http://127.0.0.1:1/api/v1"}\nmirors: []\nmirrors: [{folder: pictures, album: A}]\n',
     )
-    await syncSays(stage, 2, /albumd\.yaml:2:1: mirors.*mirrors/)
+    await syncSays(stage, 2, /albumd\.yaml:2:1: mirors.*mirrors/, stage.sync)
   })
 
   it('2 for an option that does not exist', async () => {
@@ -105,7 +110,7 @@ describe('exit codes', () => {
       /is mirrored in the album "Photos", the config says "Elsewhere"\. Put mirrors\[\]\.album back/,
     )
     expect(await stage.listing()).toEqual(before)
-    expect(await stage.sync('--dry-run')).toMatchObject({ code: 2, out: '' })
+    expect(await stage.here('sync', '--dry-run')).toMatchObject({ code: 2, out: '' })
   })
 
   it('2 for a mirror that was moved to another folder', async () => {
@@ -123,7 +128,12 @@ describe('exit codes', () => {
 
   it('3 for a host that does not answer', async () => {
     const stage = await stageWith({ base_url: 'http://127.0.0.1:9/api/v1' })
-    await syncSays(stage, 3, /Cannot reach 127\.0\.0\.1:9 \(connection refused\).*\(HOST_UNREACHABLE\)/)
+    await syncSays(
+      stage,
+      3,
+      /Cannot reach 127\.0\.0\.1:9 \(connection refused\).*\(HOST_UNREACHABLE\)/,
+      stage.sync,
+    )
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ pending_uploads: 1, state: 'blocked' })
   })
 
@@ -153,7 +163,7 @@ describe('exit codes', () => {
       await oneDay()
       const stage = await setStage({ host: { dailyQuota: 2 } })
       for (let shade = 0; shade < 5; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
-      const first = await stage.sync()
+      const first = await stage.here('sync')
       expect(first.code).toBe(3)
       expect(first.err).toContain('DAILY_LIMIT_REACHED')
       expect(await stage.json('status')).toMatchObject({
@@ -195,11 +205,11 @@ describe('exit codes', () => {
     const stage = await setStage()
     writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
     const file = join(stage.home, 'api-key')
-    const err = await syncSays(stage, 5, /\(INVALID_API_KEY\); check the key: host\.api_key_file/)
+    const err = await syncSays(stage, 5, /\(INVALID_API_KEY\); check the key: host\.api_key_file/, stage.sync)
     expect(err).not.toContain('wrong-key-abcdef')
     expect(err).toContain(`host.api_key_file (${file})\n`)
-    expect((await stage.albumd('status')).out).toContain(`  check the key: host.api_key_file (${file})\n`)
-    expect((await stage.albumd('doctor')).out).toContain(`check the key: host.api_key_file (${file})\n`)
+    expect((await stage.here('status')).out).toContain(`  check the key: host.api_key_file (${file})\n`)
+    expect((await stage.here('doctor')).out).toContain(`check the key: host.api_key_file (${file})\n`)
   })
 
   it('5 for a plan that has no use of the interface', async () => {
@@ -210,7 +220,7 @@ describe('exit codes', () => {
 
   it('0 on a plan that can upload but not list, create albums or delete: pictures go to the root', async () => {
     const stage = await setStage({ pictures: { 'a/red.png': red }, host: { plansFrom: 'flagship' } })
-    const { out } = await stage.albumd('ls', '--format', 'json')
+    const { out } = await stage.here('ls', '--format', 'json')
     expect(JSON.parse(out)).toMatchObject([{ state: 'synced', album: '' }])
   })
 })
@@ -218,7 +228,7 @@ describe('exit codes', () => {
 describe('an error', () => {
   it.each([['--log-level', 'debug'], ['--log-level=debug']])('shows its stack with %s', async (...level) => {
     const stage = await setStage()
-    const { code, err } = await stage.albumd('status', '--config', 'nowhere', ...level)
+    const { code, err } = await stage.here('status', '--config', 'nowhere', ...level)
     expect(code).toBe(2)
     expect(err).toContain('    at ')
   })
@@ -231,7 +241,7 @@ describe('the config as YAML', () => {
       stage.config,
       stringify({ host: { base_url: 'ftp://x' }, mirrors: [{ folder: 'pictures', album: '/A' }] }),
     )
-    const { code, err } = await stage.sync()
+    const { code, err } = await stage.here('sync')
     expect(code).toBe(2)
     expect(err.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^albumd: .*albumd\.yaml:2:3: host\.base_url: must begin with https:/),
@@ -243,7 +253,7 @@ describe('the config as YAML', () => {
 it('--json has a schema on top, and an error is JSON too', async () => {
   const stage = await setStage({ pictures: { 'a.png': red } })
   const told = async (...args: string[]) => {
-    const { code, out } = await stage.albumd(...args, '--json')
+    const { code, out } = await stage.here(...args, '--json')
     return { code, said: JSON.parse(out) }
   }
   for (const args of [

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
 import { png } from '../../pictures.ts'
-import { PROGRAM, type Run, runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { PROGRAM, type Run, runHere, type Stage, setStage } from '../stage/stage.ts'
 
-/** `albumd init` without a terminal, for the stage's host and folder. */
+/** `albumd init` without a terminal, for the stage's host and folder, in this process. */
 function init(stage: Stage, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const usual = ['--base-url', stage.baseUrl, '--folder', 'pictures', '--config', 'etc/config.yaml']
-  return runProgram(['init', ...usual, ...args], stage.home, { ALBUMD_API_KEY: stage.key, ...env })
+  return runHere(['init', ...usual, ...args], stage.home, { ALBUMD_API_KEY: stage.key, ...env })
 }
 
 const config = (stage: Stage) => join(stage.home, 'etc/config.yaml')
@@ -35,12 +35,12 @@ describe('init without a terminal', () => {
     expect(loadConfig(config(stage), { HOME: stage.home }).mirrors).toEqual([
       { folder: stage.pictures, album: 'Family/2024', deletions: 'keep', ignore: [] },
     ])
-    expect(await stage.albumd('sync', '--config', config(stage))).toMatchObject({ code: 0 })
+    expect(await stage.here('sync', '--config', config(stage))).toMatchObject({ code: 0 })
     expect(Object.keys(await stage.delivered())).toEqual(['Family/2024/a.png'])
     // As in /etc/albumd, where the config does not name the key's file.
     writeFileSync(config(stage), text.replace('  api_key_file:', '  #api_key_file:'))
-    expect(await stage.albumd('sync', '--config', config(stage))).toMatchObject({ code: 0 })
-    expect(await stage.albumd('doctor', '--config', config(stage))).toMatchObject({
+    expect(await stage.here('sync', '--config', config(stage))).toMatchObject({ code: 0 })
+    expect(await stage.here('doctor', '--config', config(stage))).toMatchObject({
       out: expect.stringContaining('the host accepts it'),
     })
   })
@@ -59,7 +59,7 @@ describe('init without a terminal', () => {
 
   it('names all options that are missing', async () => {
     const stage = await setStage()
-    const { code, err } = await runProgram(['init', '--config', 'new.yaml'], stage.home)
+    const { code, err } = await runHere(['init', '--config', 'new.yaml'], stage.home)
     expect(code).toBe(2)
     for (const option of ['--base-url', '--api-key-file', '--folder']) expect(err).toContain(option)
   })
@@ -83,7 +83,7 @@ describe('init without a terminal', () => {
       'etc/config.yaml',
     ]
     const away = (...args: string[]) =>
-      runProgram(['init', ...nowhere, ...args], stage.home, { ALBUMD_API_KEY: 'a-key' })
+      runHere(['init', ...nowhere, ...args], stage.home, { ALBUMD_API_KEY: 'a-key' })
     expect(await away()).toMatchObject({
       code: 3,
       err: expect.stringMatching(/connection refused\)\. .*--no-check/),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { recordPictures } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
-import { runProgram, setStage, sha256 } from '../stage/stage.ts'
+import { runHere, setStage, sha256 } from '../stage/stage.ts'
 
 const PATHS = ['top.png', 'a/one.png', 'a/deep/two.png', 'a b/one.png']
 const PICTURES = Object.fromEntries(PATHS.map((path, n) => [path, png(2 + n, 2).bytes]))
@@ -11,14 +11,12 @@ const PICTURES = Object.fromEntries(PATHS.map((path, n) => [path, png(2 + n, 2).
 it('ls lists all, a folder or a picture, with addresses that give its bytes', async () => {
   const stage = await setStage({ pictures: PICTURES })
   const before = readFileSync(join(stage.home, 'state/albumd.db'))
-  const [all, folder, one, table, nowhere, outside] = await Promise.all([
-    stage.albumd('ls', '--format', 'json'),
-    stage.albumd('ls', 'a', '--format', 'url'),
-    stage.albumd('ls', './pictures/a b/one.png'),
-    stage.albumd('ls'),
-    stage.albumd('ls', 'nowhere'),
-    stage.albumd('ls', '/etc'),
-  ])
+  const table = await stage.albumd('ls')
+  const all = await stage.here('ls', '--format', 'json')
+  const folder = await stage.here('ls', 'a', '--format', 'url')
+  const one = await stage.here('ls', './pictures/a b/one.png')
+  const nowhere = await stage.here('ls', 'nowhere')
+  const outside = await stage.here('ls', '/etc')
   const listed: { path: string; cdn_url: string; sha256: string; album: string }[] = JSON.parse(all.out)
   expect(listed.map(({ path, album }) => [path.slice(stage.pictures.length), album])).toEqual([
     ['/top.png', 'Photos'],
@@ -83,7 +81,7 @@ it('url gives one address and copies it, and says why it has none', async () => 
     ALBUMD_API_KEY: 'secret',
   }
   const url = (env: NodeJS.ProcessEnv, ...args: string[]) =>
-    runProgram(['url', ...args, '--config', configFile], home, env)
+    runHere(['url', ...args, '--config', configFile], home, env)
 
   const copied = await url(desktop, 'a/two.png', '--copy')
   expect(copied).toEqual({ code: 0, err: '', out: `${addressOf('a/two.png')}\n` })
@@ -115,7 +113,7 @@ it('ls --left-out names what is not mirrored, and why', async () => {
   stage.write('b/empty.png', '')
   stage.write('b/.albumdignore', 'Private/\n')
   const whyOf = async (...args: string[]) => {
-    const { code, out } = await stage.albumd('ls', '--left-out', '--json', ...args)
+    const { code, out } = await stage.here('ls', '--left-out', '--json', ...args)
     expect(code).toBe(0)
     const { schema, left_out } = JSON.parse(out)
     expect(schema).toBe(1)
@@ -133,7 +131,7 @@ it('ls --left-out names what is not mirrored, and why', async () => {
   expect(await whyOf('b')).toEqual(ofB)
   expect(await whyOf('b/Private/p.png')).toEqual([['b/Private', 'ignored']])
   expect(await whyOf('b/ok.png')).toEqual([])
-  const { out } = await stage.albumd('ls', '--left-out')
+  const { out } = await stage.here('ls', '--left-out')
   expect(out).toContain('/IMG_1.HEIC: HEIC is none of the formats that the host takes')
   expect(out.trimEnd().split('\n')).toHaveLength(5)
 })
@@ -142,16 +140,16 @@ it('a name means the file in the working folder first, and another picture of th
   const stage = await setStage({
     pictures: { 'shot.png': png(2, 2).bytes, 'sub/shot.png': png(3, 2).bytes },
   })
-  const inMirror = await stage.albumd('url', 'shot.png')
+  const inMirror = await stage.here('url', 'shot.png')
   expect(inMirror).toMatchObject({ code: 0, out: expect.stringMatching(/^http/) })
   const sub = (...args: string[]) =>
-    runProgram([...args, '--config', stage.config], join(stage.pictures, 'sub'), { HOME: stage.home })
-  const inSub = await stage.albumd('url', 'sub/shot.png')
+    runHere([...args, '--config', stage.config], join(stage.pictures, 'sub'), { HOME: stage.home })
+  const inSub = await stage.here('url', 'sub/shot.png')
   expect(await sub('url', 'shot.png')).toEqual(inSub)
   expect(inSub.out).not.toBe(inMirror.out)
   writeFileSync(join(stage.home, 'shot.png'), png(4, 2).bytes)
   for (const command of ['url', 'put', 'why', 'sync'])
-    expect(await stage.albumd(command, 'shot.png')).toMatchObject({
+    expect(await stage.here(command, 'shot.png')).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('shot.png lies in no mirror'),

@@ -96,7 +96,7 @@ describe('put', () => {
         /half\.png: File is not complete[^;\n]*; put it again, or start "albumd run"\n$/,
       ),
     })
-    await stage.albumd('pause')
+    await stage.here('pause')
     const paused = await stage.here('put', 'a/beside.png')
     expect(paused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('beside.png: paused') })
   })
@@ -139,7 +139,7 @@ describe('put', () => {
       /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]* \(at once with "albumd retry", [^;\n]*\)\n$/,
     )
     await stage.restartHost({ dailyQuota: 2 })
-    expect(await stage.albumd('retry')).toMatchObject({ code: 0 })
+    expect(await stage.here('retry')).toMatchObject({ code: 0 })
     expect(await stage.here('put', 'new.png')).toMatchObject({ code: 0, err: '' })
     expect(await daemon.stop()).toBe(0)
   })
@@ -258,7 +258,7 @@ it('sync PATH sends and deletes nothing of what waits elsewhere', async () => {
   stage.write('b/3.png', png(9, 2).bytes)
   // What a pass finds while albumd is paused waits.
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-  expect(await stage.albumd('resume')).toMatchObject({ code: 0 })
+  expect(await stage.here('resume')).toMatchObject({ code: 0 })
   const { code, out } = await stage.albumd('sync', 'a')
   // What waits elsewhere was not asked for.
   expect(code).toBe(0)
@@ -277,24 +277,24 @@ it('sync PATH tells what is left of the paths, and of nothing beside them', asyn
   stage.write('a/good.png', png(3, 2).bytes)
   stage.write('ab/bad.png', 'no picture')
   stage.write('b.png', png(4, 2).bytes)
-  expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining('left: 2 failed.') })
+  expect(await stage.here('sync')).toMatchObject({ code: 3, out: expect.stringContaining('left: 2 failed.') })
   for (const path of ['a/good.png', 'b.png'])
-    expect(await stage.albumd('sync', path)).toMatchObject({ code: 0 })
+    expect(await stage.here('sync', path)).toMatchObject({ code: 0 })
   for (const paths of [['a'], ['a/bad.png'], ['a', 'a/bad.png', 'b.png']])
-    expect(await stage.albumd('sync', ...paths)).toMatchObject({
+    expect(await stage.here('sync', ...paths)).toMatchObject({
       code: 3,
       out: expect.stringContaining('left: 1 failed.'),
     })
-  expect(await stage.albumd('sync', stage.pictures)).toMatchObject({
+  expect(await stage.here('sync', stage.pictures)).toMatchObject({
     code: 3,
     out: expect.stringContaining('left: 2 failed.'),
   })
   rmSync(join(stage.pictures, 'b.png'))
-  await stage.albumd('pause')
-  await stage.sync()
-  await stage.albumd('resume')
-  expect(await stage.albumd('sync', 'a/good.png')).toMatchObject({ code: 0 })
-  expect(await stage.albumd('sync', 'b.png')).toMatchObject({ code: 0 })
+  await stage.here('pause')
+  await stage.here('sync')
+  await stage.here('resume')
+  expect(await stage.here('sync', 'a/good.png')).toMatchObject({ code: 0 })
+  expect(await stage.here('sync', 'b.png')).toMatchObject({ code: 0 })
   expect(await stage.paths()).toEqual(['Photos/a/good.png'])
 })
 

@@ -224,7 +224,11 @@ export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv =
  * Carries a command line out in this process, as if it was given in that folder. Not two at once, because each has the
  * process's output, environment and working folder.
  */
-export async function runHere(args: readonly string[], cwd: string): Promise<Run> {
+export async function runHere(
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run> {
   const said = { stdout: '', stderr: '' }
   const outputs = (['stdout', 'stderr'] as const).map(name => {
     const own = Object.getOwnPropertyDescriptor(process, name)!
@@ -237,7 +241,7 @@ export async function runHere(args: readonly string[], cwd: string): Promise<Run
   })
   const before = { cwd: process.cwd(), env: process.env }
   process.chdir(cwd)
-  process.env = environmentIn(cwd)
+  process.env = { ...environmentIn(cwd), ...env }
   try {
     await main(args)
     return { code: Number(process.exitCode ?? 0), out: said.stdout, err: said.stderr }
