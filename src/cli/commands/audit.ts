@@ -1,7 +1,7 @@
 import { keyRemedy } from '../../config/host-access.ts'
 import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/status.ts'
-import { count, printable } from '../../words/text.ts'
+import { count, localTimeFrom, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { refusalInJson, sayStopped } from '../one-pass.ts'
 import { configCommand, flag, jsonOption, quietOption } from '../options.ts'
@@ -86,7 +86,7 @@ function report(
     finding.kind,
     printable(finding.album === '' ? finding.name : `${finding.album}/${finding.name}`),
     printable(finding.image_id),
-    `${printable(finding.detail)}; ${whatToDo(finding)}`,
+    `${printable(finding.detail)}; ${whatToDo(finding, repair)}`,
   ])
   const table = tableLines(COLUMNS, rows, { width: process.stdout.columns || null, paint: paintTitle })
   process.stdout.write([...table].join(''))
@@ -140,16 +140,24 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
   return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired} repaired` : ''}`
 }
 
-function whatToDo({ kind, ours, repaired }: AuditFinding): string {
+/** `repair`: whether the audit was told to repair. Then the words do not advise to repair at once. */
+function whatToDo({ kind, ours, repaired, repair_from }: AuditFinding, repair: boolean): string {
   if (repaired) return kind === 'gone' ? 'its file, where it is there, is uploaded again' : 'deleted'
   switch (kind) {
     case 'gone':
-      return '"albumd audit --repair" uploads it again'
+      if (repair_from !== null)
+        return `"albumd audit --repair" uploads it again, not before ${localTimeFrom(repair_from)}, because until then the host may only be late to list it`
+      return repair
+        ? 'not uploaded again: what the host lists was not clear, or the repair ended early'
+        : '"albumd audit --repair" uploads it again'
     case 'changed':
-      return 'put it right on the host, or delete it there and run "albumd audit --repair"'
+      return `put it right on the host, or delete it there and ${repair ? 'repair again' : 'run "albumd audit --repair"'}`
     case 'foreign':
       return 'leave it: it may be the only image of a picture that waits; albumd never deletes it'
     case 'twice':
-      return ours ? '"albumd audit --repair" deletes it' : 'look at both, and remove one on the host'
+      if (!ours) return 'look at both, and remove one on the host'
+      return repair
+        ? 'not deleted: "albumd status" says what deletions wait for'
+        : '"albumd audit --repair" deletes it'
   }
 }

@@ -2,12 +2,21 @@ import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { albumName, albumPathOf } from '../../sync/album.ts'
-import { deleteTwice, isOurs, type Repairs, repairGone, runAudit } from '../../sync/audit/index.ts'
+import {
+  type AuditContext,
+  deleteTwice,
+  isOurs,
+  type Repairs,
+  repairGone,
+  runAudit,
+  unsureFor,
+} from '../../sync/audit/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import { inWords } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
 import type { Engine } from '../engine/engine.ts'
 import { statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { pauseAt, pauseInWords } from '../state/pause.ts'
@@ -71,6 +80,11 @@ export interface AuditFinding {
   /** Whether the records know the image's id. An audit never deletes an image that the records do not know. */
   ours: boolean
   repaired: boolean
+  /**
+   * ISO 8601: before this time a repair leaves an image of the kind `gone` alone, because the host may only be late to list
+   * it. Null: a repair need not wait.
+   */
+  repair_from: string | null
 }
 
 /**
@@ -116,7 +130,7 @@ export async function audit(
   const gapMs = 2000 / config.host.requests_per_second.list
   const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
   // The findings are put into words before the repair, because the repair changes the records.
-  const found = synced.audit.findings().map(finding => shown(synced, finding))
+  const found = synced.audit.findings().map(finding => shown(context, finding))
   const flat = flatPictures(synced)
   const resultOf = (repaired: readonly Finding[], withheld: number, failures: (HostFailure | null)[]) => {
     const done = new Set(repaired.map(({ kind, remote_id }) => `${kind} ${remote_id}`))
@@ -167,9 +181,19 @@ function flatPictures(synced: Synced): AuditFlat[] {
   )
 }
 
-function shown(synced: Synced, { kind, album, name, remote_id, detail }: Finding) {
-  const ours = isOurs(synced, { remote_id })
-  return { kind, album: albumName(synced, album), name, image_id: remote_id, detail: inWords(detail), ours }
+function shown(context: AuditContext, { kind, album, name, remote_id, detail }: Finding) {
+  const { synced, clock } = context
+  const image = kind === 'gone' ? synced.images.byRemoteId(remote_id) : undefined
+  const wait = image ? unsureFor(context, image) : 0
+  return {
+    kind,
+    album: albumName(synced, album),
+    name,
+    image_id: remote_id,
+    detail: inWords(detail),
+    ours: isOurs(synced, { remote_id }),
+    repair_from: wait > 0 ? isoTime(clock.wall() + wait) : null,
+  }
 }
 
 /** Records that the plan or the key forbids the audit, so that `status` shows this until it is tried again. */

@@ -12,11 +12,11 @@ import type { Interruption } from '../pass-request.ts'
 import {
   type AlbumLook,
   type AuditContext,
-  isYoung,
   listingChanges,
   lookAtAlbum,
   lookOf,
   notDelivered,
+  unsureFor,
 } from './audit.ts'
 import { compareAlbum, isLeftOver, NOW, recordsOf } from './audit-album.ts'
 
@@ -57,12 +57,8 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
     const gone = new Map(
       missing.filter(({ remote_id }) => !listed?.has(remote_id)).map(image => [image.remote_id, image]),
     )
-    // The host may be late to list a young image. Only its delivery address could tell whether the image is there, and the
-    // host has named no address. So such a finding stays open.
     const unsure = new Set(
-      missing
-        .filter(image => image.cdn_url === null && isYoung(context, image))
-        .map(({ remote_id }) => remote_id),
+      missing.filter(image => unsureFor(context, image) > 0).map(({ remote_id }) => remote_id),
     )
     await synced.commit(tx => {
       // The next upload into the album looks at the album again, because a person may have put another image in the place

@@ -160,19 +160,27 @@ export async function notDelivered(
 ): Promise<ImageRow[]> {
   const gone: ImageRow[] = []
   for (const image of images) {
-    const asked = isYoung(context, image) && image.cdn_url
+    const asked = youngFor(context, image) > 0 && image.cdn_url
     const there = asked && (await delivers(context.host, asked, image, signal))
     if (!there) gone.push(image)
   }
   return gone
 }
 
-/** Whether a host may be late to list an image. */
-export function isYoung(
+/** For how many milliseconds more a host may be late to list an image. 0: the host lists the image if it has the image. */
+function youngFor(
   { ages, clock, credentialLifetimeMs }: Omit<AuditContext, 'synced'>,
   { recorded_at }: ImageRow,
-): boolean {
-  return ages.since(recorded_at * 1000, clock) < credentialLifetimeMs
+): number {
+  return Math.max(0, credentialLifetimeMs - ages.since(recorded_at * 1000, clock))
+}
+
+/**
+ * For how many milliseconds more nobody can tell whether an image that is not listed is gone. The host may be late to list a
+ * young image. Only its delivery address could tell whether the image is there, and the host may have named no address.
+ */
+export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow): number {
+  return image.cdn_url === null ? youngFor(context, image) : 0
 }
 
 function record({ audit, images }: Tx, album: number | null, compared: AlbumComparison): void {

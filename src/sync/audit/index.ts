@@ -1,4 +1,4 @@
 /** Compares what is recorded with what the host holds, and repairs what differs. */
 
-export { runAudit } from './audit.ts'
+export { type AuditContext, runAudit, unsureFor } from './audit.ts'
 export { deleteTwice, isOurs, type Repairs, repairGone } from './audit-repair.ts'

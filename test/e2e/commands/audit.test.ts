@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { lockState } from '../../../src/synced/lock.ts'
+import { localTimeFrom } from '../../../src/words/text.ts'
 import { png } from '../../pictures.ts'
 import { call, idOf, runProgram, type Stage, setStage } from '../stage/stage.ts'
 
@@ -80,6 +81,27 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   expect(await stage.paths()).toEqual(['Photos/a/green.png', 'Photos/foreign.png', 'Photos/red.png'])
   await call(stage, 'DELETE', `/delete?img=${foreign}`)
   expect(await stage.here('audit', '--repair')).toMatchObject({ code: 0 })
+})
+
+it('says from when on a repair takes an image that the host may only be late to list', async () => {
+  const stage = await withPictures()
+  rmSync(join(stage.home, 'state'), { recursive: true })
+  await stage.asked('adopt', { verify: false })
+  await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/a/green.png')}`)
+  await putForeign(stage)
+  const told = await stage.here('audit', '--repair', '--json')
+  const [, gone] = JSON.parse(told.out).findings
+  expect(gone).toMatchObject({ kind: 'gone', repaired: false })
+  expect(Date.parse(gone.repair_from)).toBeGreaterThan(Date.now())
+  const { code, out } = await stage.here('audit', '--repair')
+  expect(code).toBe(3)
+  expect(out).toContain('2 findings left, 0 repaired')
+  expect(out).toContain(`not before ${localTimeFrom(gone.repair_from).slice(0, 10)}`)
+  stage.configure({
+    host: { base_url: stage.baseUrl, api_key_file: 'api-key', credential_lifetime: '1s' },
+  })
+  const repaired = await stage.here('audit', '--repair')
+  expect(repaired.out).toContain('1 finding left, 1 repaired')
 })
 
 it('says why a repair with nothing to repair ends with 3', async () => {

@@ -54,9 +54,9 @@ export const CHECKING: readonly Mutant[] = [
   },
   {
     name: 'a repair believes listings about young images without an address',
-    file: 'sync/audit/audit-repair.ts',
-    find: 'image.cdn_url === null && isYoung(context, image)',
-    replace: "image.cdn_url === '' && isYoung(context, image)",
+    file: 'sync/audit/audit.ts',
+    find: 'image.cdn_url === null ? youngFor(context, image) : 0',
+    replace: "image.cdn_url === '' ? youngFor(context, image) : 0",
     why: 'what a host lists late, and tells no address for, is sent again',
     seed: 300_000_756,
   },
@@ -168,8 +168,8 @@ export const CHECKING: readonly Mutant[] = [
   {
     name: 'what nobody can compare may go',
     file: 'sync/audit/audit-repair.ts',
-    find: 'image.cdn_url === null && isYoung(context, image)',
-    replace: 'image.cdn_url === undefined',
+    find: 'unsureFor(context, image) > 0',
+    replace: 'unsureFor(context, image) < 0',
     why: 'an image that is listed late is sent again',
     seed: 1_000_000_313,
   },
