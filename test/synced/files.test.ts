@@ -136,6 +136,7 @@ describe('the summary', () => {
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,
       flat: 0,
+      kept: 0,
       synced: 1,
       linked: 0,
       uncertain: 1,

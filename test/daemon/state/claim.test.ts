@@ -73,7 +73,7 @@ describe('waiting for a lock', () => {
     const stopped = waiting()
     await stopped.clock.pass(300)
     stopped.stop.abort()
-    expect(await stopped.ended).toBe('LOCKED')
+    expect(await stopped.ended).toBe('LEFT')
   })
 })
 
