@@ -2,6 +2,7 @@ import type { Deletions } from '../records/escrow.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { Looks } from './looks.ts'
 import { folderAbove } from './tree-path.ts'
+import type { UnderWay } from './under-way.ts'
 
 export interface MirrorPolicy {
   /** Real path. */
@@ -44,6 +45,7 @@ export interface Pass extends PassRequest {
   /** The failure that kept albumd from looking for uploads in doubt, or null. */
   notRecovered: HostFailure | null
   looks: Looks
+  underWay: UnderWay
 }
 
 /** Whether the pass sends or deletes what is at this absolute path. */
@@ -66,12 +68,25 @@ export interface PassReport {
 export interface Interruption {
   stop: AbortSignal
   cut: AbortSignal
-  /** Ends only the uploads of a pass, because something must be scanned first. */
+  /** Ends only the uploads of a pass, because other work is due. */
   pauseUploads?: AbortSignal
+  /** Left out: what becomes stale is scanned by a later pass. */
+  news?: News
   /** Ends only the deletions of a pass, because something must be scanned first. */
   pauseDeletions?: AbortSignal
   /** Ends everything in a pass except its scans, because a person waits for something else. The next pass does the rest. */
   makeWay?: AbortSignal
+}
+
+/** What becomes stale while a pass uploads, so that new pictures need not wait for the slowest upload. */
+export interface News {
+  /** Asks for another scan of folders of a mirror. */
+  add(mirror: string, folders: readonly string[]): void
+  /**
+   * Scans beside the uploads what its caller calls stale. The pass sets this function while uploads are on the way. It never
+   * rejects, and only one call may be under way.
+   */
+  scan: ((scopeOf: Pass['scopeOf']) => Promise<void>) | null
 }
 
 /** The interruption for steps that also end when a person waits for something else (`makeWay`). */

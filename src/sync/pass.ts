@@ -15,6 +15,7 @@ import { Looks } from './looks.ts'
 import { endingForOthers, type Pass, type PassReport, type PassRequest } from './pass-request.ts'
 import { reviewAccount } from './quota/index.ts'
 import { scanMirrors } from './scan/index.ts'
+import { UnderWay } from './under-way.ts'
 import { recoverUploads, regroupPictures, uploadPending } from './uploads/index.ts'
 
 /**
@@ -24,13 +25,13 @@ import { recoverUploads, regroupPictures, uploadPending } from './uploads/index.
 export async function runPass(context: EngineContext, request: PassRequest): Promise<PassReport> {
   const { scopeOf = () => 'everything', task = 'mirror' } = request
   const looks = new Looks(context)
-  const pass: Pass = { ...request, scopeOf, task, stopped: [], notRecovered: null, looks }
+  const underWay = new UnderWay((mirror, folders) => request.interruption.news?.add(mirror, folders))
+  const pass: Pass = { ...request, scopeOf, task, stopped: [], notRecovered: null, looks, underWay }
   try {
     await reviewAccount(context, pass)
     await recoverUploads(context, pass)
     await recoverAlbumDeletions(context, pass)
-    const scanned = await scanMirrors(context, pass)
-    await uploadPending(context, pass, scanned)
+    const scanned = await uploadPending(context, pass, await scanMirrors(context, pass))
     await regroupPictures(context, pass, scanned)
     await deleteDueImages(context, pass, scanned)
     await deleteUnusedAlbums(context, pass)

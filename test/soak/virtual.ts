@@ -69,6 +69,7 @@ function yearOf(random: Random): History {
     concurrency: 4,
     order: 'newest',
     setting: PLAIN_SETTING,
+    news: false,
     pauses: Array.from({ length: hours }, () => HOUR_MS),
     actions: actions.sort(byTime),
   }

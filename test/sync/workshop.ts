@@ -14,7 +14,7 @@ import type { EngineContext } from '../../src/sync/context.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
 import { runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
-import type { MirrorPolicy, PassReport, PassTask } from '../../src/sync/pass-request.ts'
+import type { MirrorPolicy, News, PassReport, PassTask } from '../../src/sync/pass-request.ts'
 import type { Allowance } from '../../src/sync/quota/quota-state.ts'
 import { VanishedRules } from '../../src/sync/scan/doubts.ts'
 import { IncompletePictures } from '../../src/sync/uploads/incomplete-pictures.ts'
@@ -49,7 +49,7 @@ export interface Workshop {
   write(path: string, bytes: Uint8Array | string): void
   remove(path: string): void
   /** One pass; `changes` replace parts of the engine, such as a host that fails. */
-  pass(changes?: Partial<EngineContext>, task?: PassTask): Promise<PassReport>
+  pass(changes?: Partial<EngineContext>, task?: PassTask, news?: News): Promise<PassReport>
 }
 
 export async function openWorkshop(
@@ -133,10 +133,10 @@ export async function openWorkshop(
     },
     remove: path => rmSync(join(pictures, path), { recursive: true }),
     // Each as that of another process, which knows nothing of the last one's time.
-    pass: (changes, task) =>
+    pass: (changes, task, news) =>
       runPass(
         { ...parts, vanishedRules: new VanishedRules(systemClock), ...changes },
-        { mirrors: [mirror], interruption: { stop: never, cut: never }, task },
+        { mirrors: [mirror], interruption: { stop: never, cut: never, ...(news && { news }) }, task },
       ),
   }
 }

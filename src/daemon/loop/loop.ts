@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
-import type { Interruption, PassReport } from '../../sync/pass-request.ts'
+import type { Interruption, News, PassReport } from '../../sync/pass-request.ts'
 import { Bell } from '../bell.ts'
 import { Refused } from '../commands/command.ts'
 import { type CommandQueue, ENDED, type Session } from '../commands/queue.ts'
@@ -76,8 +76,10 @@ export class Loop {
   #hear(told: SpokenEvent): void {
     if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow()
     if (told.event === 'picture_uploaded') this.#stale.uploaded()
-    if (told.event === 'picture_waits' && told.retry_in_ms !== undefined)
+    if (told.event === 'picture_waits' && told.retry_in_ms !== undefined) {
       this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#options.clock.monotonic() + told.retry_in_ms)
+      this.#stale.wake()
+    }
   }
 
   /** Runs until interrupted. */
@@ -134,19 +136,46 @@ export class Loop {
 
   /**
    * Rests until a folder is stale, a command waits, deletions that waited may go on, the wall clock has jumped, or `mostMs`
-   * have passed. `alive` is called at least once a minute, or as often as `aliveEveryMs` says.
+   * have passed. `alive` is called at least once a minute, or as often as `aliveEveryMs` says. `until`: the rest ends at
+   * this moment too, which may change meanwhile.
    */
-  async #rest(mostMs: number, stop: AbortSignal, alive: () => void = () => {}): Promise<void> {
+  async #rest(
+    mostMs: number,
+    stop: AbortSignal,
+    alive: () => void = () => {},
+    until = () => Number.POSITIVE_INFINITY,
+  ): Promise<void> {
     const { clock, queue, aliveEveryMs = SLICE_MS } = this.#options
     const end = clock.monotonic() + mostMs
     const offset = clock.wall() - clock.monotonic()
     const called = AbortSignal.any([stop, queue.asked, this.#mayDelete.signal])
     while (!called.aborted) {
       alive()
-      const left = end - clock.monotonic()
+      const left = Math.min(end, until()) - clock.monotonic()
       if (left <= 0) return
       await this.#stale.wait(Math.min(left, SLICE_MS, aliveEveryMs), called)
       if (this.#stale.any || Math.abs(clock.wall() - clock.monotonic() - offset) > JUMP_MS) return
+    }
+  }
+
+  /**
+   * Rests as `#rest` does, and meanwhile scans beside the uploads what becomes stale. Pictures that are still being written
+   * are looked at again in time. No upload begins during such a scan, so as much time as the scan took passes before the
+   * next one. `mostMs`: how long it rests, when the last scan took `tookMs`.
+   */
+  async #scanBeside(news: News, ended: AbortSignal, mostMs: (tookMs: number) => number): Promise<void> {
+    const { clock, queue } = this.#options
+    const until = () => (news.scan ? this.#lookAgainAt : Number.POSITIVE_INFINITY)
+    for (let tookMs = 0; ; ) {
+      await this.#rest(mostMs(tookMs), ended, () => {}, until)
+      const hasNews = this.#stale.any || this.#lookAgainAt <= clock.monotonic()
+      if (ended.aborted || queue.asked.aborted || !news.scan || !hasNews) return
+      const began = clock.monotonic()
+      const scopes = this.#stale.take()
+      this.#lookAgainAt = Number.POSITIVE_INFINITY
+      await news.scan(({ folder }) => scopes.get(folder) ?? [])
+      tookMs = clock.monotonic() - began
+      await clock.sleep(tookMs, AbortSignal.any([ended, queue.asked]))
     }
   }
 
@@ -163,15 +192,22 @@ export class Loop {
     const began = clock.monotonic()
     // A pass that a person asked for uploads outside `uploads.hours` too.
     const hours = asked ? undefined : config.uploads.hours
+    const news: News = { scan: null, add: (mirror, folders) => this.#stale.add(mirror, folders) }
     const pauses = openPauses(clock, bus, hours, {
-      due: ended => this.#rest(dueMs(this.#options), ended),
+      due: ended => this.#scanBeside(news, ended, tookMs => dueMs(this.#options, 2 * tookMs)),
+      least: async (ms, ended) => {
+        const end = clock.monotonic() + ms
+        const left = () => Math.max(0, end - clock.monotonic())
+        await this.#scanBeside(news, ended, left)
+        await clock.sleep(left(), ended)
+      },
       stale: ended => this.#rest(Number.POSITIVE_INFINITY, ended),
     })
     try {
       const makeWay = queue.asked
       const pauseUploads = AbortSignal.any([pauses.uploads, makeWay])
       const report = await engine.pass(
-        { ...interruption, pauseUploads, pauseDeletions: pauses.deletions, makeWay },
+        { ...interruption, pauseUploads, pauseDeletions: pauses.deletions, makeWay, news },
         ({ folder }) => scopes.get(folder) ?? [],
         asked ?? {},
       )
@@ -196,10 +232,13 @@ const LEAST_MS = 5000
 const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
 
 /**
- * The two ways to wait. `due` waits until any work is due, `stale` until a folder is stale. Both end when `ended` is
+ * The ways to wait. `due` waits until any work is due that uploads must pause for, `stale` until a folder is stale, and
+ * `least` for a time. While `due` and `least` wait, what becomes stale is scanned beside the uploads. All end when `ended` is
  * aborted.
  */
-type Rests = { [kind in 'due' | 'stale']: (ended: AbortSignal) => Promise<void> }
+type Rests = { [kind in 'due' | 'stale']: (ended: AbortSignal) => Promise<void> } & {
+  least: (ms: number, ended: AbortSignal) => Promise<void>
+}
 
 /**
  * Pauses the uploads and deletions of one pass when other work is due, because a backlog may take hours. The next pass goes
@@ -219,9 +258,13 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
   let scansMs = 0
   let scanBegan = 0
 
-  /** Waits for `ms`, then for `until`, and then pauses. */
-  async function pauseAfter(ms: number, paused: AbortController, until: Rests['due']): Promise<void> {
-    await clock.sleep(ms, ended.signal)
+  /** Waits for `least`, then for `until`, and then pauses. */
+  async function pauseAfter(
+    least: Promise<void>,
+    paused: AbortController,
+    until: Rests['due'],
+  ): Promise<void> {
+    await least
     if (!ended.signal.aborted) await until(ended.signal)
     if (!ended.signal.aborted) paused.abort()
   }
@@ -232,15 +275,15 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
     if (event === 'scan_finished') scansMs += now - scanBegan
     if (event === 'uploads_started' && !haveUploadsBegun) {
       haveUploadsBegun = true
-      waiting.push(pauseAfter(Math.max(LEAST_MS, now - began), uploads, rests.due))
+      waiting.push(pauseAfter(rests.least(Math.max(LEAST_MS, now - began), ended.signal), uploads, rests.due))
       const border = hours && nextBorder(hours, clock.wall())
       // The pause begins when `uploads.hours` end. Uploads under way are finished.
       if (border !== undefined)
-        waiting.push(pauseAfter(0, uploads, ended => sleepUntil(border, clock, ended)))
+        waiting.push(pauseAfter(Promise.resolve(), uploads, ended => sleepUntil(border, clock, ended)))
     }
     if (DELETING.has(event) && !haveDeletionsBegun) {
       haveDeletionsBegun = true
-      waiting.push(pauseAfter(Math.max(LEAST_MS, scansMs), deletions, rests.stale))
+      waiting.push(pauseAfter(clock.sleep(Math.max(LEAST_MS, scansMs), ended.signal), deletions, rests.stale))
     }
   }
 

@@ -56,6 +56,11 @@ export class StaleFolders {
     )
   }
 
+  /** Ends the wait of the caller, although no folder may be stale. */
+  wake(): void {
+    this.#added.ring()
+  }
+
   /** Allows one more scan after an EAGER wait, because a scan has found a picture to upload. */
   uploaded(): void {
     this.#eagerLooks++
@@ -70,6 +75,7 @@ export class StaleFolders {
     const end = clock.monotonic() + mostMs
     this.#added.heard()
     if (this.#stale.size === 0 && !(await this.#added.sleep(mostMs, clock, stop))) return
+    if (this.#stale.size === 0) return
     const { quietMs, burstMs } = this.#patience(clock.monotonic())
     const burstEnd = Math.min(end, clock.monotonic() + burstMs)
     // The time is checked after each sleep. Events do not wake the sleep, because a burst has tens of thousands of them.

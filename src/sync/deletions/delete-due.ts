@@ -47,8 +47,7 @@ export async function deleteDueImages(
         .flatMap(({ image, path }) => (isNamed(pass, fullPath(row.folder, path)) ? image : [])),
     ),
   )
-  const scanned = await scanEverythingAgain(context, pass)
-  await uploadPending(context, pass, scanned)
+  const scanned = await uploadPending(context, pass, await scanEverythingAgain(context, pass))
   await checkRootsAgain(context, scanned)
   if (doubtAbout(synced, mirrors) !== null) return
   for (const mirror of scanned) {

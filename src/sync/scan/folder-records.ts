@@ -10,13 +10,14 @@ import type { EngineContext } from '../context.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
 import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } from '../plan.ts'
 import { pathOf } from '../tree-path.ts'
+import type { UnderWay } from '../under-way.ts'
 import type { DoubtCode } from './doubts.ts'
 
 /** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
   EngineContext,
   'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'versions' | 'running' | 'vanishedRules'
->
+> & { underWay?: UnderWay | undefined }
 
 /** Records what a scan found, folder by folder. */
 export class FolderRecords {
@@ -24,6 +25,8 @@ export class FolderRecords {
   readonly #mirror: MirrorRow
   readonly #pruneIgnored: boolean
   readonly #policy: PlanPolicy
+  /** The folders of which something was left out, because an upload is under way. */
+  readonly #leftOut = new Set<number>()
 
   constructor(context: ScanContext, mirror: MirrorRow, { deletions, pruneIgnored }: MirrorPolicy) {
     this.#context = context
@@ -32,10 +35,12 @@ export class FolderRecords {
     this.#policy = { deletions, prunes: file => this.#prunes(file) }
   }
 
-  /** What a look at the folder changes for its files. */
+  /** What a look at the folder changes for its files. What is found about files under way is left out. */
   changes(folder: FolderRow, look: FolderLook): FileChange[] {
     const { synced, clock } = this.#context
-    return planFolder(folder.id, synced.files.ofFolder(folder.id), look, this.#policy, clock.wall())
+    const known = synced.files.ofFolder(folder.id)
+    const found = planFolder(folder.id, known, look, this.#policy, clock.wall())
+    return found.filter(({ file }) => !this.#leavesOut(file, folder))
   }
 
   /**
@@ -44,9 +49,12 @@ export class FolderRecords {
    */
   lostWith(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): FileRow[] {
     if (look.files.length > 0) return []
-    const held = this.#context.synced.files.ofFolder(folder.id).filter(({ state }) => state !== 'gone')
+    const { synced, underWay } = this.#context
+    const held = synced.files
+      .ofFolder(folder.id)
+      .filter(file => file.state !== 'gone' && file.state !== 'kept' && !underWay?.has(file))
     const gone = changes.filter(({ kind }) => kind === 'gone')
-    if (gone.length < held.filter(({ state }) => state !== 'kept').length) return []
+    if (gone.length < held.length) return []
     return gone.map(({ file }) => file).filter(({ image }) => image !== null)
   }
 
@@ -68,8 +76,16 @@ export class FolderRecords {
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
       failures.put({ folder: folder.id, name, source: 'look', code, message, next_attempt_at: null })
-    folders.looked(folder.id, digest, ignoreText, look)
+    folders.looked(folder.id, this.#leftOut.has(folder.id) ? null : digest, ignoreText, look)
     Object.assign(folder, folders.byId(folder.id))
+  }
+
+  /** Whether a file of these missing folders is under way. Then none of them is recorded as missing before a later scan. */
+  anyUnderWay(missing: readonly FolderRow[], above: FolderRow): boolean {
+    const { synced, underWay } = this.#context
+    if (!underWay?.any) return false
+    const files = missing.flatMap(({ id }) => synced.files.ofFolder(id))
+    return files.filter(file => this.#leavesOut(file, above)).length > 0
   }
 
   /** Records that a folder is missing. The caller does the same for the folders below it. */
@@ -97,6 +113,13 @@ export class FolderRecords {
     folders.setUnknown({ id: folder.id, unknown: message })
     Object.assign(folder, folders.byId(folder.id))
     failures.put({ folder: folder.id, name: '', source: 'look', code, message, next_attempt_at: null })
+  }
+
+  #leavesOut(file: FileRow, { id, path: folder }: FolderRow): boolean {
+    const leavesOut =
+      this.#context.underWay?.leavesOut(file, { mirror: this.#mirror.folder, folder }) ?? false
+    if (leavesOut) this.#leftOut.add(id)
+    return leavesOut
   }
 
   #apply(tx: Tx, path: string, changes: readonly FileChange[]): void {

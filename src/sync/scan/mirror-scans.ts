@@ -9,9 +9,12 @@ import type { ScanContext } from './folder-records.ts'
 import { MirrorScan } from './scan.ts'
 import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
 
-/** `looks`: may be left out by a caller after whose scan no other scan follows. */
+/**
+ * `looks`: may be left out by a caller after whose scan no other scan follows. `underWay`: may be left out by a caller that
+ * uploads nothing.
+ */
 type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> &
-  Partial<Pick<Pass, 'looks'>> & { interruption: Pick<Interruption, 'stop'> }
+  Partial<Pick<Pass, 'looks' | 'underWay'>> & { interruption: Pick<Interruption, 'stop'> }
 
 /**
  * When so many pictures are to be sent after a scan, the scan's threads end, so that their memory is free for the uploads.
@@ -46,7 +49,7 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
  */
 async function scanAll(
   context: ScanContext,
-  { mirrors, looks: lasting, interruption: { stop } }: ScanRequest,
+  { mirrors, looks: lasting, underWay, interruption: { stop } }: ScanRequest,
   scopeOf: ScanRequest['scopeOf'],
 ): Promise<ScannedMirror[]> {
   const taken = new Set<string>()
@@ -55,7 +58,7 @@ async function scanAll(
   const looks = lasting ?? new Looks(context)
   try {
     for (const policy of mirrors) {
-      const scan = await beginScan(context, policy, scopeOf(policy), stop, looks)
+      const scan = await beginScan({ ...context, underWay }, policy, scopeOf(policy), stop, looks)
       scanned.set(policy, null)
       if (scan?.isDecided()) scanned.set(policy, await finishScan(context, scan, taken, stop))
       else if (scan) undecided.push(scan)

@@ -245,6 +245,7 @@ export class MirrorScan {
 
   #recordMissing(tx: Tx, path: string, why: MissingReason, parent: FolderLook, trusted: boolean): void {
     this.#known.closeMissing(path)
+    if (this.#records.anyUnderWay(this.#known.from(path), this.#folder(tx, folderAbove(path)))) return
     const mayBeThere = why === 'gone' && !trusted && this.#known.at(path)?.accept !== 1
     const folder = this.#folder(tx, path)
     const doubt = mayBeThere

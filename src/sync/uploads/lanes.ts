@@ -1,4 +1,5 @@
 import { IN_MEMORY } from '../../local/picture-file.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 
 /** The place of one upload among those on the way to the host. */
 export interface Lane {
@@ -66,6 +67,68 @@ class Gate {
       if (next) next()
       else this.#free++
     }
+  }
+}
+
+/** Takes the next of the files and uploads it. False: there is no further file, or nothing more may be sent. */
+type Next = (files: Generator<FileRow>) => Promise<boolean>
+
+/**
+ * Works through files, several at a time. A large picture may keep a worker for minutes. So what becomes stale meanwhile is
+ * scanned beside the uploads. During such a scan no further upload begins, because the scan may find a folder in doubt.
+ * After the scan the workers begin with all files anew, because the scan may have found new ones.
+ */
+export class Workers {
+  readonly #count: number
+  /** The scan beside the uploads, or null. */
+  #scan: Promise<void> | null = null
+  #beginAnew = () => {}
+
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  /** `files`: answers all files anew. */
+  async run(files: () => Generator<FileRow>, next: Next): Promise<void> {
+    let from = files()
+    const working = new Set<Promise<void>>()
+    const work = async () => {
+      do await this.#scan
+      while (await next(from))
+    }
+    const fill = () => {
+      while (working.size < this.#count) {
+        const worker = work().finally(() => working.delete(worker))
+        working.add(worker)
+      }
+    }
+    this.#beginAnew = () => {
+      from = files()
+      fill()
+    }
+    fill()
+    while (working.size > 0 || this.#scan) await Promise.race(this.#scan ? [...working, this.#scan] : working)
+    this.#beginAnew = () => {}
+  }
+
+  /** Works through files one after the other. */
+  async runAlone(files: Generator<FileRow>, next: Next): Promise<void> {
+    do await this.#scan
+    while (await next(files))
+  }
+
+  /** Notes that a scan goes on. Answers when it has ended, also when it has failed. Then the run fails too. */
+  async scanBeside(scan: Promise<void>): Promise<void> {
+    this.#scan = scan.then(() => {
+      this.#scan = null
+      this.#beginAnew()
+    })
+    await this.#scan.catch(() => {})
+  }
+
+  /** Waits until no scan goes on. */
+  async scanEnded(): Promise<void> {
+    await this.#scan
   }
 }
 

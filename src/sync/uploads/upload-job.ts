@@ -5,10 +5,14 @@ import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
 import type { Block, HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { Reason } from '../../words/reasons.ts'
-import { type Album, liesFlat } from '../album.ts'
+import { type Album, albumPathOf, liesFlat } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
+import { isNamed } from '../pass-request.ts'
 import type { QuotaLedger } from '../quota/index.ts'
+import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
+import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
+import type { UnderWay } from '../under-way.ts'
 import type { Lane, Turns } from './lanes.ts'
 import { afterNodeMs } from './node-refusals.ts'
 
@@ -39,6 +43,37 @@ export interface UploadRun extends EngineContext {
   quota: QuotaLedger
   albums: AlbumTree
   turns: Turns
+  underWay: UnderWay
+}
+
+/**
+ * What is to be uploaded for a file. Null: its folder or mirror is in doubt, or only others are sent. `mirrors`: by their
+ * rows.
+ */
+export function jobOf(
+  run: Pick<UploadRun, 'synced' | 'disk' | 'named'>,
+  mirrors: ReadonlyMap<number, ScannedMirror>,
+  file: FileRow,
+): Omit<UploadJob, 'lane'> | null {
+  const { synced, disk } = run
+  const folder = synced.folders.byId(file.folder)!
+  const mirror = mirrors.get(folder.mirror)
+  if (!mirror) return null
+  const { policy, unknown, identity, mounts } = mirror
+  if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
+  const path = pathOf(folder.path, file.name)
+  if (!isNamed(run, fullPath(policy.folder, path))) return null
+  return {
+    file,
+    root: policy.folder,
+    path,
+    mirror: folder.mirror,
+    albumPath: albumPathOf(policy.album, folder.path),
+    deletions: policy.deletions,
+    isSameDisk: () =>
+      mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
+      isSameRoot(disk, policy.folder, identity),
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { AlbumTree, askToMakeNothing } from '../albums/index.ts'
 import type { EngineContext, EngineSettings } from '../context.ts'
 import { endingForOthers, type Pass } from '../pass-request.ts'
 import { QuotaLedger } from '../quota/index.ts'
-import type { ScannedMirror } from '../scan/index.ts'
+import { type ScannedMirror, scanMirrors } from '../scan/index.ts'
 import { Turns } from './lanes.ts'
 import { findOut } from './recovery.ts'
 import { Uploader } from './upload.ts'
@@ -21,48 +21,63 @@ const AS_ASKED: ReadonlySet<Remedy> = new Set(['change_request', 'gone', 'not_pe
 const ROUNDS = 3
 
 /**
- * Uploads the pending files of the scanned mirrors. When uploads must wait, two kinds of pictures are still read: pictures
+ * Uploads the pending files of the scanned mirrors. Answers the mirrors as the last scan saw them, because what becomes
+ * stale is scanned beside the uploads. When uploads must wait, two kinds of pictures are still read: pictures
  * whose times alone have changed, and new pictures that may be a picture whose image is in escrow. Reading asks the host
  * for nothing. It shows whether the image is still needed, so that its deletion need not wait for quota.
  */
 export async function uploadPending(
   context: EngineContext,
   pass: Pass,
-  scanned: readonly ScannedMirror[],
-): Promise<void> {
+  before: readonly ScannedMirror[],
+): Promise<readonly ScannedMirror[]> {
   const { task, stopped, interruption } = pass
-  if (task === 'look') return
+  if (task === 'look') return before
   // A failure that has ended uploads earlier in this pass would end them again. Outside of `uploads.hours` no upload
   // begins.
   const mayBegin = stopped.length === 0 && !interruption.pauseUploads?.aborted
-  const ended = mayBegin ? await sendPending(context, pass, scanned) : null
+  const { ended, scanned } = mayBegin
+    ? await sendPending(context, pass, before)
+    : { ended: null, scanned: before }
   if (ended) stopped.push(ended)
   const isAllSent = ended === null && mayBegin && !pass.named
-  if (isAllSent || task !== 'mirror') return
+  if (isAllSent || task !== 'mirror') return scanned
   const { stop, cut } = endingForOthers(interruption)
-  await queueOf(context, scanned, 'compare').run({ stop, cut })
+  await queueOf(context, { ...pass, named: undefined }, scanned, 'compare').run({ stop, cut })
+  return scanned
+}
+
+interface SentPending {
+  /** The failure that ended the uploads early, or null. */
+  ended: HostFailure | null
+  scanned: readonly ScannedMirror[]
 }
 
 /**
  * Sends the pending files. When the answer of an upload is lost, the upload is looked for at once, and when its outcome is
- * found out, sending goes on. Answers the failure that ended the uploads early, or null.
+ * found out, sending goes on.
  */
 async function sendPending(
   context: EngineContext,
   pass: Pass,
-  scanned: readonly ScannedMirror[],
-): Promise<HostFailure | null> {
+  before: readonly ScannedMirror[],
+): Promise<SentPending> {
   const { clock, contents } = context
   const { journal } = context.synced
   const isAdopting = pass.task === 'adopt'
   // A person asks what the host holds now, so albums that were walked before are walked once more.
   if (isAdopting) contents.forgetAll()
+  // A command that names its pictures sends no others, so nothing is scanned beside its uploads.
+  const scan = pass.named
+    ? undefined
+    : (scopeOf: Pass['scopeOf']) => pass.underWay.beside(() => scanMirrors(context, { ...pass, scopeOf }))
+  let scanned = before
   for (let round = 1; ; round++) {
     const began = clock.monotonic()
-    const ended = await queueOf(context, scanned, isAdopting ? 'adopt' : null, pass.named).run(
-      pass.interruption,
-    )
-    if (journal.oldestInDoubt() === null || pass.interruption.stop.aborted) return ended
+    const queue = queueOf(context, pass, scanned, isAdopting ? 'adopt' : null)
+    const ended = await queue.run(pass.interruption, scan)
+    scanned = queue.scanned
+    if (journal.oldestInDoubt() === null || pass.interruption.stop.aborted) return { ended, scanned }
     const inDoubt = journal.openUploads().length
     await findOut(context, pass)
     const left = journal.openUploads().length
@@ -70,7 +85,7 @@ async function sendPending(
     // because the next upload into this album looks for the album.
     const clearer = left < inDoubt || (journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
-    if (round === ROUNDS || !clearer || !mayGoOn) return ended
+    if (round === ROUNDS || !clearer || !mayGoOn) return { ended, scanned }
   }
 }
 
@@ -101,7 +116,7 @@ export async function regroupPictures(
   // albums at all.
   const asked = await askToMakeNothing(host, interruption.cut)
   if (!asked.ok && !AS_ASKED.has(asked.failure.remedy)) return
-  const ended = await queueOf(context, mirrors, null, pass.named).regroup(interruption)
+  const ended = await queueOf(context, pass, mirrors, null).regroup(interruption)
   if (synced.journal.oldestInDoubt() !== null && !interruption.stop.aborted) await findOut(context, pass)
   if (ended) stopped.push(ended)
 }
@@ -121,11 +136,12 @@ export function whyFlatStays(
 
 function queueOf(
   context: EngineContext,
+  { named, underWay }: Pick<Pass, 'named' | 'underWay'>,
   scanned: readonly ScannedMirror[],
   only: Only | null,
-  named: Pass['named'] = undefined,
 ): UploadQueue {
   const quota = new QuotaLedger(context)
-  const run = { ...context, only, named, quota, albums: new AlbumTree(context), turns: new Turns() }
+  const albums = new AlbumTree(context)
+  const run = { ...context, only, named, underWay, quota, albums, turns: new Turns() }
   return new UploadQueue({ ...run, uploader: new Uploader(run) }, scanned)
 }

@@ -2,17 +2,16 @@ import { failed, staysFlat, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because } from '../../words/reasons.ts'
-import { albumPathOf } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { PassEvent } from '../pass-events.ts'
-import { type Interruption, isNamed } from '../pass-request.ts'
+import type { Interruption, Pass } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
-import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
-import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
-import { Lanes } from './lanes.ts'
+import type { ScannedMirror } from '../scan/index.ts'
+import { Lanes, Workers } from './lanes.ts'
 import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import {
+  jobOf,
   type Only,
   recordStop,
   shutAlbums,
@@ -26,6 +25,9 @@ type Each = (job: UploadJob, cut: AbortSignal) => Promise<void>
 
 type QueueRun = UploadRun & { uploader: Uploader }
 
+/** Scans beside the uploads, and answers the mirrors as this scan saw them. */
+type Scan = (scopeOf: Pass['scopeOf']) => Promise<readonly ScannedMirror[]>
+
 /**
  * When one answer could not be used, the reason may be in a single picture. After so many such answers in a row uploads
  * stop, because each further upload would cost quota too.
@@ -38,9 +40,10 @@ const COMPARE_MS = 600_000
 /** Uploads pending files, several at a time, until all are done or the host takes no more. */
 export class UploadQueue {
   readonly #run: QueueRun
-  readonly #mirrors: Map<number, ScannedMirror>
+  #mirrors: ReadonlyMap<number, ScannedMirror>
   readonly #suspects: Suspects
   readonly #lanes: Lanes
+  readonly #workers: Workers
   #stopped: HostFailure | null = null
   /** How many uploads in a row ended without a usable answer to step 2. */
   #inDoubt = 0
@@ -52,18 +55,28 @@ export class UploadQueue {
     this.#run = run
     this.#suspects = new Suspects(run.synced)
     this.#lanes = new Lanes(run.concurrency)
-    this.#mirrors = new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
+    this.#workers = new Workers(this.#lanes.workers)
+    this.#mirrors = byRow(mirrors)
+  }
+
+  /** The mirrors as the last scan saw them. */
+  get scanned(): readonly ScannedMirror[] {
+    return [...this.#mirrors.values()]
+  }
+
+  get #ids(): number[] {
+    return [...this.#mirrors.keys()]
   }
 
   /** Sends the files. Answers the failure that ended the uploads early, or null. */
-  async run(interruption: Interruption): Promise<HostFailure | null> {
+  async run(interruption: Interruption, scan?: Scan): Promise<HostFailure | null> {
     const { synced, clock, quota, running, tell, only } = this.#run
-    const ids = [...this.#mirrors.keys()]
+    const ids = this.#ids
     if (only === 'compare') {
       const until = clock.monotonic() + COMPARE_MS
       const mayGoOn = () => clock.monotonic() < until
-      await this.#together(synced.files.perhapsMoved(ids, running()), interruption, mayGoOn)
-      await this.#together(synced.files.notCompared(ids), interruption, mayGoOn)
+      await this.#together(() => synced.files.perhapsMoved(ids, running()), interruption, mayGoOn)
+      await this.#together(() => synced.files.notCompared(ids), interruption, mayGoOn)
       return null
     }
     if (!synced.files.anyPending(ids)) return null
@@ -72,6 +85,11 @@ export class UploadQueue {
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
+    const { news } = interruption
+    const take = (mirrors: readonly ScannedMirror[]) => {
+      this.#mirrors = byRow(mirrors)
+    }
+    if (news && scan) news.scan = scopeOf => this.#workers.scanBeside(scan(scopeOf).then(take))
     const pending = of ?? { ...synced.files.toSend(ids), moved: synced.summaries.moved(ids) }
     tell({
       event: 'uploads_started',
@@ -80,7 +98,12 @@ export class UploadQueue {
       looks_first: this.#looksFirst(),
     })
     const from = clock.monotonic()
-    await this.#upload(ids, state === 'probe', interruption)
+    try {
+      await this.#upload(state === 'probe', interruption)
+    } finally {
+      if (news) news.scan = null
+      await this.#workers.scanEnded()
+    }
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
     if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', rate))
     return this.#stopped
@@ -93,7 +116,7 @@ export class UploadQueue {
    */
   async regroup(interruption: Interruption): Promise<HostFailure | null> {
     const { synced, quota, uploader, tell } = this.#run
-    const ids = [...this.#mirrors.keys()]
+    const ids = this.#ids
     // While nobody knows whether there is quota again, one picture is sent to find out.
     const asks = this.#letAsk(quota.state() === 'probe')
     if (asks) quota.probe()
@@ -103,7 +126,7 @@ export class UploadQueue {
     tell({ event: 'uploads_started', ...flat, quota_left: quota.left(), looks_first: false })
     const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
     await this.#together(
-      this.#suspects.last(synced.files.flat(ids)),
+      () => this.#suspects.last(synced.files.flat(ids)),
       interruption,
       mayGoOn,
       // The picture has taken its share of the quota before it was read.
@@ -159,29 +182,31 @@ export class UploadQueue {
     }
   }
 
-  async #upload(ids: number[], isProbe: boolean, interruption: Interruption): Promise<void> {
+  async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
     const { synced, quota, order } = this.#run
-    let files = this.#suspects.last(synced.files.pending(order, ids))
+    const pending = () => this.#suspects.last(synced.files.pending(order, this.#ids))
     if (this.#letAsk(isProbe)) {
       // Pictures are sent one at a time, to ask whether there is quota again. Once the host has granted one credential, all
       // other pictures follow.
       quota.probe()
-      while (quota.granted === 0 && (await this.#next(files, interruption)));
+      await this.#workers.runAlone(
+        pending(),
+        async files => quota.granted === 0 && this.#next(files, interruption),
+      )
       if (quota.granted === 0) return
     }
     for (;;) {
-      await this.#together(files, interruption, () => !this.#isSparing())
+      await this.#together(pending, interruption, () => !this.#isSparing())
       if (!this.#isSparing()) return
       // Only the reserve is left, and no older picture is under way. So only pictures that were found today are sent now.
       const { began } = quota.read()
       const isToday = () => quota.read().began === began
-      await this.#together(this.#newToday(ids), interruption, isToday)
+      await this.#together(() => this.#newToday(this.#ids), interruption, isToday)
       if (isToday()) break
       // A new day has begun. It has its own quota, and other pictures were found today, so all pending files are tried
       // again.
-      files = this.#suspects.last(synced.files.pending(order, ids))
     }
-    if (!isEnded(interruption) && synced.files.anyPending(ids)) this.#stop(reserveIsKept)
+    if (!isEnded(interruption) && synced.files.anyPending(this.#ids)) this.#stop(reserveIsKept)
   }
 
   /**
@@ -208,20 +233,17 @@ export class UploadQueue {
   }
 
   /**
-   * Uploads several files at a time. `mayGoOn`: whether another file may be taken. `mayBegin`: whether a file that was read may
-   * be sent.
+   * Uploads several files at a time. `files`: answers all files anew. `mayGoOn`: whether another file may be taken.
+   * `mayBegin`: whether a file that was read may be sent.
    */
-  async #together(
-    files: Generator<FileRow>,
+  #together(
+    files: () => Generator<FileRow>,
     interruption: Interruption,
     mayGoOn: () => boolean,
     mayBegin = mayGoOn,
     each: Each = this.#send,
   ): Promise<void> {
-    const work = async () => {
-      while (mayGoOn() && (await this.#next(files, interruption, mayBegin, each)));
-    }
-    await Promise.all(Array.from({ length: this.#lanes.workers }, work))
+    return this.#workers.run(files, async from => mayGoOn() && this.#next(from, interruption, mayBegin, each))
   }
 
   /** Uploads the next file. False: there is no further file, or nothing more may be sent. */
@@ -235,14 +257,17 @@ export class UploadQueue {
     if (!mayGoOn()) return false
     const next = files.next()
     if (next.done) return false
-    const file = next.value
+    const { synced, underWay } = this.#run
     await this.#lanes.run(
-      file.size,
+      next.value.size,
       () => mayGoOn() && mayBegin(),
       async lane => {
-        // The file may have waited for a large one, and other uploads may have ended all meanwhile.
-        const job = mayGoOn() ? this.#job(file) : null
-        if (job) await each({ ...job, lane }, interruption.cut)
+        // The file may have waited for a large one. Meanwhile other uploads may have ended all, and a scan may have changed the
+        // record.
+        const file = mayGoOn() ? synced.files.at(next.value) : undefined
+        if (file?.state !== next.value.state || underWay.has(file)) return
+        const job = jobOf(this.#run, this.#mirrors, file)
+        if (job) await underWay.during(file, () => each({ ...job, lane }, interruption.cut))
       },
     )
     return true
@@ -266,7 +291,7 @@ export class UploadQueue {
     const { synced, order } = this.#run
     const sum: Pending = { pictures: 0, bytes: 0, compare: 0, moved: 0 }
     for (const file of synced.files.pending(order, ids))
-      if (this.#job(file) === null) continue
+      if (jobOf(this.#run, this.#mirrors, file) === null) continue
       else if (synced.files.isToCompare(file)) sum.compare++
       else {
         sum.pictures++
@@ -274,27 +299,6 @@ export class UploadQueue {
         if (file.image === null && synced.summaries.isMoved(file)) sum.moved++
       }
     return sum
-  }
-
-  /** What is to be uploaded for a file. Null: its folder is in doubt, or only others are sent. */
-  #job(file: FileRow): Omit<UploadJob, 'lane'> | null {
-    const { synced, disk } = this.#run
-    const folder = synced.folders.byId(file.folder)!
-    const { policy, unknown, identity, mounts } = this.#mirrors.get(folder.mirror)!
-    if (unknown.some(path => isAtOrBelow(folder.path, path))) return null
-    const path = pathOf(folder.path, file.name)
-    if (!isNamed(this.#run, fullPath(policy.folder, path))) return null
-    return {
-      file,
-      root: policy.folder,
-      path,
-      mirror: folder.mirror,
-      albumPath: albumPathOf(policy.album, folder.path),
-      deletions: policy.deletions,
-      isSameDisk: () =>
-        mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
-        isSameRoot(disk, policy.folder, identity),
-    }
   }
 
   async #settle(job: UploadJob, result: UploadResult): Promise<void> {
@@ -368,6 +372,10 @@ function onlyCompared({ pictures, compare, ...rest }: Pending, only: Only | null
 
 function waiting({ message, retryInMs }: Extract<UploadResult, { kind: 'waits' }>) {
   return { message, ...(retryInMs !== undefined && { retry_in_ms: Math.ceil(retryInMs) }) }
+}
+
+function byRow(mirrors: readonly ScannedMirror[]): ReadonlyMap<number, ScannedMirror> {
+  return new Map(mirrors.map(mirror => [mirror.row.id, mirror]))
 }
 
 function isEnded({ stop, pauseUploads }: Interruption): boolean {

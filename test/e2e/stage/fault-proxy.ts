@@ -36,8 +36,11 @@ export interface FaultProxy {
   fail(kind: Kind, nth: number | 'each', fault: Fault): void
   /** How many of the faults that were asked for once have not happened. */
   outstanding(): number
-  /** Called when a request has come and when the host has answered it, both before anything else happens. */
-  onSeen: (passed: Passed) => void
+  /**
+   * Called when a request has come and when the host has answered it, both before anything else happens. A request whose
+   * `onSeen` answers a promise is held until then, with its body.
+   */
+  onSeen: (passed: Passed) => void | Promise<void>
   onServed: (passed: Passed) => void
   /** Resolves when no client is connected and nothing is still to be passed on. */
   quiet(): Promise<void>
@@ -101,7 +104,7 @@ export async function startFaultProxy(hostBaseUrl: string): Promise<FaultProxy> 
       answer: null,
     }
     proxy.log.push(passed)
-    proxy.onSeen(passed)
+    await proxy.onSeen(passed)
     const reset = () => void request.socket.resetAndDestroy()
     switch (passed.fault) {
       case 'refuse':

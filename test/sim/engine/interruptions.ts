@@ -1,4 +1,4 @@
-import type { Interruption } from '../../../src/sync/pass-request.ts'
+import type { Interruption, News } from '../../../src/sync/pass-request.ts'
 import type { Timeline } from './virtual-clock.ts'
 
 /** Given as the reason: an error made for each, with its stack, takes 2 % of a history's time. */
@@ -17,14 +17,14 @@ export class Interruptions {
   }
 
   /** Those of the next pass. */
-  begin(): Interruption {
+  begin(news: News | null): Interruption {
     this.#stop = new AbortController()
     this.#cut = new AbortController()
-    return this.goOn()
+    return this.goOn(news)
   }
 
   /** Those of another pass that belongs to the same work. */
-  goOn(): Interruption {
+  goOn(news: News | null): Interruption {
     this.#pauseUploads = new AbortController()
     this.#makeWay = new AbortController()
     return {
@@ -32,6 +32,7 @@ export class Interruptions {
       cut: this.#cut.signal,
       pauseUploads: this.#pauseUploads.signal,
       makeWay: this.#makeWay.signal,
+      ...(news && { news }),
     }
   }
 

@@ -1,6 +1,6 @@
 import { pauseAt } from '../../../src/daemon/state/pause.ts'
 import { runPass } from '../../../src/sync/pass.ts'
-import type { Interruption, MirrorPolicy, PassReport, Scope } from '../../../src/sync/pass-request.ts'
+import type { Interruption, MirrorPolicy, News, PassReport, Scope } from '../../../src/sync/pass-request.ts'
 import { verifyLinks } from '../../../src/sync/uploads/index.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { Action } from '../histories/history.ts'
@@ -16,6 +16,10 @@ import type { World } from './world.ts'
 
 /** More steps in one pass mean that it does not end. */
 const STEPS_MAX = 3000
+/** After so many milliseconds the daemon scans what is stale. */
+const NEWS_MS = 20
+/** A scan beside the uploads takes no longer: it waits for none of them. */
+const NEWS_MOST_MS = 2000
 const REQUEST = / (served|refused|in silence)$|delivery/
 
 /** The passes of a history, and what happens at their steps. */
@@ -28,6 +32,10 @@ export class Passes {
   #inPass = false
   #adopts = false
   #comparesLinks = false
+  /** The news that are about to be scanned, or are scanned. */
+  #newsAt: News | null = null
+  /** Of the pass; null: the history has none. */
+  #news: News | null = null
 
   constructor(world: World) {
     this.#world = world
@@ -62,7 +70,7 @@ export class Passes {
     const scopes = whole ? 'everything' : takeStale(world.disk, world.mirrors)
     if (scopes === 'everything') world.disk.stale.clear()
     this.#beginPass()
-    const interruption = this.#interruptions.begin()
+    const interruption = this.#interruptions.begin(this.#newsOf(life))
     const ended = new AbortController()
     const paused = world.pausing.holdsAt(world.machine.wall())
     this.#mindHours(life, ended.signal)
@@ -115,7 +123,7 @@ export class Passes {
       const { parts, mirrors } = this.#world
       const report = await runPass(parts!, {
         mirrors,
-        interruption: this.#interruptions.goOn(),
+        interruption: this.#interruptions.goOn(this.#newsOf(life)),
         task: this.#task(),
       })
       if (!life.dead) this.#world.pausing.passEnded()
@@ -201,6 +209,41 @@ export class Passes {
       })
   }
 
+  #newsOf(life: Life): News | null {
+    const { history, disk } = this.#world
+    const add = (mirror: string, folders: readonly string[]) => {
+      this.#world.sights.see('left out')
+      for (const folder of folders) disk.stale.add(folder === '' ? mirror : `${mirror}/${folder}`)
+      this.#tellNews(life)
+    }
+    this.#news = history.news ? { scan: null, add } : null
+    return this.#news
+  }
+
+  /** As the daemon: what has become stale is scanned beside the uploads. */
+  #tellNews(life: Life): void {
+    const news = this.#news
+    if (!news?.scan || this.#newsAt === news) return
+    this.#newsAt = news
+    const { time, disk, mirrors, sights, oracle } = this.#world
+    time.after(NEWS_MS, async () => {
+      this.#newsAt = null
+      if (life.dead || this.#news !== news || !news.scan || disk.stale.size === 0) return
+      if (this.#interruptions.stopped || this.#interruptions.madeWay) return
+      sights.see('scans beside')
+      const { doubts, looks } = this.#world
+      believeGone(doubts, looks)
+      this.#newsAt = news
+      const scopes = takeStale(disk, mirrors)
+      const late = time.now + NEWS_MOST_MS
+      await news.scan(({ folder }) => scopes.get(folder) ?? [])
+      this.#newsAt = null
+      if (life.dead) return
+      if (time.now > late) oracle.report('news-are-scanned', 'a scan beside the uploads has waited for them')
+      this.#tellNews(life)
+    })
+  }
+
   #act(where = 'in peace'): void {
     while (this.#actions.length > 0 && this.#actions[0]!.step <= this.#stepOfPass) {
       const { kind, a, b } = this.#actions.shift()!
@@ -210,6 +253,7 @@ export class Passes {
       this.#world.sights.see(`does ${kind}`)
       this.#say(`  ${kind}: ${what} (${where})`)
     }
+    if (this.#world.life) this.#tellNews(this.#world.life)
   }
 
   #say(line: string): void {

@@ -130,6 +130,7 @@ export class World {
     this.oracle = oracleOf(this, () => this.#running())
     this.tree = new Tree(this, () => this.life !== null)
     this.host = seat?.host ?? new VirtualHost(kits.host, this.time, fate.ofHost, history.variations)
+    if (history.news) this.host.sendMs = 5000
     this.truth = seat?.sit(this) ?? this.host.truth
     if (!seat) this.host.events.push(this.oracle)
     this.oracle.watch(this.truth)

@@ -59,6 +59,7 @@ function historyOf(start: Start, concurrency: number): History {
     concurrency,
     order: 'oldest',
     setting: PLAIN_SETTING,
+    news: false,
     pauses: [...Array.from({ length: before }, () => PAUSES[0]!), ...PAUSES],
     actions,
   }

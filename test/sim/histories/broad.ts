@@ -46,6 +46,7 @@ export function drawBroad(seed: number): History {
     ...kept,
     seed,
     concurrency: random.pick([kept.concurrency, kept.concurrency, 2, 4]),
+    news: kept.news || new Random(seed, 12).chance(0.5),
     actions: [
       ...(random.chance(0.2) ? kept.actions.map(shifted) : kept.actions),
       ...(random.chance(0.3) ? more : []),

@@ -149,6 +149,8 @@ export interface History {
   concurrency: number
   order: 'newest' | 'oldest'
   setting: Setting
+  /** Whether what becomes stale is scanned beside the uploads, as the daemon does. Then uploads are slow. */
+  news: boolean
   /** The pause after each pass, in milliseconds. */
   pauses: readonly number[]
   actions: readonly Action[]
@@ -199,6 +201,7 @@ export function drawHistory(seed: number): History {
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),
     setting,
+    news: false,
     pauses: Array.from({ length: passes }, () => random.pick(PAUSES)),
     actions: [
       ...(scene?.actions ?? []),

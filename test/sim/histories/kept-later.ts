@@ -96,4 +96,15 @@ export const KEPT_LATER: readonly History[] = [
       atStep(3, 54, 'folderUnreadable', 469473495, 2396122119),
     ],
   },
+  // Pictures are on their way, and people change, delete or move them, or add another.
+  ...(['change', 'remove', 'renameFolder', 'add'] as const).map((kind, number) => ({
+    ...THREE,
+    seed: 1_000_000_401 + number,
+    files: Array.from({ length: 3 }, (_, n): [number, number] => [1 + 16 * n, 1 + n]),
+    news: true,
+    concurrency: 4,
+    actions: (kind === 'renameFolder' ? [0, 1] : [0, 1, 2]).map(more =>
+      atStep(0, 66 + 2 * more, kind, more, 16 * (1 + more)),
+    ),
+  })),
 ]

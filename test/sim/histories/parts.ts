@@ -18,6 +18,7 @@ export const THREE: Omit<History, 'seed' | 'actions'> = {
   concurrency: 1,
   order: 'oldest',
   setting: PLAIN_SETTING,
+  news: false,
   pauses: [60_000, 60_000, 60_000],
 }
 

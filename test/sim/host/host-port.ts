@@ -196,8 +196,8 @@ export class HostPort implements ImageHost {
     }
     if (fault?.kind === 'cut') return this.#silence(endpoint, endpoint === 'send' ? 'part' : 'all')
     if (fault?.kind === 'never') return this.#silence(endpoint, 'all')
-    const { random } = this.#host
-    const lag = 5 + random.below(400)
+    const { random, sendMs } = this.#host
+    const lag = 5 + random.below(endpoint === 'send' ? sendMs : 400)
     const what = `${endpoint} ${about}`
     if (fault?.kind === 'late') {
       const late = () => {

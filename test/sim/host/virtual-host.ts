@@ -55,6 +55,9 @@ export class VirtualHost {
   /** The same where an address tells the name alone. */
   readonly #named = new Map<string, string>()
 
+  /** Within how many milliseconds a picture arrives. */
+  sendMs = 400
+
   constructor(kit: HostKit, time: Timeline, random: Random, variations: Variations) {
     this.#kit = kit
     this.#time = time

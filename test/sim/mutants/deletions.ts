@@ -29,7 +29,7 @@ export const DELETIONS: readonly Mutant[] = [
   {
     name: 'no second look at everything',
     file: 'sync/deletions/delete-due.ts',
-    find: 'const scanned = await scanEverythingAgain(context, pass)\n  await uploadPending(context, pass, scanned)',
+    find: 'const scanned = await uploadPending(context, pass, await scanEverythingAgain(context, pass))',
     replace: 'const scanned = [...before]',
     why: 'a picture that moved behind the scan loses its image',
     seed: 34,

@@ -103,8 +103,8 @@ export const PACING: readonly Mutant[] = [
   {
     name: 'uploads under way go on into the reserve',
     file: 'sync/uploads/upload-queue.ts',
-    find: 'await this.#together(files, interruption, () => !this.#isSparing())',
-    replace: 'await this.#together(files, interruption, () => true)',
+    find: 'await this.#together(pending, interruption, () => !this.#isSparing())',
+    replace: 'await this.#together(pending, interruption, () => true)',
     why: 'a backlog takes what is kept for the pictures of the day',
     seed: 1_000_000_004,
   },

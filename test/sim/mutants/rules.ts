@@ -54,7 +54,7 @@ export const RULES: readonly Mutant[] = [
   },
   {
     name: 'under an ignore file that can not be read uploads go on',
-    file: 'sync/uploads/upload-queue.ts',
+    file: 'sync/uploads/upload-job.ts',
     find: 'if (unknown.some(path => isAtOrBelow(folder.path, path))) return null',
     replace: 'if (unknown.some(path => path !== path)) return null',
     why: 'what it hides is published',

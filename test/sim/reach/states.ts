@@ -130,6 +130,12 @@ export const STATES = {
 
   // Uploads.
   'a picture changes while it is sent': told('picture_waits', says('picture_changed')),
+  'a folder is scanned again while an upload is under way': seen('scans beside', inDoubt),
+  'what a scan finds of a picture under way is found again after its upload': seen('left out'),
+  'a picture is sent after a scan beside the uploads, while another is under way': told(
+    'picture_uploaded',
+    (_, { world, before }) => before('scans beside') && inDoubt(world),
+  ),
   'a picture is written over while it is read': told('picture_waits', says('file_changed')),
   'half a picture waits for its end': told('picture_waits', says('incomplete')),
   'half a picture stays half': told('picture_failed', says('stays_incomplete')),

@@ -1,0 +1,81 @@
+import type { FileKey } from '../synced/tables/files.ts'
+
+/** A folder of a mirror: the mirror's folder, and the path below it. */
+interface Place {
+  mirror: string
+  folder: string
+}
+
+/**
+ * The files whose upload is under way. What is recorded after an upload is made from the record that the upload began with.
+ * So a scan beside the uploads leaves this record as it is, whatever it finds, and the folder is scanned again once the
+ * upload has ended.
+ *
+ * An example: `a.jpg` is on the way for a minute, and a person writes over it. The scan finds `a.jpg` changed and records
+ * nothing of it. After the upload the record says that the first version is on the host. Then the folder is scanned again,
+ * the second version is found, and it is sent too.
+ *
+ * An upload that ends during a scan counts as under way until the scan ends, because the scan may have looked at the file
+ * before the upload has read it.
+ */
+export class UnderWay {
+  readonly #scanAgain: (mirror: string, folders: readonly string[]) => void
+  /** By file, the places to scan again. */
+  readonly #files = new Map<string, Place[]>()
+  readonly #ended = new Set<string>()
+  #isScanning = false
+
+  /** `scanAgain`: asks for another scan of folders of a mirror. */
+  constructor(scanAgain: (mirror: string, folders: readonly string[]) => void) {
+    this.#scanAgain = scanAgain
+  }
+
+  /** Runs the upload of a file. */
+  async during(file: FileKey, upload: () => Promise<void>): Promise<void> {
+    const key = keyOf(file)
+    this.#files.set(key, [])
+    try {
+      await upload()
+    } finally {
+      if (this.#isScanning) this.#ended.add(key)
+      else this.#forget(key)
+    }
+  }
+
+  get any(): boolean {
+    return this.#files.size > 0
+  }
+
+  has(file: FileKey): boolean {
+    return this.#files.has(keyOf(file))
+  }
+
+  /** Whether the file is under way. Then the place is scanned again once its upload has ended. */
+  leavesOut(file: FileKey, place: Place): boolean {
+    const places = this.#files.get(keyOf(file))
+    places?.push(place)
+    return places !== undefined
+  }
+
+  /** Runs a scan beside the uploads. Only one scan may run at a time. */
+  async beside<T>(scan: () => Promise<T>): Promise<T> {
+    this.#isScanning = true
+    try {
+      return await scan()
+    } finally {
+      this.#isScanning = false
+      for (const key of this.#ended) this.#forget(key)
+      this.#ended.clear()
+    }
+  }
+
+  #forget(key: string): void {
+    const places = this.#files.get(key) ?? []
+    this.#files.delete(key)
+    for (const { mirror, folder } of places) this.#scanAgain(mirror, [folder])
+  }
+}
+
+function keyOf({ folder, name }: FileKey): string {
+  return `${folder}/${name}`
+}

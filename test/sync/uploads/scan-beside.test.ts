@@ -1,0 +1,166 @@
+import { mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { realDisk } from '../../../src/local/disk.ts'
+import { lookAtFolder } from '../../../src/local/look.ts'
+import { hostWith } from '../../../src/remote/host.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
+import type { News } from '../../../src/sync/pass-request.ts'
+import { sha256 } from '../../e2e/stage/stage.ts'
+import { png } from '../../pictures.ts'
+import { imagesOn, openWorkshop, type Workshop } from '../workshop.ts'
+
+const first = png(4, 4, 1).bytes
+const second = png(4, 5, 2).bytes
+
+/** A pass that sends `a/slow.png` until `release` is called. What it asks to scan again is in `stale`. */
+async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt?: EngineContext['lookAt']) {
+  const workshop = await openWorkshop()
+  workshop.write('a/slow.png', first)
+  before(workshop)
+  const { promise: underWay, resolve: begins } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let isHeld = false
+  const host = hostWith(workshop.host, {
+    async send(credential, picture, signal) {
+      // A folder that is renamed meanwhile holds a second one.
+      const isFirst = picture.fileName === 'slow.png' && !isHeld
+      if (!isFirst) return workshop.host.send(credential, picture, signal)
+      isHeld = true
+      begins()
+      await released
+      return workshop.host.send(credential, picture, signal)
+    },
+  })
+  const stale: string[] = []
+  const news: News = { scan: null, add: (_, folders) => void stale.push(...folders) }
+  const passing = workshop.pass({ host, ...(lookAt && { lookAt }) }, 'mirror', news)
+  await underWay
+  return {
+    workshop,
+    stale,
+    /** Scans everything beside the upload. */
+    scan: () => news.scan!(() => 'everything'),
+    async ends() {
+      release()
+      expect(await passing).toEqual({ stopped: [] })
+      expect(news.scan).toBeNull()
+    },
+  }
+}
+
+const uploaded = ({ events }: Workshop) =>
+  events.flatMap(told => (told.event === 'picture_uploaded' ? [told.path] : []))
+const until = (workshop: Workshop, path: string) =>
+  expect.poll(() => uploaded(workshop), { timeout: 20_000 }).toContain(path)
+
+function recordOf({ synced }: Workshop, path: string) {
+  const [folder, name] = path.split('/')
+  const row = synced.folders.at(1, folder!)
+  return row && synced.files.at({ folder: row.id, name: name! })
+}
+
+describe('while a picture is sent slowly', () => {
+  it.each(['a/new.png', 'b/new.png', 'new.png'])(
+    'a scan finds %s, which takes a lane that is free',
+    async path => {
+      const { workshop, scan, stale, ends } = await withSlow()
+      workshop.write(path, second)
+      await scan()
+      await until(workshop, path)
+      expect(uploaded(workshop)).toEqual([path])
+      await ends()
+      expect(uploaded(workshop)).toEqual([path, 'a/slow.png'])
+      expect(stale).toEqual([])
+      expect((await imagesOn(workshop)).sort()).toEqual(['new.png', 'slow.png'])
+    },
+  )
+
+  it('what becomes of this picture is recorded after it was sent', async () => {
+    const { workshop, scan, stale, ends } = await withSlow()
+    workshop.write('a/slow.png', second)
+    workshop.write('a/new.png', second)
+    await scan()
+    await until(workshop, 'a/new.png')
+    expect(recordOf(workshop, 'a/slow.png')).toMatchObject({ state: 'pending', size: first.length })
+    await ends()
+    expect(stale).toEqual(['a'])
+    const { synced } = workshop
+    expect(synced.images.byHash(Buffer.from(sha256(first), 'hex'))).toHaveLength(1)
+    await workshop.pass()
+    const now = recordOf(workshop, 'a/slow.png')!
+    expect(synced.images.byId(now.image!)!.hash.toString('hex')).toBe(sha256(second))
+    expect(uploaded(workshop)).toEqual(['a/new.png', 'a/slow.png', 'a/slow.png'])
+  })
+
+  it('its image waits for its deletion where the picture is gone meanwhile', async () => {
+    const { workshop, scan, stale, ends } = await withSlow()
+    workshop.remove('a/slow.png')
+    await scan()
+    expect(recordOf(workshop, 'a/slow.png')).toMatchObject({ state: 'pending' })
+    await ends()
+    expect(stale).toEqual(['a'])
+    expect(await imagesOn(workshop)).toEqual(['slow.png'])
+    await workshop.pass()
+    expect(await imagesOn(workshop)).toEqual([])
+  })
+
+  it('its folder stays recorded until it was sent, where the folder is renamed meanwhile', async () => {
+    const { workshop, scan, stale, ends } = await withSlow(({ write }) => write('a/b/c.png', second))
+    await until(workshop, 'a/b/c.png')
+    renameSync(join(workshop.pictures, 'a'), join(workshop.pictures, 'z'))
+    await scan()
+    await until(workshop, 'z/slow.png')
+    expect(recordOf(workshop, 'a/slow.png')).toMatchObject({ state: 'pending' })
+    await ends()
+    expect(stale).toEqual([''])
+    await workshop.pass()
+    expect(recordOf(workshop, 'a/slow.png')).toBeUndefined()
+    expect((await imagesOn(workshop)).sort()).toEqual(['c.png', 'slow.png'])
+  })
+
+  it('a folder that loses all its many pictures is in doubt', async () => {
+    const { workshop, scan, ends } = await withSlow(({ write }) => {
+      for (let n = 0; n < 20; n++) write(`a/${n}.png`, png(2 + n, 2).bytes)
+    })
+    await expect.poll(() => uploaded(workshop), { timeout: 20_000 }).toHaveLength(20)
+    workshop.remove('a')
+    mkdirSync(join(workshop.pictures, 'a'))
+    await scan()
+    expect(workshop.synced.folders.unknown(1)).toMatchObject([{ path: 'a' }])
+    await ends()
+  })
+
+  it('a scan that has looked at the picture before its upload ended records nothing of it', async () => {
+    const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
+    let isBeside = false
+    const { workshop, scan, stale, ends } = await withSlow(
+      () => {},
+      root => async batch => {
+        const results = batch.map(folder => lookAtFolder(realDisk, root, folder))
+        if (isBeside) await goesOn
+        return results
+      },
+    )
+    isBeside = true
+    workshop.remove('a/slow.png')
+    const scanning = scan()
+    workshop.write('a/slow.png', first)
+    const ending = ends()
+    await until(workshop, 'a/slow.png')
+    goOn()
+    await Promise.all([scanning, ending])
+    expect(recordOf(workshop, 'a/slow.png')).toMatchObject({ state: 'synced' })
+    expect(stale).toEqual(['a'])
+  })
+
+  it('a mirror whose root is gone gets no further picture', async () => {
+    const { workshop, scan, ends } = await withSlow()
+    workshop.write('new.png', second)
+    renameSync(workshop.pictures, `${workshop.pictures}.off`)
+    await scan()
+    renameSync(`${workshop.pictures}.off`, workshop.pictures)
+    await ends()
+    expect(uploaded(workshop)).toEqual(['a/slow.png'])
+  })
+})
