@@ -86,8 +86,12 @@ function isPassing(status: number): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
-/** The remedy for a code of §7. Null: §7 does not list the code. */
+/** The code of a key that opens another account than the one whose images are recorded. */
+export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
+
+/** The remedy for a code of §7, and for a key of another account. Null: for any other code. */
 export function remedyOfCode(code: string): Remedy | null {
+  if (code === OTHER_ACCOUNT) return 'key'
   return isErrorCode(code) ? REMEDIES[code] : null
 }
 

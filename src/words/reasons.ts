@@ -10,6 +10,8 @@ const OF_ENDPOINT: Readonly<Record<string, string>> = {
   create_album: 'new albums',
 }
 
+const OF_KEY: ReadonlySet<string> = new Set(['INVALID_API_KEY', 'MISSING_API_KEY', 'OTHER_ACCOUNT'])
+
 /** A failure that ends requests to an endpoint. */
 interface Block {
   code: string
@@ -21,7 +23,7 @@ interface Block {
  * away, the host is not.
  */
 export function ofWholeHost({ code, endpoint }: Block): 'key_refused' | 'host_away' | null {
-  if (code === 'INVALID_API_KEY' || code === 'MISSING_API_KEY') return 'key_refused'
+  if (OF_KEY.has(code)) return 'key_refused'
   return code === 'HOST_UNREACHABLE' && endpoint !== 'send' ? 'host_away' : null
 }
 

@@ -3,6 +3,7 @@ import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
+import { OTHER_ACCOUNT } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { askToMakeNothing } from '../../sync/albums/index.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
@@ -10,7 +11,7 @@ import { StateError } from '../../synced/state-error.ts'
 import { because, factOf, inWords, ofWholeHost } from '../../words/reasons.ts'
 import type { Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
-import { isOtherKey, judgeAccount, OTHER_ACCOUNT } from '../state/own-account.ts'
+import { isOtherKey, judgeAccount } from '../state/own-account.ts'
 import { reading } from '../state/state.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
@@ -128,13 +129,14 @@ export function* judgeDaemon(
 }
 
 function refusedKey(code: string, message: string, keyRemedy: string): Finding {
+  if (code === OTHER_ACCOUNT)
+    return { ...fail('key', factOf(because('other_account')), inWords(because('old_key_back'))), code }
   return { ...fail('key', `The host refuses the key: ${message} (${code})`, keyRemedy), code }
 }
 
 function judgeBlock(endpoint: AskedEndpoint, block: Status['blocks'][number], keyRemedy: string): Finding {
   const { code, message, needs_person } = block
-  const said = `${code === OTHER_ACCOUNT ? ACCOUNT_SHOWS_NOTHING : message} (${code})`
-  const judged = judgeCode(endpoint, code, said, keyRemedy)
+  const judged = judgeCode(endpoint, code, `${message} (${code})`, keyRemedy)
   return needs_person ? judged : { ...judged, status: 'warn', remedy: BY_ITSELF }
 }
 
@@ -182,14 +184,10 @@ function about(endpoint: AskedEndpoint, said: string): string {
 /** What to do about what passes. */
 export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
-const ACCOUNT_SHOWS_NOTHING = factOf(because('other_account'))
-const OLD_KEY_BACK = inWords(because('old_key_back'))
-
 /** A remedy that is null is what a person can do about the key. */
 const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string | null]>> = {
   INVALID_API_KEY: [fail, null],
   MISSING_API_KEY: [fail, null],
-  [OTHER_ACCOUNT]: [fail, OLD_KEY_BACK],
   DAILY_LIMIT_REACHED: [warn, BY_ITSELF],
   STORAGE_LIMIT_REACHED: [fail, 'Make room on the host, or get a larger plan'],
   RATE_LIMITED: [warn, 'Run the doctor again later, because another program uses the account now'],
@@ -214,7 +212,7 @@ export async function checkAccount(
       if (signal.aborted) return null
       if (doubt === null) return pass('key', 'The key was changed, and its account shows the recorded images')
       const { code, message } = doubt
-      if (code === OTHER_ACCOUNT) return { ...fail('key', ACCOUNT_SHOWS_NOTHING, OLD_KEY_BACK), code }
+      if (code === OTHER_ACCOUNT) return refusedKey(code, inWords(message), KEY_REMEDY)
       const said = `The key was changed, and its account could not be checked: ${inWords(message)} (${code})`
       const remedy = 'Run the doctor again; albumd does nothing with the key before it is sure'
       return { ...warn('key', said, remedy), code }

@@ -6,7 +6,6 @@ import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { Block } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
-import { OTHER_ACCOUNT } from './own-account.ts'
 
 /**
  * When the last process with this state sent its requests, in milliseconds of the monotonic clock, which all processes of
@@ -45,7 +44,7 @@ export function bootId(): string {
 export function blocksBefore({ account, meta }: Synced, plan: string, clock: Clock): Block[] {
   if (meta.get('plan') !== plan) return []
   return account.blocks().flatMap(({ endpoint, code, message, said_at }) => {
-    const remedy = code === OTHER_ACCOUNT ? 'key' : remedyOfCode(code)
+    const remedy = remedyOfCode(code)
     const age = clock.wall() - said_at
     // A refusal from the future means that the clock was set back. It is forgotten, because by this clock the block would
     // last too long.

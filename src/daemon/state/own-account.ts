@@ -1,7 +1,8 @@
 import { hash, randomBytes, randomInt } from 'node:crypto'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
-import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
+import { OTHER_ACCOUNT } from '../../remote/failures.ts'
+import { type Block, type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
@@ -12,8 +13,6 @@ import { because } from '../../words/reasons.ts'
  */
 const ALBUMS_MOST = 8
 const PAGES_MOST = 100
-/** How often the account is checked again after it proved to be another account. A refused key is tried as often. */
-const HOUR_MS = 3_600_000
 
 /** Why albumd may not work with the account. Null: it may. */
 type Doubt = Omit<HostFailure, 'endpoint'> | null
@@ -29,19 +28,17 @@ export function hostOfOwnAccount(
   apiKey: string,
   clock: Pick<Clock, 'monotonic'>,
 ): ImageHost {
-  let looked: { at: number; doubt: Promise<Doubt> } | null = null
-  const doubtNow = (signal: AbortSignal): Promise<Doubt> => {
-    const at = clock.monotonic()
-    if (looked && at - looked.at < HOUR_MS) return looked.doubt
-    const look = { at, doubt: checkAndRecord(host, synced, apiKey, signal) }
-    looked = look
-    // Only OTHER_ACCOUNT is remembered for an hour. After a failure the next request checks again. A key that passed is
-    // recorded.
-    const forget = () => {
-      if (looked === look) looked = null
+  let looking: Promise<Doubt> | null = null
+  /** Another account is a block, as a refused key is. `untried`: `unblock` opened the block, and no check has ended since. */
+  let shut: { doubt: NonNullable<Doubt>; block: Block; untried: boolean } | null = null
+  const look = async (endpoint: Endpoint, signal: AbortSignal): Promise<Doubt> => {
+    const doubt = await checkAndRecord(host, synced, apiKey, signal)
+    if (doubt === null) shut = null
+    else if (doubt.code === OTHER_ACCOUNT) {
+      const { remedy, code, message } = doubt
+      shut = { doubt, block: { endpoint, remedy, code, message, since: clock.monotonic() }, untried: false }
     }
-    look.doubt.then(doubt => doubt?.code !== OTHER_ACCOUNT && forget(), forget)
-    return look.doubt
+    return doubt
   }
   // The `key_mark` that was found to be this key's, or null. The hash is computed only when `key_mark` changes.
   let known: string | null = null
@@ -51,7 +48,13 @@ export function hostOfOwnAccount(
     return known !== null
   }
   const ask = async <T>(endpoint: Endpoint, signal: AbortSignal, call: () => Promise<Outcome<T>>) => {
-    const doubt = isKnown() ? null : await doubtNow(signal)
+    if (isKnown()) return call()
+    if (shut?.untried === false)
+      return { ok: false as const, failure: { ...shut.doubt, endpoint, repeated: true as const } }
+    looking ??= look(endpoint, signal).finally(() => {
+      looking = null
+    })
+    const doubt = await looking
     return doubt ? { ok: false as const, failure: { ...doubt, endpoint } } : call()
   }
   return hostWith(host, {
@@ -61,14 +64,13 @@ export function hostOfOwnAccount(
     deleteAlbum: (id, signal, mayGo) => ask('delete', signal, () => host.deleteAlbum(id, signal, mayGo)),
     createAlbum: (request, signal, mayGo) =>
       ask('create_album', signal, () => host.createAlbum(request, signal, mayGo)),
+    blocks: untried => [...(shut && (untried || !shut.untried) ? [shut.block] : []), ...host.blocks(untried)],
     unblock(endpoint) {
-      looked = null
+      if (shut) shut.untried = true
       host.unblock(endpoint)
     },
   })
 }
-
-export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 
 /** Checks the account, and records the key when the account shows recorded images. */
 async function checkAndRecord(

@@ -62,6 +62,29 @@ it("with another account's key nothing is uploaded, made or deleted", async () =
   expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 3 })
 })
 
+it('another account stays a block of every endpoint, also after a pass that asks nothing, until a try finds its own', async () => {
+  const { withKey, ...workshop } = await mirrored()
+  const elsewhere = await mirrored()
+  let answering = elsewhere.host
+  const list: ImageHost['list'] = (...args) => answering.list(...args)
+  const host = withKey('second', hostWith(workshop.host, { list }))
+  expect(host.blocks()).toEqual([])
+  expect(await host.list(null, 1, never)).toMatchObject(OTHER)
+  const block = { code: 'OTHER_ACCOUNT', remedy: 'key', endpoint: 'list' }
+  expect(host.blocks()).toMatchObject([block])
+  const stopped = async () => (await workshop.pass({ host })).stopped
+  expect(await stopped()).toMatchObject([block])
+  expect(await stopped()).toEqual([])
+  expect(workshop.synced.account.blocks()).toMatchObject([{ code: 'OTHER_ACCOUNT' }])
+  host.unblock('upload')
+  expect(host.blocks()).toEqual([])
+  expect(host.blocks('untried')).toMatchObject([block])
+  answering = workshop.host
+  await workshop.pass({ host })
+  expect(host.blocks('untried')).toEqual([])
+  expect(workshop.synced.account.blocks()).toEqual([])
+})
+
 it.each([
   ['recorded ids', () => ({ name: 'theirs.png', width: 4000, height: 3000 })],
   ['recorded ids and sizes, but other names', (id: string) => ({ name: `HOLIDAY_${id}.png` })],
