@@ -24,11 +24,11 @@ export const deletionsCommand = configCommand(
   async (config, { action, path: given, json }, onInterrupts) => {
     let deletions: PendingDeletion[]
     let told: Told = action
+    const { listPending, stillPending } = await import('../../daemon/commands/deletions.ts')
+    const { readState } = await import('../../daemon/state/state.ts')
     if (action === 'list') {
       await sayStateProblem(config)
       const path = await pathToActOn(config, given)
-      const { listPending } = await import('../../daemon/commands/deletions.ts')
-      const { readState } = await import('../../daemon/state/state.ts')
       deletions = readState(config, synced => listPending(config, synced, path, Date.now()))
     } else {
       const interrupts = onInterrupts()
@@ -36,6 +36,9 @@ export const deletionsCommand = configCommand(
       const { result, byDaemon } = await carryOut(config, 'deletions', asked, interrupts)
       deletions = result.decided
       if (action === 'approve' && byDaemon) told = 'approve_now'
+      // While this process worked with the state, its own lock looked like a daemon's.
+      else if (action === 'approve')
+        deletions = readState(config, synced => stillPending(config, synced, deletions, Date.now()))
     }
     if (json) printJson({ action, deletions })
     else report(deletions, told, given)

@@ -62,8 +62,20 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
       decide(tx, imagesOf(synced, meant), now)
       for (const { folder, name, image } of gone) keptAhead(tx, { folder, name, image: image.id }, now)
     })
-    return { decided: [...meant, ...gone.map(picture => keptNow(picture, now))] }
+    if (action === 'discard') return { decided: [...meant, ...gone.map(picture => keptNow(picture, now))] }
+    return { decided: stillPending(config, synced, meant, now) }
   },
+}
+
+/** Those of these deletions that wait still, as they wait now. */
+export function stillPending(
+  config: Config,
+  synced: Synced,
+  deletions: readonly PendingDeletion[],
+  now: number,
+): PendingDeletion[] {
+  const ids = new Set(deletions.map(({ image_id }) => image_id))
+  return listPending(config, synced, undefined, now).filter(({ image_id }) => ids.has(image_id))
 }
 
 /**

@@ -65,7 +65,10 @@ it('held deletions are named by a path below the working folder too, as ls and w
   const run = (...args: string[]) => stage.here('deletions', ...args)
   expect((await run('list', 'pictures/a')).out).toContain('3 images')
   expect((await run('discard', 'pictures/a/0.png')).out).toContain('a/0.png (gone from the disk')
-  expect((await run('approve', 'pictures/a/1.png')).out).toContain('a/1.png (gone from the disk')
+  const { out: decided } = await run('approve', 'pictures/a/1.png', '--json')
+  expect(JSON.parse(decided).deletions).toMatchObject([
+    { path: 'a/1.png', state: 'grace', approved: true, next: [{ code: 'goes_next' }, { code: 'run_sync' }] },
+  ])
   const { deletions } = await stage.json('deletions', 'list')
   expect(deletions).toMatchObject([
     { path: 'a/1.png', state: 'grace', approved: true },
