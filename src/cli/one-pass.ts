@@ -24,7 +24,7 @@ export interface Shown {
   quiet: boolean
 }
 
-/** Runs one pass over all mirrors, with progress and a summary. */
+/** Runs one pass, with progress and a summary. */
 export async function onePass<N extends PassName>(
   config: Config,
   name: N,
@@ -32,8 +32,11 @@ export async function onePass<N extends PassName>(
   { json, quiet }: Shown,
   onInterrupts: OnInterrupts,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
-  const { refuseMissingFolders } = await import('./read-config.ts')
-  refuseMissingFolders(config)
+  // For named paths, `locationsToSend` has done the same.
+  if (!('paths' in request)) {
+    const { refuseMissingFolders } = await import('./read-config.ts')
+    refuseMissingFolders(config)
+  }
   const progress = json || quiet ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()

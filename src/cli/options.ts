@@ -145,6 +145,23 @@ export async function locator(config: Config) {
   }
 }
 
+/**
+ * The locations that paths of a command line name, for a command that sends pictures. Throws ConfigError where the folder of
+ * their mirrors is missing; that of another mirror does no harm. A missing folder is told before a path that nobody knows,
+ * because the path may lie in this folder. Otherwise throws as `locationsToActOn`.
+ */
+export async function locationsToSend(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
+  if (paths.length === 0) return []
+  const { refuseMissingFolders } = await import('./read-config.ts')
+  const places = await locationsToActOn(config, paths).catch(error => {
+    refuseMissingFolders(config)
+    throw error
+  })
+  const needed = places.map(({ mirror }) => mirror)
+  refuseMissingFolders(config, needed)
+  return places
+}
+
 /** The locations that paths of a command line name. Throws Problem as `locator` tells. */
 export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
   // Without a path, a damaged state must not be read: sync sets it aside.

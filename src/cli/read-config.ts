@@ -91,10 +91,16 @@ export function sayWarning(told: SecretWarning | null | undefined): void {
 }
 
 /**
- * Throws ConfigError when a mirror's folder is missing or overlaps another folder. `run` does not call this function,
- * because `run` waits for a missing folder.
+ * Throws ConfigError when a folder of `needed` is missing, or when a mirror's folder overlaps another folder. `run` does not
+ * call this function, because `run` waits for a missing folder. `needed`: mirrors of the config.
  */
-export function refuseMissingFolders(config: Config): void {
-  const problems = checkFolders(config)
+export function refuseMissingFolders(
+  config: Config,
+  needed: readonly { folder: string }[] = config.mirrors,
+): void {
+  const isNeeded = (at: string) => needed.some(({ folder }) => folder === at)
+  const problems = checkFolders(config).filter(
+    ({ code, folder }) => code === 'FOLDER_OVERLAP' || isNeeded(folder),
+  )
   if (problems.length > 0) throw new ConfigError(problems)
 }

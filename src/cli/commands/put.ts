@@ -7,7 +7,7 @@ import type { FailureRow } from '../../synced/tables/failures.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { isoTime, localTime, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { configCommand, jsonOption, locationsToActOn, quietOption } from '../options.ts'
+import { configCommand, jsonOption, locationsToSend, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
 
@@ -29,9 +29,7 @@ export const putCommand = configCommand(
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, quiet, json }, onInterrupts) => {
-    const { refuseMissingFolders } = await import('../read-config.ts')
-    refuseMissingFolders(config)
-    const places = await locationsToActOn(config, files)
+    const places = await locationsToSend(config, files)
     const waits = await notReady(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const known = json ? () => {} : addressPrinter(places.map(pathOfPlace))

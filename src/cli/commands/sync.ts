@@ -9,7 +9,7 @@ import {
   configCommand,
   flag,
   jsonOption,
-  locationsToActOn,
+  locationsToSend,
   pathToActOn,
   quietOption,
   valued,
@@ -47,7 +47,7 @@ export const syncCommand = configCommand(
     if (dryRun && paths.length > 0)
       throw new Problem('--dry-run looks at everything. Leave out the paths, or --dry-run')
     if (dryRun) return preview(config, pruneIgnored, json, onInterrupts)
-    const places = await locationsToActOn(config, paths)
+    const places = await locationsToSend(config, paths)
     const named = places.map(({ mirror, path }) => fullPath(mirror.folder, path))
     const request = named.length > 0 ? { pruneIgnored, paths: named } : { pruneIgnored }
     const { stateFiles } = await import('../../daemon/state/claim.ts')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
@@ -204,6 +204,29 @@ describe('put', () => {
     expect(err).toMatch(/new\.png: .*\(INVALID_API_KEY\); check the key: /)
     expect(err).not.toContain('running albumd')
     expect(await beside.stop()).toBe(0)
+  })
+
+  it('sends a picture whose mirror is there, though the folder of another mirror is missing', async () => {
+    const stage = await setStage()
+    mkdirSync(join(stage.home, 'drafts'))
+    const mirrors = ['pictures', 'drafts'].map(folder => ({ folder, album: folder }))
+    stage.configure({ mirrors })
+    stage.write('a.png', png(3, 2).bytes)
+    writeFileSync(join(stage.home, 'drafts/d.png'), png(4, 2).bytes)
+    expect(await stage.here('put', 'pictures/a.png', 'drafts/d.png')).toMatchObject({ code: 0 })
+    rmSync(join(stage.home, 'drafts'), { recursive: true })
+    stage.write('b.png', png(5, 2).bytes)
+    for (const args of [
+      ['put', 'pictures/a.png', 'pictures/b.png'],
+      ['sync', 'pictures'],
+    ])
+      expect(await stage.here(...args)).toMatchObject({ code: 0, err: '' })
+    for (const args of [['put', 'drafts/d.png'], ['put', 'pictures/a.png', 'drafts/e.png'], ['sync']])
+      expect(await stage.here(...args)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('drafts is not there'),
+      })
+    expect(await stage.paths()).toEqual(['drafts/d.png', 'pictures/a.png', 'pictures/b.png'])
   })
 
   it('names what could not be sent, and refuses what is no picture of a mirror', async () => {
