@@ -157,6 +157,8 @@ async function send(
     if (!('path' in told)) return
     const path = `${told.mirror}/${told.path}`
     if (told.event === 'picture_waits') waits.set(path, isNotReady(told.message))
+    // The running albumd may have begun another try by the time that the records are read.
+    if (told.event === 'picture_failed') waits.set(path, { code: told.code, reason: told.message })
     if (!ENDS.has(told.event)) return
     left.delete(path)
     if (told.event !== 'picture_uploaded' && told.event !== 'picture_unchanged') known(path, null)
@@ -198,6 +200,7 @@ function reasonOf({ code, reason, again, sooner }: Why, byDaemon: boolean): stri
     return byDaemon
       ? `${reason}; the running albumd looks for it on the host${at === null ? '' : `, and knows by ${at}`}`
       : `${reason}; put it again${at === null ? '' : ` after ${at}`}: albumd looks for it on the host first, and sends it only if it is not there`
+  if (code === 'UNREADABLE' && !byDaemon) return `${reason}; put it again once it can be read`
   const after = `${at === null ? '' : ` after ${at}`}${sooner === undefined ? '' : ` (${sooner})`}`
   return byDaemon
     ? `${reason}; the running albumd tries again${after || ' by itself'}`

@@ -1,15 +1,22 @@
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
 import { setFaultStage } from '../stage/fault-stage.ts'
 import { startAlbumd, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 const fetched = async (url: string) => sha256(new Uint8Array(await (await fetch(url)).arrayBuffer()))
+
+function chownBelow(folder: string, uid: number): void {
+  if (process.getuid?.() !== 0) return
+  for (const path of ['', ...(readdirSync(folder, { recursive: true }) as string[])])
+    chownSync(join(folder, path), uid, uid)
+}
 
 describe('put', () => {
   it('sends pictures and prints their addresses, without a daemon and beside one', async () => {
@@ -227,6 +234,30 @@ describe('put', () => {
         err: expect.stringContaining('drafts is not there'),
       })
     expect(await stage.paths()).toEqual(['drafts/d.png', 'pictures/a.png', 'pictures/b.png'])
+  })
+
+  it('says that a picture can not be read, alone and beside a daemon, and has it put again once it can', async () => {
+    const stage = await setStage()
+    chownBelow(stage.home, NOBODY)
+    const unreadable = (path: string) => {
+      stage.write(path, png(3, 2).bytes)
+      // Not even its owner may read the file.
+      chmodSync(join(stage.pictures, path), 0o200)
+    }
+    const put = (path: string) => asNobody(() => stage.here('put', '--json', path))
+    const said = (words: string) => ({ code: 'UNREADABLE', reason: expect.stringMatching(words) })
+    unreadable('alone.png')
+    const alone = await put('alone.png')
+    expect(JSON.parse(alone.out).pictures).toMatchObject([
+      said(/File can't be read \(EACCES\)\..*; put it again once it can be read$/.source),
+    ])
+    const daemon = await asNobody(() => startDaemon(stage))
+    await daemon.told('scan_finished')
+    for (const path of ['1.png', '2.png', '3.png', '4.png']) {
+      unreadable(path)
+      expect(JSON.parse((await put(path)).out).pictures).toMatchObject([said("^File can't be read")])
+    }
+    expect(await daemon.stop()).toBe(0)
   })
 
   it('names what could not be sent, and refuses what is no picture of a mirror', async () => {
