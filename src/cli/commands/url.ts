@@ -1,4 +1,4 @@
-import { printable } from '../../words/text.ts'
+import { printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import { FORMATS, onePicture } from '../terminal/listing-formats.ts'
@@ -25,14 +25,18 @@ export const urlCommand = configCommand(
           'xsel or pbcopy. The exit code is 3 if the picture is not on the host, or only in an older version, or could not be copied.',
       ),
   async (config, { file, format, json, copy }) => {
-    const shown = printable(file)
     await sayStateProblem(config)
     const { reading } = await import('../../daemon/state/state.ts')
     const { recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     const locate = await locator(config)
-    const found = await reading(config, async synced =>
-      locate(synced, file).map(place => recordedAt(synced, place)),
-    )
+    const { places, found } = await reading(config, async synced => {
+      const places = locate(synced, file)
+      return { places, found: places.map(place => recordedAt(synced, place)) }
+    })
+    // A place has the bytes of a name that is not UTF-8 in a form that can be shown and typed.
+    const path = places.length === 1 ? places[0]!.path || file : file
+    const shown = printable(path)
+    const why = `"albumd why ${printable(shellWord(path))}"`
     const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
     if (other) throw new Problem(`${shown} is in more than one mirror. Give its whole path`)
     if (!one && found.some(({ kind }) => kind === 'folder'))
@@ -41,27 +45,29 @@ export const urlCommand = configCommand(
       const { movedTo } = one.gone
       throw new Problem(
         movedTo === null
-          ? `${shown} is gone from the disk, and its address ends. "albumd why PATH" tells when`
+          ? `${shown} is gone from the disk, and its address ends. ${why} tells when`
           : `${shown} was moved to ${printable(movedTo)}, and its old address ends. Ask for the new one`,
         EXIT.left,
       )
     }
     if (!one?.picture)
-      throw new Problem(
-        `${shown} is not on the host. "albumd why PATH" tells why, and what happens next`,
-        EXIT.left,
-      )
+      throw new Problem(`${shown} is not on the host. ${why} tells why, and what happens next`, EXIT.left)
     if (one.picture.url === null) throw new Problem(`${shown}: The ${UNKNOWN}`, EXIT.left)
     if (!json) process.stdout.write(await onePicture(one.picture, format, process.stdout))
-    if (copy) {
-      const { copyToClipboard } = await import('../terminal/clipboard.ts')
-      const problem = copyToClipboard((await onePicture(one.picture, format, null)).trimEnd())
-      if (problem !== null) throw new Problem(`Not copied: ${problem}`, EXIT.left, 'NOT_COPIED')
-    }
-    // A program reads one object: the picture, or why it was not copied.
-    if (json) printJson(JSON.parse(await onePicture(one.picture, 'json', null)))
-    if (!one.picture.older) return EXIT.inSync
-    sayAside('An older version: the picture as it is now is not on the host yet')
-    return EXIT.left
+    const problem = copy
+      ? (await import('../terminal/clipboard.ts')).copyToClipboard(
+          (await onePicture(one.picture, format, null)).trimEnd(),
+        )
+      : null
+    const message = `Not copied: ${problem}`
+    // A program reads one object: the picture, and why it was not copied.
+    if (json)
+      printJson({
+        ...JSON.parse(await onePicture(one.picture, 'json', null)),
+        ...(problem !== null && { error: { code: 'NOT_COPIED', message } }),
+      })
+    if (problem !== null) sayAside(message)
+    if (one.picture.older) sayAside('An older version: the picture as it is now is not on the host yet')
+    return problem === null && !one.picture.older ? EXIT.inSync : EXIT.left
   },
 )

@@ -90,7 +90,10 @@ it('url gives one address and copies it, and says why it has none', async () => 
   expect(bare).toMatchObject({ code: 3, out: copied.out, err: expect.stringContaining('Not copied') })
   const told = await url({ DISPLAY: '', WAYLAND_DISPLAY: '' }, 'a/two.png', '--copy', '--json')
   expect(told.code).toBe(3)
-  expect(JSON.parse(told.out)).toMatchObject({ error: { code: 'NOT_COPIED' } })
+  expect(JSON.parse(told.out)).toMatchObject({
+    cdn_url: addressOf('a/two.png'),
+    error: { code: 'NOT_COPIED', message: expect.stringContaining('Not copied') },
+  })
   const older = await url({}, 'older.png')
   expect(older).toMatchObject({
     code: 3,
@@ -98,7 +101,11 @@ it('url gives one address and copies it, and says why it has none', async () => 
     err: expect.stringContaining('older'),
   })
   const unsent = await url({}, 'unsent.png')
-  expect(unsent).toMatchObject({ code: 3, out: '', err: expect.stringContaining('is not on the host') })
+  expect(unsent).toMatchObject({
+    code: 3,
+    out: '',
+    err: expect.stringContaining('unsent.png is not on the host. "albumd why unsent.png" tells'),
+  })
   const folder = await url({}, 'a')
   expect(folder).toMatchObject({ code: 2, out: '', err: expect.stringContaining('is a folder') })
   for (const { err } of [bare, older, unsent, folder]) expect(err.trimEnd().split('\n')).toHaveLength(1)
