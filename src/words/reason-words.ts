@@ -289,7 +289,7 @@ export const WORDS = {
   outside_hours: 'uploads wait for their hours (uploads.hours)',
   quota_used_up: ({ known }: { known: boolean }) =>
     `waits for quota, because today's uploads are used up; ${known ? 'uploads go on' : 'the host is asked again'} at this time`,
-  quota_raised: 'at once with "albumd retry", if the host allows more by now',
+  quota_raised: 'at once with "albumd retry" without a path, if the host allows more by now',
   reserve_kept:
     "waits, because the rest of today's uploads is kept for new pictures (quota.reserve); older ones go on at this time",
   key_refused: 'the host refuses the key: {message:reason} ({code}){isTried:again}',

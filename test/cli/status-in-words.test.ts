@@ -178,7 +178,8 @@ describe('the quota', () => {
   })
 
   it('says when a quota that is used up comes back, or when the host is asked again', () => {
-    const sooner = '        uploads go on at once with "albumd retry", if the host allows more by now'
+    const sooner =
+      '        uploads go on at once with "albumd retry" without a path, if the host allows more by now'
     const used = { used: 5000, exhausted: true, next_probe_at: '2026-11-21T16:15:00.000Z' }
     expect(words(used)).toEqual([
       `quota   5,000 of 5,000 today (professional), used up; the host is asked again at ${localTime(used.next_probe_at)}`,

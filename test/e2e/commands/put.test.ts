@@ -137,13 +137,13 @@ describe('put', () => {
     const [line, ...more] = alone.err.trimEnd().split('\n')
     expect(more).toEqual([])
     expect(line).toMatch(
-      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); put it again after \d{4}-[^;]* \(at once with "albumd retry", if the host allows more by now\), or start "albumd run"$/,
+      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); put it again after \d{4}-[^;]* \(at once with "albumd retry" without a path, if the host allows more by now\), or start "albumd run"$/,
     )
     const daemon = startDaemon(stage)
     await daemon.told('uploads_stopped')
     const beside = await stage.here('put', 'new.png')
     expect(beside.err).toMatch(
-      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]* \(at once with "albumd retry", [^;\n]*\)\n$/,
+      /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); the running albumd tries again after \d{4}-[^;\n]* \(at once with "albumd retry" without a path, [^;\n]*\)\n$/,
     )
     await stage.restartHost({ dailyQuota: 2 })
     expect(await stage.here('retry')).toMatchObject({ code: 0 })
