@@ -1,3 +1,4 @@
+import { CODE_OF, EXIT_OF } from '../../src/cli/problem.ts'
 import { page } from './markdown.ts'
 import { declaration } from './sources.ts'
 
@@ -36,7 +37,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'put',
     words:
       'One object with `pictures`, in the order of the arguments: each with its `path`, its delivery address `cdn_url`, and, where ' +
-      "that is null, the `reason`, a sentence, and its `code`: a failure's, the host's, `NOT_READY` for a file that is empty or still being written, `PAUSED`, or `WAITS` for anything else.",
+      "that is null, the `reason`, a sentence, and its `code`: a failure's, the host's, `NOT_READY` for a file that is empty or still being written, `INTERRUPTED` when a person ended the command, `PAUSED`, or `WAITS` for anything else.",
   },
   {
     commands: 'sync --dry-run',
@@ -48,7 +49,7 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'ls, url',
     words:
-      'With `--json` one object: `ls` has `pictures`, `url` the fields of its picture; with `--format json` a list, or the fields. For each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
+      'With `--json` one object: `ls` has `pictures`, `url` the fields of its picture, and with `--copy` an `error` beside them where it could not be copied; with `--format json` a list, or the fields. For each picture its `path` (absolute), `mirror`, `state`, whether the image is `older` than the ' +
       'file, whether it lies `flat`, its `album`, `image_id`, `cdn_url` (the delivery address; null: not known), `size`, `sha256`, `proof` (how albumd ' +
       'knows that the bytes are the same: `uploaded`, `compared` or `none`) and `recorded_at`. With `ls --left-out` one object ' +
       'with `left_out`, each with `path`, `why` and `reason`.',
@@ -120,12 +121,19 @@ const SHAPES: readonly Shape[] = [
   },
 ]
 
+/** The codes of errors that a person can correct. `url` has the last one. */
+const ERROR_CODES = new Set([...Object.values(CODE_OF), ...Object.keys(EXIT_OF), 'NOT_COPIED'])
+
 export function jsonPage(): string {
   return page(
     'JSON',
     '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
       'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code. The types ' +
       'are the ones in the code.',
+    `The codes of errors: ${[...ERROR_CODES]
+      .sort()
+      .map(code => `\`${code}\``)
+      .join(', ')}, and others that begin with \`STATE_\`. With another code the error is unexpected.`,
     ...SHAPES.flatMap(({ commands, words, types = [] }) => [
       `## ${commands}`,
       words,

@@ -45,7 +45,7 @@ export class Problem extends Error {
 }
 
 /** The exit code for each error that a person can correct, by the error's code. All other errors are unexpected. */
-const EXIT_OF: Readonly<Record<string, number>> = {
+export const EXIT_OF: Readonly<Record<string, number>> = {
   CONFIG: EXIT.usage,
   NOT_POSSIBLE: EXIT.usage,
   PAUSED: EXIT.left,
@@ -66,7 +66,7 @@ const EXIT_OF: Readonly<Record<string, number>> = {
 }
 
 /** The usual codes of a Problem in JSON, by its exit code. */
-const CODE_OF: Readonly<Record<number, string>> = {
+export const CODE_OF: Readonly<Record<number, string>> = {
   [EXIT.unexpected]: 'UNEXPECTED',
   [EXIT.usage]: 'USAGE',
   [EXIT.left]: 'LEFT',
