@@ -5,8 +5,8 @@ export const CHECKING: readonly Mutant[] = [
   {
     name: "a person's wish outlives the state that knew of it",
     file: 'sync/clock.ts',
-    find: 'resend.forget()',
-    replace: 'void resend',
+    find: 'tx.resend.forget()',
+    replace: 'void tx.resend',
     why: 'what was sent again on a word is sent once more after an older state was put back',
     seed: 1_000_000_037,
   },
