@@ -18,7 +18,7 @@ const mirrorOf = async (stage: Stage) => (await stage.status()).mirrors[0]
 
 it('an accepted failure is shown apart, and sync is in sync with it', async () => {
   const stage = await withBroken()
-  expect((await stage.albumd('why', 'a/broken.png')).out).toMatch(
+  expect((await stage.here('why', 'a/broken.png')).out).toMatch(
     /albumd tries again once the file changes\n {10}to try at once: albumd retry \S+\n {10}to accept the failure, [^:]*: albumd accept/,
   )
   const { next } = await stage.json('why', 'a/broken.png')
@@ -33,10 +33,8 @@ it('an accepted failure is shown apart, and sync is in sync with it', async () =
     { path: 'a/broken.png', code: 'NOT_A_PICTURE', needs_person: false, accepted_at: expect.any(String) },
   ])
   expect(status.mirrors).toMatchObject([{ failed: 0, accepted: 1, synced: 1, oldest_unsynced: null }])
-  expect((await stage.albumd('status')).out).toContain(
-    '1 failure accepted; "albumd accept --list" says which',
-  )
-  const { code, out } = await stage.sync()
+  expect((await stage.here('status')).out).toContain('1 failure accepted; "albumd accept --list" says which')
+  const { code, out } = await stage.here('sync')
   expect(code).toBe(0)
   expect(out).toContain('1 failure accepted')
   expect(await stage.json('why', 'a/broken.png')).toMatchObject({
@@ -52,7 +50,7 @@ it('an accepted failure is shown apart, and sync is in sync with it', async () =
     action: 'undo',
     failures: [{ accepted_at: null, needs_person: true }],
   })
-  expect((await stage.albumd('accept', '--list')).out).toBe('no failure is accepted\n')
+  expect((await stage.here('accept', '--list')).out).toBe('no failure is accepted\n')
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
 })
 
@@ -62,7 +60,7 @@ it('an acceptance lasts while the file keeps its bytes, and ends with other byte
   await accept()
   chmodSync(join(stage.pictures, 'a/broken.png'), 0o600)
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  await stage.albumd('retry')
+  await stage.here('retry')
   expect(await mirrorOf(stage)).toMatchObject({ failed: 0, accepted: 1 })
 
   stage.write('a/broken.png', 'no picture either')

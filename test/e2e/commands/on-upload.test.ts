@@ -76,10 +76,10 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
 
   stage.configure({ notify: { on_upload: 'echo no such door >&2; exit 4' } })
   for (const n of [4, 5]) stage.write(`${n}.png`, png(n, 2).bytes)
-  const failing = await stage.sync()
+  const failing = await stage.here('sync')
   expect(failing.code).toBe(0)
   expect(failing.err).toMatch(/^albumd: notify\.on_upload \([45]\.png\): it ended with 4: no such door\n$/)
-  expect((await stage.albumd('doctor')).out).toMatch(
+  expect((await stage.here('doctor')).out).toMatch(
     /^warn {2}on upload .*failed the last time it ran: it ended with 4: no such door\n.*Mend the command/m,
   )
 
@@ -87,7 +87,7 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   stage.configure({ notify: { on_upload: 'sleep 1' } })
   stage.write('6.png', png(6, 2).bytes)
   expect((await stage.status()).upload_command_failed).toContain('no such door')
-  expect(await stage.albumd('put', 'pictures/6.png')).toMatchObject({ code: 0, err: '' })
+  expect(await stage.here('put', 'pictures/6.png')).toMatchObject({ code: 0, err: '' })
   expect((await stage.status()).upload_command_failed).toBeNull()
 })
 

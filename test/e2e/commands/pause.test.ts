@@ -30,7 +30,7 @@ describe('pause', () => {
         pending_uploads: 1,
         pending_deletions: 1,
       })
-    const { code, out } = await stage.sync()
+    const { code, out } = await stage.here('sync')
     expect(code).toBe(3)
     expect(out.trimEnd().split('\n')).toEqual([
       'paused: nothing is sent or deleted; "albumd resume" ends it',
@@ -70,7 +70,7 @@ describe('pause', () => {
     const { failures } = await stage.status()
     expect(failures).toMatchObject([{ path: 'no.png', code: 'NOT_A_PICTURE' }])
     for (const command of [['retry'], ['retry', 'no.png'], ['adopt']]) {
-      const { code, out } = await stage.albumd(...command)
+      const { code, out } = await stage.here(...command)
       expect(code).toBe(3)
       expect(out).toContain('nothing done; left: 1 failed')
       expect((await stage.status()).failures).toEqual(failures)

@@ -97,7 +97,7 @@ function mirrorAt(stage: Stage, folder: string, album = 'Photos'): void {
 it('a renamed folder keeps its records by the command that sync names, and nothing is sent again', async () => {
   const { stage, there, before } = await withOtherFolder()
   renameSync(stage.pictures, there)
-  const { code, err } = await stage.sync()
+  const { code, err } = await stage.here('sync')
   expect(code).toBe(2)
   expect((await stage.status()).mirrors).toMatchObject([
     { state: 'blocked', reason: err.replace('albumd: ', '').trimEnd(), needs_person: true },
@@ -112,7 +112,7 @@ it('a renamed folder keeps its records by the command that sync names, and nothi
   const { history, state } = await stage.json('why', join(there, 'a/0.png'))
   expect(state).toBe('synced')
   expect(history.map(({ event }: { event: string }) => event)).toContain('uploaded')
-  expect(await stage.albumd('move-mirror', stage.pictures, there)).toMatchObject({ code: 2 })
+  expect(await stage.here('move-mirror', stage.pictures, there)).toMatchObject({ code: 2 })
 })
 
 it('a picture that is not in the new folder is told as missing, and not as moved', async () => {

@@ -16,7 +16,7 @@ it('tells what a rename costs before it is paid: in the dry run, in the log and 
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   const cost = (left: string) =>
     `4 pictures were renamed or moved: sending them again takes 4 uploads (${left} left today), and their old addresses end`
-  const { out } = await stage.sync('--dry-run')
+  const { out } = await stage.here('sync', '--dry-run')
   expect(out).toContain(`${cost('4,996')}\n`)
   expect(out).toContain(`uploaded in its new place)  ${cdn_url}\n`)
   const { plan } = await stage.json('sync', '--dry-run')
@@ -29,7 +29,7 @@ it('tells what a rename costs before it is paid: in the dry run, in the log and 
     expect.objectContaining({ event: 'picture_gone', path: 'a/0.png', cdn_url }),
   )
   await daemon.told('uploads_stopped')
-  expect((await stage.albumd('status', '-c', stage.config)).out).toContain(`moved   ${cost('0')}\n`)
+  expect((await stage.here('status', '-c', stage.config)).out).toContain(`moved   ${cost('0')}\n`)
   expect(await daemon.stop()).toBe(0)
 })
 
@@ -85,7 +85,7 @@ describe('sync --dry-run', () => {
     expect(out).toMatch(
       /\n\d+ operations \(use album 1; upload 1, \d+ B; (compare \d, \d+ B; )?delete 1\); nothing was changed/,
     )
-    await stage.albumd('pause')
+    await stage.here('pause')
     expect((await stage.here('sync', '--dry-run')).out).toContain('paused: nothing is sent or deleted')
     rmSync(join(stage.home, 'api-key'))
     expect(await stage.here('sync', '--dry-run')).toMatchObject({
@@ -128,10 +128,10 @@ it('with --quiet commands say nothing but what failed, what is left, and the dat
   const nothing = { code: 0, out: '', err: '' }
   expect(await stage.sync('--quiet')).toEqual(nothing)
   expect(await stage.albumd('adopt', '--quiet')).toEqual(nothing)
-  expect(await stage.albumd('audit', '--quiet')).toEqual(nothing)
-  expect(await stage.albumd('restore', join(stage.home, 'back'), '--quiet')).toEqual(nothing)
+  expect(await stage.here('audit', '--quiet')).toEqual(nothing)
+  expect(await stage.here('restore', join(stage.home, 'back'), '--quiet')).toEqual(nothing)
   stage.write('a/1.png', png(3, 2).bytes)
-  const put = await stage.albumd('put', join(stage.pictures, 'a/1.png'), '--quiet')
+  const put = await stage.here('put', join(stage.pictures, 'a/1.png'), '--quiet')
   expect(put).toEqual({ code: 0, out: expect.stringMatching(/^http\S+\n$/), err: '' })
   stage.write('a/2.png', 'no picture')
   expect(await stage.here('sync', '--quiet')).toEqual({
@@ -146,7 +146,7 @@ it('counts a folder in doubt as no failed picture', async () => {
   mkdirSync(join(stage.pictures, 'a/.albumdignore'))
   stage.write('b/broken.png', 'no picture')
   const left = '1 failed, 1 folder in doubt, 1 mirror guarded'
-  expect(await stage.sync()).toMatchObject({ code: 3, out: expect.stringContaining(`left: ${left}.`) })
+  expect(await stage.here('sync')).toMatchObject({ code: 3, out: expect.stringContaining(`left: ${left}.`) })
   const { out } = await stage.here('status')
   expect(out).toContain(', 1 failed, 1 folder in doubt\n')
   expect(out).toMatch(/^failed {2}b\/broken\.png: /m)
@@ -161,7 +161,7 @@ describe('a lost state', () => {
     const stage = await mirrored()
     loseState(stage)
     for (const command of [['status'], ['deletions', 'list']])
-      expect((await stage.albumd(...command)).err).toContain('State is gone')
+      expect((await stage.here(...command)).err).toContain('State is gone')
     const first = await stage.here('audit')
     expect(first).toMatchObject({ code: 3, out: '' })
     expect(first.err).toContain('State is gone')
@@ -219,7 +219,7 @@ it('restore says what the host holds and an older state does not know', async ()
 describe('a path with nothing there', () => {
   it('is named, and retry ends with 2', async () => {
     const stage = await mirrored()
-    const retried = await stage.albumd('retry', 'a/nowhere')
+    const retried = await stage.here('retry', 'a/nowhere')
     expect(retried).toMatchObject({ code: 2, out: '' })
     expect(retried.err.trimEnd().split('\n')).toEqual([expect.stringContaining('a/nowhere')])
   })
@@ -253,7 +253,7 @@ describe('status', () => {
       '4 pictures left out keep their images; "albumd sync --prune',
     )
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 4 })
-    await stage.sync('--prune-ignored')
+    await stage.here('sync', '--prune-ignored')
     expect((await stage.status()).mirrors[0]).toMatchObject({ left_out_with_image: 0 })
   })
 
@@ -276,7 +276,7 @@ it('deletions approve says what can not be undone before it lists and does it', 
   const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
   for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-  const lines = (await stage.albumd('deletions', 'approve')).out.trimEnd().split('\n')
+  const lines = (await stage.here('deletions', 'approve')).out.trimEnd().split('\n')
   expect(lines[0]).toContain('this can not be undone')
   expect(lines[1]).toContain('a/0.png')
   expect(lines.at(-1)).toContain('3 images: each is approved')
