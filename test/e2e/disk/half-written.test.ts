@@ -110,7 +110,7 @@ describe('a picture that stays incomplete', () => {
   it('is left by sync, without waiting for it', async () => {
     const stage = await setStage()
     stage.write('a.png', half)
-    expect(await stage.sync()).toMatchObject({ code: 3 })
+    expect(await stage.here('sync')).toMatchObject({ code: 3 })
     expect(await stage.status()).toMatchObject({ mirrors: [{ pending_uploads: 1 }], failures: [] })
     stage.configure({ watch })
     const failuresAfterSync = async () => {

@@ -32,11 +32,11 @@ describe('a state that was restored', () => {
     const before = await stage.listing()
     rmSync(state, { recursive: true })
     execFileSync('cp', ['-a', `${state}-backup`, state])
-    const { code, err } = await stage.sync()
+    const { code, err } = await stage.here('sync')
     expect(code).toBe(0)
     oneLine(err, /State was restored or changed by others; each album is compared/)
     await expectTheSame(stage, before)
-    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('sync')).toMatchObject({ code: 0, err: '' })
   })
 
   it('under a running daemon is noticed before the next picture is sent', async () => {
@@ -102,7 +102,7 @@ describe('a state that was restored', () => {
     await says(daemon, /albumd works again/)
     await uploaded(daemon, 4)
     expect(await stage.status()).toMatchObject({ running: true })
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect(daemon.out()).toContain('"what":"sync"')
     await ended(daemon)
   })
@@ -120,7 +120,7 @@ describe('a state that was restored', () => {
     expect(await stage.status()).toMatchObject({ running: true })
     expect(Object.keys(await stage.delivered())).toHaveLength(3)
     await ended(daemon)
-    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('sync')).toMatchObject({ code: 0, err: '' })
   })
 
   it('is none where the process was killed', async () => {

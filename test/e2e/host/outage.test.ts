@@ -56,9 +56,12 @@ it('a long wait that the host asks for is kept over a restart', async () => {
     return { status: 429, code: 'RATE_LIMITED', retryAfter: 3600 }
   })
   stage.configure({ host: { base_url, api_key_file: 'api-key' } })
-  expect(await stage.sync()).toMatchObject({ code: 3 })
+  expect(await stage.here('sync')).toMatchObject({ code: 3 })
   expect(asked).toBe(1)
-  expect(await stage.sync()).toMatchObject({ code: 3, err: expect.stringContaining('asks to wait until') })
+  expect(await stage.here('sync')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('asks to wait until'),
+  })
   expect(asked).toBe(1)
 })
 
@@ -94,7 +97,7 @@ it('a person who has mended the network does not wait: retry asks at once', asyn
   const blocks = async () => (await stage.status()).blocks
   await expect.poll(blocks, { timeout: 30_000 }).toMatchObject([{ code: 'HOST_ANSWER' }])
   door.open()
-  expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })
+  expect(await stage.here('retry', '--config', stage.config)).toMatchObject({ code: 0 })
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a.png'])
   expect(await daemon.stop()).toBe(0)
 })

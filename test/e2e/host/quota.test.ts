@@ -37,7 +37,7 @@ describe('a quota that the host says is used up', inOneDay, () => {
     const clock = days()
     const stage = await stageOf({ dailyQuota: 20, clock })
     plant(stage, 0, 40)
-    const used = await stage.sync()
+    const used = await stage.here('sync')
     expect(used).toMatchObject({ code: 3 })
     expect(used.err).toMatch(
       /\(DAILY_LIMIT_REACHED\); uploads go on after \d{4}-\S+ \S+ \S+, in "albumd run" by themselves \(at once with "albumd retry", /,
@@ -54,17 +54,17 @@ describe('a quota that the host says is used up', inOneDay, () => {
     expect(quota).toMatchObject({ used: 20, exhausted: true })
     expect(Math.abs(Date.parse(quota.resumes_at) - midnight)).toBeLessThan(60_000)
     expect(backlog).toMatchObject({ pictures: 20, days: 1 })
-    const { out } = await stage.albumd('status', '--config', stage.config)
+    const { out } = await stage.here('status', '--config', stage.config)
     expect(out).toMatch(/^quota {3}20 of 5,000 today \(professional\), used up until /m)
     expect(out).toContain('host.daily_quota')
     expect(out).toMatch(/^backlog 20 pictures: after \d{4}-/m)
-    const doctor = await stage.albumd('doctor', '--config', stage.config)
+    const doctor = await stage.here('doctor', '--config', stage.config)
     expect(doctor.out).toMatch(/warn +quota .*20 of 5,000.*\n.*host\.daily_quota/)
     // The doctor asks for a credential that no host gives.
     expect(asked(stage)).toBe(first + 1)
 
     clock.offset = 86_400_000
-    expect(await stage.albumd('retry', '--config', stage.config)).toMatchObject({ code: 0 })
+    expect(await stage.here('retry', '--config', stage.config)).toMatchObject({ code: 0 })
     expect(asked(stage)).toBe(first + 21)
     expect(await stage.status()).toMatchObject({ quota: { used: 40, exhausted: false } })
   })

@@ -32,7 +32,7 @@ describe('outside of their hours', () => {
     expect(status.mirrors[0]).toMatchObject({ pending_uploads: 1 })
     expect(new Date(status.uploads_wait_until).getMinutes()).toBe(0)
     expect(Date.parse(status.uploads_wait_until)).toBeGreaterThan(Date.now())
-    const { out } = await stage.albumd('status', '--config', stage.config)
+    const { out } = await stage.here('status', '--config', stage.config)
     expect(out).toMatch(/^uploads wait until \d\d:00$/m)
     expect(await daemon.stop()).toBe(0)
     expect(daemon.events().map(({ event }) => event)).not.toContain('uploads_started')
@@ -42,7 +42,7 @@ describe('outside of their hours', () => {
   it('sync uploads all the same: a person asked', async () => {
     const stage = await setStage({ config: { uploads: { hours: otherHours() } } })
     stage.write('red.png', red)
-    expect(await stage.sync()).toMatchObject({ code: 0 })
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect(Object.keys(await stage.delivered())).toEqual(['Photos/red.png'])
   })
 })
@@ -64,7 +64,7 @@ describe('an audit by schedule', () => {
     expect((await stage.json('status')).audit).toMatchObject({ findings: 1, last: expect.any(String) })
     expect(await daemon.stop()).toBe(0)
     expect(await stage.listing()).toHaveLength(1)
-    expect((await stage.albumd('status', '--config', stage.config)).out).toContain('audit   a finding, ')
+    expect((await stage.here('status', '--config', stage.config)).out).toContain('audit   a finding, ')
   })
 
   it('that was missed while albumd did not run is made up for', async () => {
