@@ -27,8 +27,8 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'sync, retry, adopt',
     words:
-      'One object with `exit_code`; how many pictures were `uploaded`, `unchanged`, `linked`, `failed`, `uncertain` or are ' +
-      '`waiting`; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
+      'One object with `exit_code`; how many pictures were `uploaded`, `unchanged`, `linked`, `failed` or `uncertain`; how many ' +
+      'are `waiting` to be uploaded, for whatever reason, when the pass is over; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
       'the host that ended the work early, each with `endpoint`, `code` and `message`; and `mirrors`, each a `MirrorStatus` as ' +
       'in `status`. While albumd is paused there is `paused` with `until`. After `sync` with paths, `exit_code` tells of these ' +
       'paths alone, and `mirrors` of all mirrors.',

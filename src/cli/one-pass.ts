@@ -77,11 +77,12 @@ export function exitCodeOf({ verdict, paused }: PassResult): number {
 export function inJson(
   exit_code: number,
   { counts }: Tally,
-  { stopped, mirrors, paused }: PassResult,
+  { left, stopped, mirrors, paused }: PassResult,
 ): object {
   return {
     exit_code,
     ...counts,
+    waiting: sumOf(left, 'pending_uploads'),
     stopped: stopped.map(refusalInJson),
     mirrors,
     ...(paused && { paused: { until: isoTime(paused.until) } }),
@@ -116,7 +117,7 @@ function report(
     ['flat', flatInWords],
     ['accepted', acceptedInWords],
   ] as const) {
-    const sum = left.reduce((total, each) => total + each[field], 0)
+    const sum = sumOf(left, field)
     if (sum > 0) say(inWords(sum))
   }
   sayStopped(stopped, { key, plan: PLAN_REMEDY, goesOn: uploads_go_on })
@@ -178,7 +179,6 @@ export class Tally {
     linked: 0,
     failed: 0,
     uncertain: 0,
-    waiting: 0,
     deleted: 0,
     kept: 0,
     albums_made: 0,
@@ -208,7 +208,6 @@ export class Tally {
     if (event === 'picture_waits') this.#waiting.set(picture, told.message)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
-    this.counts.waiting = this.#waiting.size
   }
 
   /** The summary of what was done and what is left. The summary says "nothing to do" only when nothing is left. */
@@ -217,7 +216,7 @@ export class Tally {
     stopped: readonly HostFailure[],
     { notCompared, isInterrupted = false }: End = {},
   ): string {
-    const { uploaded, linked, deleted, albums_deleted, waiting } = this.counts
+    const { uploaded, linked, deleted, albums_deleted, failed: tried } = this.counts
     const replaced = this.#replaced
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
@@ -229,22 +228,14 @@ export class Tally {
       ],
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
     ])
-    const sum = (
-      field:
-        | 'pending_uploads'
-        | 'pending_deletions'
-        | 'held_deletions'
-        | 'failed'
-        | 'folders_in_doubt'
-        | 'uncertain',
-    ) => left.reduce((total, each) => total + each[field], 0)
+    const sum = (field: Counted) => sumOf(left, field)
     const inDoubt = sum('folders_in_doubt')
     const failed = sum('failed') - inDoubt
     // After an interruption, a guard that ends by itself only says that the scan did not come to its end.
     const isGuarded = ({ state, needs_person }: LeftOf) =>
       state === 'guarded' && (needs_person || !isInterrupted)
     const guarded = new Set(left.filter(isGuarded).map(({ folder }) => folder)).size
-    const unready = Math.min(waiting, sum('pending_uploads'))
+    const unready = Math.min(this.#waiting.size, sum('pending_uploads'))
     const ready = sum('pending_uploads') - unready
     // When all wait for the same, the summary says for what. Else "albumd status" says it.
     const [only, other] = new Set(this.#waiting.values())
@@ -264,8 +255,16 @@ export class Tally {
       return `interrupted; ${done || 'nothing done'}${all && `; left: ${all}`}. "albumd sync" goes on`
     if (all) return `${done || 'nothing done'}; left: ${all}. "albumd status" tells more`
     if (done) return done
-    return stopped.length > 0 ? 'nothing done' : ALL_IN_SYNC
+    if (stopped.length > 0) return 'nothing done'
+    // A person accepted the failures of pictures that were tried again and are not left.
+    return tried > 0 ? 'nothing else to do' : ALL_IN_SYNC
   }
+}
+
+type Counted = { [F in keyof LeftOf]: LeftOf[F] extends number ? F : never }[keyof LeftOf]
+
+function sumOf(left: readonly LeftOf[], field: Counted): number {
+  return left.reduce((total, each) => total + each[field], 0)
 }
 
 function listed(parts: [number, string][]): string {

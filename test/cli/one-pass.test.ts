@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_IN_SYNC, Tally } from '../../src/cli/one-pass.ts'
+import { ALL_IN_SYNC, inJson, Tally } from '../../src/cli/one-pass.ts'
 import type { SpokenEvent } from '../../src/sync/pass-events.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
@@ -12,7 +12,7 @@ describe('the summary of a pass', () => {
     const tally = new Tally()
     for (const path of ['a.png', 'a.png', 'b.png', 'a.png']) tally.add(waits(path))
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
-    expect(tally.counts).toMatchObject({ waiting: 1, uploaded: 1 })
+    expect(tally.counts).toMatchObject({ uploaded: 1 })
     expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
       'left: 1 waiting (x). "albumd status" tells more',
     )
@@ -20,6 +20,30 @@ describe('the summary of a pass', () => {
     expect(tally.inWords([{ ...IDLE, pending_uploads: 3 }], [])).toContain(
       'left: 1 to upload, 2 waiting. "albumd status" tells more',
     )
+  })
+
+  it('has as waiting, for programs, all that it calls left to upload', () => {
+    const left = [
+      { ...IDLE, pending_uploads: 2 },
+      { ...IDLE, pending_uploads: 1 },
+    ]
+    const tally = new Tally()
+    tally.add(waits('a.png'))
+    expect(tally.inWords(left, [])).toContain('left: 2 to upload, 1 waiting')
+    const result = { left, stopped: [], mirrors: [], paused: null, uploads_go_on: null }
+    expect(inJson(3, tally, { ...result, verdict: 'left' })).toMatchObject({ exit_code: 3, waiting: 3 })
+  })
+
+  it('does not say that all is in sync where a picture failed whose failure is accepted', () => {
+    const tally = new Tally()
+    tally.add({
+      event: 'picture_failed',
+      mirror: '/p',
+      path: 'a.png',
+      code: 'X',
+      message: 'x',
+    } as SpokenEvent)
+    expect(tally.inWords([{ ...IDLE, accepted: 1 }], [])).toBe('nothing else to do')
   })
 
   it('does not promise that a daemon deletes what waits, which may not run', () => {
