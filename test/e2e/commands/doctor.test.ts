@@ -136,7 +136,7 @@ describe('doctor', () => {
       )
     }
     stage.write('b.png', png(4, 2).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 5, err: expect.stringContaining('OTHER_ACCOUNT') })
+    expect(await stage.here('sync')).toMatchObject({ code: 5, err: expect.stringContaining('OTHER_ACCOUNT') })
     writeFileSync(join(stage.home, 'api-key'), stage.key)
     expect((await doctor(stage)).of('key')).toEqual(['pass the host accepts it'])
   })
@@ -268,7 +268,7 @@ describe('doctor', () => {
       expect.stringMatching(/^warn albumd is running and does not tell what/),
     ])
     expect(silent.of('endpoint')[0]).toMatch(/^pass list .*does not tell whether it has asked for it/)
-    await stage.albumd('audit')
+    await stage.here('audit')
     expect(await doctor(stage)).toMatchObject({ code: 5 })
     expect(await daemon.stop()).toBe(0)
   })
@@ -321,7 +321,7 @@ describe('doctor', () => {
 
   it('for people: a line each, its remedy below, no colour off a terminal', async () => {
     const stage = await setStage({ host: { plansFrom: 'flagship' } })
-    const { out, code } = await stage.albumd('doctor')
+    const { out, code } = await stage.here('doctor')
     expect(code).toBe(0)
     expect(out).toMatch(/^warn {2}endpoint {4}delete .*\n {18}→ Deleted and changed pictures keep/m)
     expect(out.trimEnd().split('\n').at(-1)).toMatch(/^0 failed, 3 warnings, \d+ passed$/)

@@ -14,7 +14,7 @@ it('restore --from-host brings back all that the host lists over SIGKILLs, with 
   })
   const pictures = Array.from({ length: 1000 }, (_, n) => `${n % 7}/${n % 3}/${n}.png`)
   for (const [n, path] of pictures.entries()) stage.write(path, png(2 + n, 2).bytes)
-  expect((await stage.sync()).code).toBe(0)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   const kept = new Map(pictures.map(path => [path, readFileSync(join(stage.pictures, path))]))
   for (const lost of [stage.pictures, join(stage.home, 'state')]) rmSync(lost, { recursive: true })
 
@@ -30,7 +30,7 @@ it('restore --from-host brings back all that the host lists over SIGKILLs, with 
     const child = startAlbumd(stage, ['restore', back, '--from-host'])
     let hasEnded = false
     void child.ended.then(() => (hasEnded = true))
-    while (!hasEnded && there().length <= before) await pause(1)
+    while (!hasEnded && there().length <= before) await pause(20)
     child.kill('SIGKILL')
     await child.ended
   }

@@ -22,16 +22,16 @@ describe('folders', () => {
       'short~0123456789abcdef',
     ]
     for (const folder of folders) stage.write(`${folder}/${folder}/in it.png`, some())
-    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('sync')).toMatchObject({ code: 0, err: '' })
     const albums = await stage.albums()
     expect(new Set(albums).size).toBe(1 + 2 * folders.length)
     expect(albums.every(album => album.split('/').every(name => [...name].length <= 100))).toBe(true)
     const before = await stage.listing()
     for (const folder of folders) stage.write(`${folder}/later.png`, some())
-    expect((await stage.sync()).code).toBe(0)
+    expect((await stage.here('sync')).code).toBe(0)
     expect(await stage.albums()).toEqual(albums)
     loseState(stage)
-    expect((await stage.sync()).code).toBe(0)
+    expect((await stage.here('sync')).code).toBe(0)
     expect(await stage.albums()).toEqual(albums)
     const after = await stage.listing()
     expect(after).toHaveLength(before.length + folders.length)
@@ -45,7 +45,7 @@ describe('folders', () => {
     for (let depth = 1; depth <= 14; depth++) stage.write(`${folder(depth)}/at ${depth}.png`, some())
     // Of one name, in the same album.
     for (let depth = 11; depth <= 13; depth++) stage.write(`${folder(depth)}/twin.png`, png(depth, 2).bytes)
-    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('sync')).toMatchObject({ code: 0, err: '' })
     const deepest = `Photos/${folder(9)}`
     const expected = [
       ...[1, 2, 3, 4, 5, 6, 7, 8].map(depth => `Photos/${folder(depth)}/at ${depth}.png`),
@@ -54,20 +54,20 @@ describe('folders', () => {
     ]
     expect(await stage.paths()).toEqual(expected.sort())
     const before = await stage.listing()
-    expect((await stage.sync()).out).toContain('nothing to do')
-    expect(await stage.albumd('audit', '--config', stage.config)).toMatchObject({ code: 0 })
+    expect((await stage.here('sync')).out).toContain('nothing to do')
+    expect(await stage.here('audit', '--config', stage.config)).toMatchObject({ code: 0 })
 
     loseState(stage)
     // Any picture of the folders that share an album can be any other: an upload has to show how to fetch them first.
-    await stage.sync()
+    await stage.here('sync')
     stage.write('shows.png', some())
-    await stage.sync()
-    expect((await stage.albumd('retry', '--config', stage.config)).code).toBe(0)
+    await stage.here('sync')
+    expect((await stage.here('retry', '--config', stage.config)).code).toBe(0)
     expect((await stage.listing()).filter(line => !line.startsWith('Photos/shows.png'))).toEqual(before)
 
     move(stage, `${folder(14)}/at 14.png`, `${folder(12)}/at 14.png`)
     rmSync(join(stage.pictures, folder(13)), { recursive: true })
-    expect((await stage.sync()).code).toBe(0)
+    expect((await stage.here('sync')).code).toBe(0)
     const gone = ['at 13.png', 'twin.png']
     const left = [...expected.sort(), 'Photos/shows.png']
     for (const name of gone) left.splice(left.indexOf(`${deepest}/${name}`), 1)
@@ -90,7 +90,7 @@ it('a renamed folder goes up whole before the old one goes, albums and all', asy
   expect(kinds.lastIndexOf('send')).toBeLessThan(kinds.indexOf('delete'))
   // An album is deleted after two looks, a credential's life apart, the innermost first.
   await expect
-    .poll(() => stage.sync().then(stage.albums), { timeout: 90_000, interval: 1500 })
+    .poll(() => stage.here('sync').then(stage.albums), { timeout: 90_000, interval: 1500 })
     .toEqual(['Photos', 'Photos/new', 'Photos/new/below', 'Photos/new/below/deep'])
   await syncs(stage)
 })

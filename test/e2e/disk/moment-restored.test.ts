@@ -189,11 +189,11 @@ describe('restore --at', () => {
     const { out } = await stage.here('restore', join(stage.home, 'anew'), '--at', at)
     expect(out).toMatch(/^3 pictures recorded then/)
     expect(out).toMatch(/^as it was at .* but for 1 picture$/m)
-    const status = await stage.albumd('status', '--config', stage.config)
+    const status = await stage.here('status', '--config', stage.config)
     const since = /^back {4}to any moment since (.*): albumd restore FOLDER --at TIME$/m.exec(status.out)?.[1]
     // The time that status shows is one to restore. The moved picture was found before it, and has the bytes of an image.
     const recent = ['restore', join(stage.home, 'recent'), '--at', since!, '--config', stage.config]
-    await expect.poll(() => stage.albumd(...recent), within).toMatchObject({ code: 0 })
+    await expect.poll(() => stage.here(...recent), within).toMatchObject({ code: 0 })
     expect(shownIn(join(stage.home, 'recent'))).toEqual(['0.png', 'moved.png'])
     const now = join(stage.home, 'now')
     expect(await stage.here('restore', now, '--at', after, '--config', stage.config)).toMatchObject({

@@ -59,17 +59,17 @@ describe('names of every kind', () => {
     for (const name of NAMES) expect(first.out).toContain(`uploaded ${printable(`files/${name}.png`)} `)
     expect(await stage.delivered()).toEqual(localTree(stage))
     const before = await stage.listing()
-    const { out } = await stage.sync()
+    const { out } = await stage.here('sync')
     expect(out).toContain('nothing to do')
-    expect(await stage.albumd('audit', '--config', stage.config)).toMatchObject({
+    expect(await stage.here('audit', '--config', stage.config)).toMatchObject({
       code: 0,
       out: `${NAMES.length + 2} albums compared: no difference\n`,
     })
 
     loseState(stage)
-    expect((await stage.albumd('adopt', '--config', stage.config)).code).toBe(0)
+    expect((await stage.here('adopt', '--config', stage.config)).code).toBe(0)
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ linked: 2 * NAMES.length, failed: 0 })
-    expect((await stage.sync()).code).toBe(0)
+    expect((await stage.here('sync')).code).toBe(0)
     expect(await stage.listing()).toEqual(before)
 
     for (const name of NAMES) {
@@ -77,8 +77,8 @@ describe('names of every kind', () => {
       move(stage, name, `moved/${name}`)
     }
     // What was only linked is given up with proof alone: the new images' addresses show how to fetch the old ones.
-    expect((await stage.sync()).code).toBe(0)
-    await stage.sync()
+    expect((await stage.here('sync')).code).toBe(0)
+    await stage.here('sync')
     expect(await stage.delivered()).toEqual(localTree(stage))
 
     // A folder that loses all it holds would be in doubt.
@@ -87,11 +87,12 @@ describe('names of every kind', () => {
     for (const name of NAMES) rmSync(join(stage.pictures, `moved/${name}.png`))
     const held = { deletions: { hold_above: '0%', hold_min: 0 } }
     configure(stage, held)
-    expect((await stage.sync()).code).toBe(3)
-    const { out: list, err } = await stage.albumd('deletions', 'list', '--config', stage.config)
+    expect((await stage.here('sync')).code).toBe(3)
+    const { out: list, err } = await stage.here('deletions', 'list', '--config', stage.config)
     expect(err).toBe('')
     const lines = list.trimEnd().split('\n')
-    expect(lines).toHaveLength(NAMES.length + 1)
+    // How many they are, what they wait for, and what one may do.
+    expect(lines).toHaveLength(NAMES.length + 3)
     for (const name of NAMES)
       expect(
         lines.some(line => line.startsWith(`${printable(`moved/${name}.png`)} (`)),
@@ -99,7 +100,7 @@ describe('names of every kind', () => {
       ).toBe(true)
     for (const name of ['line\nbreak', '-rf', 'back\\slash\\', 'caf\u00e9']) {
       const path = `${stage.pictures}/moved/${name}.png`
-      const { code, out: told } = await stage.albumd(
+      const { code, out: told } = await stage.here(
         'deletions',
         'approve',
         '--config',
@@ -110,7 +111,7 @@ describe('names of every kind', () => {
       expect(told.split('\n'), name).toHaveLength(4)
       expect(code).toBe(0)
     }
-    expect((await stage.albumd('deletions', 'approve', '--config', stage.config)).code).toBe(0)
+    expect((await stage.here('deletions', 'approve', '--config', stage.config)).code).toBe(0)
     await syncs(stage)
   })
 
@@ -153,7 +154,7 @@ it('in bytes that are not UTF-8 are told, escaped, and nothing is guessed; a goo
     ['a/\n\\xc3.png', 'a/\\xfe', 'a/\\xff.png'].map(path => ({ path, code: 'NAME_NOT_UTF8' })),
   )
   expect(mirrors[0]).toMatchObject({ synced: 2 })
-  const { out } = await stage.albumd('status', '--config', stage.config)
+  const { out } = await stage.here('status', '--config', stage.config)
   expect(out.split('\n').filter(line => line.includes('(NAME_NOT_UTF8)'))).toHaveLength(3)
 
   renameSync(at(0xff, ...png8), join(stage.pictures, 'a/named.png'))

@@ -18,7 +18,7 @@ async function synced() {
   mkdirSync(dirname(root))
   renameSync(join(stage.home, 'aside'), root)
   for (const path of ['a/1.png', 'b/c/2.png', 'b/c/3.png']) stage.write(join('../above/pictures', path), red)
-  expect(await stage.sync()).toMatchObject({ code: 0 })
+  expect(await stage.here('sync')).toMatchObject({ code: 0 })
   const away = join(stage.home, 'away')
   renameSync(dirname(root), away)
   return { stage, root, away }

@@ -52,7 +52,7 @@ describe('a damaged state', () => {
         /state\/albumd\.db: State is damaged .*The next sync or run makes a new one from what the host lists/,
       )
       expect(setAside(stage)).toEqual([])
-      const sync = await stage.sync()
+      const sync = await stage.here('sync')
       expect(sync.code).toBe(0)
       oneLine(sync.err, /State is damaged, and set aside as albumd\.db\.damaged-/)
       expect(setAside(stage)).toHaveLength(1)

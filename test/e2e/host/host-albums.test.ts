@@ -33,7 +33,7 @@ describe('a host', () => {
       stage.write(`${folder}/${folder.length} of it.png`, some())
     stage.write(' /deeper/in it.png', some())
     stage.write('a\nb/second of it.png', some())
-    expect(await stage.sync()).toMatchObject({ code: 0, err: '' })
+    expect(await stage.here('sync')).toMatchObject({ code: 0, err: '' })
     const expected = [
       'Photos/1 of it.png',
       'Photos/1 of it.png',
@@ -46,7 +46,7 @@ describe('a host', () => {
     expect(refusals.sort()).toEqual([' ', 'a\nb', '\u3000'])
     expect((await stage.here('sync')).out).toContain('nothing to do')
     expect(refusals).toHaveLength(3)
-    expect((await stage.albumd('audit', '--config', stage.config)).code).toBe(0)
+    expect((await stage.here('audit', '--config', stage.config)).code).toBe(0)
 
     move(stage, ' ', 'blank')
     rmSync(join(stage.pictures, 'a\nb/second of it.png'))

@@ -52,20 +52,20 @@ describe('pictures that lie flat, once the plan has albums,', () => {
       album: { path: 'Photos/1' },
       next: [{ code: 'flat_goes' }, {}],
     })
-    const { out } = await stage.albumd('ls', '1', '--config', stage.config)
+    const { out } = await stage.here('ls', '1', '--config', stage.config)
     expect(out.match(/ flat /g)).toHaveLength(4)
-    expect((await stage.sync()).code).toBe(0)
+    expect((await stage.here('sync')).code).toBe(0)
     expect(await stage.paths()).toEqual(inAlbums(12))
     const before = await stage.listing()
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ synced: 12, flat: 0, held_deletions: 0 })
-    expect(await stage.sync()).toMatchObject({ code: 0, out: expect.stringContaining('nothing to do') })
+    expect(await stage.here('sync')).toMatchObject({ code: 0, out: expect.stringContaining('nothing to do') })
     expect(await stage.listing()).toEqual(before)
     expect(Object.keys(await stage.delivered()).sort()).toEqual(inAlbums(12))
   })
 
   it('take only what the day has to spare', async () => {
     const stage = await upgraded({ pictures: 12, host: { daily_quota: 20 } })
-    const day = await stage.sync()
+    const day = await stage.here('sync')
     expect(day).toMatchObject({ code: 0 })
     expect(day.out).toContain('6 pictures uploaded, 6 images deleted')
     expect(day.out).toContain('6 pictures lie outside their albums')
@@ -74,7 +74,7 @@ describe('pictures that lie flat, once the plan has albums,', () => {
     expect(audit.flat).toHaveLength(6)
     expect(audit.flat[0]).toMatchObject({ album: '', belongs_in: expect.stringContaining('Photos/') })
     stage.write('new.png', png(3, 3).bytes)
-    expect((await stage.sync()).out).toContain('1 picture uploaded')
+    expect((await stage.here('sync')).out).toContain('1 picture uploaded')
     expect((await stage.json('status')).quota).toMatchObject({ used: 19 })
   })
 
@@ -98,7 +98,7 @@ describe('pictures that lie flat, once the plan has albums,', () => {
     }
     // What is in doubt goes on once its credential has expired.
     const afterSync = async () => {
-      await stage.sync()
+      await stage.here('sync')
       return stage.paths()
     }
     await expect.poll(afterSync, { timeout: 60_000, interval: 1000 }).toEqual(inAlbums(pictures))

@@ -64,7 +64,7 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
 }
 
 /** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */
-export async function syncUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, most = 25): Promise<Run[]> {
+export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
   const runs: Run[] = []
   while (runs.at(-1)?.code !== 0) {
     if (runs.length === most) {
@@ -75,19 +75,19 @@ export async function syncUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, mos
     const run = await stage.sync()
     if (run.code !== 0 && run.code !== 3)
       throw new Error(`sync ended with ${run.code}:\n${run.out}${run.err}`)
-    if (run.code === 3) stage.leap?.()
     runs.push(run)
   }
   return runs
 }
 
-/** The same by passes of this process, as often as a process could make them. Throws where one ends in another way. */
-export async function passUntilDone(stage: Stage, most = 400): Promise<void> {
-  for (let passes = 0; passes < most; passes++) {
+/** The same by passes of this process, as often as a process could make them. Answers how many. */
+export async function passUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, most = 400): Promise<number> {
+  for (let passes = 1; passes <= most; passes++) {
     const { exit_code } = await stage.pass()
-    if (exit_code === 0) return
+    if (exit_code === 0) return passes
     expect(exit_code).toBe(3)
-    await pause(300)
+    if (stage.leap) stage.leap()
+    else await pause(300)
   }
   throw new Error(`passes did not come to their end: ${JSON.stringify(await stage.status(), null, 1)}`)
 }
