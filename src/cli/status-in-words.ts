@@ -1,6 +1,12 @@
 import { KEY_REMEDY } from '../config/host-access.ts'
 import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
-import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
+import {
+  type AuditStatus,
+  type FailureStatus,
+  type MirrorStatus,
+  otherConfigRemedy,
+  type Status,
+} from '../daemon/report/status.ts'
 import { whatUploadsWaitFor } from '../daemon/report/upload-hours.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
@@ -18,21 +24,24 @@ import {
 } from '../words/text.ts'
 
 /**
- * The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. `keyRemedy`: what a person can
- * do when the host refuses the key.
+ * The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. `file`: of the config that was
+ * read. `keyRemedy`: what a person can do when the host refuses the key.
  */
-export function statusInWords(status: Status, now: PageNow | null, keyRemedy = KEY_REMEDY): string {
+export function statusInWords(
+  status: Status,
+  now: PageNow | null,
+  file: string,
+  keyRemedy = KEY_REMEDY,
+): string {
   const lines = [
     status.running
       ? `albumd ${status.version} is running${status.pid === null ? '' : ` (pid ${status.pid})`}`
       : 'albumd is not running',
   ]
-  if (status.other_config) {
-    const again = status.pid === null ? 'it' : `it (kill -HUP ${status.pid})`
+  if (status.other_config)
     lines.push(
-      `config  it runs with another config than this one; let it read ${again}: its log says what it refuses`,
+      `config  it runs with another config than this one. ${printable(otherConfigRemedy(status, file))}`,
     )
-  }
   if (status.config_refused)
     lines.push(`config  it refused the one that it was told to read: ${printable(status.config_refused)}`)
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status))

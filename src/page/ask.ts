@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Config } from '../config/schema.ts'
+import type { DaemonTold } from '../daemon/report/status.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import { openSocketPath } from '../daemon/state/socket-path.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
@@ -9,7 +10,7 @@ import type { UnderWay } from './heard.ts'
 import type { PageUrl } from './listening.ts'
 
 /** What only the running daemon knows. */
-export interface PageNow {
+export interface PageNow extends DaemonTold {
   page: PageUrl
   uploading: UnderWay[]
   /** What is uploaded in a second. */

@@ -94,11 +94,7 @@ export function readAlerts(daemon: DaemonView | null, now: number, quietMs: numb
     if (session) return readHealth(session, now, quietMs).alerts
     // Between two sessions the records are read as `albumd status` reads them.
     const config = daemon.config()
-    const status = readStatus(config, now)
-    const { waits_for: waits } = status
-    return waits
-      ? [waitsAlert(waits.code, waits.message)]
-      : healthOf(status, config.notify.max_age, now, quietMs).alerts
+    return healthOf(readStatus(config, now), config.notify.max_age, now, quietMs).alerts
   } catch (error) {
     return [waitsAlert('STATE', (error as Error).message)]
   }

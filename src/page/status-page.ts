@@ -9,6 +9,7 @@ import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { pageApp, type Sources } from './app.ts'
+import type { PageNow } from './ask.ts'
 import { type Fields, PageCommands } from './commands.ts'
 import { type LeftOutList, type Recorded, readAlerts, readLeftOut, readRecorded } from './facts.ts'
 import { newSecret, readOrMakeKey } from './guard.ts'
@@ -85,8 +86,8 @@ export class StatusPage implements Display, Sources {
     const lock = { key: readOrMakeKey(pageKey), keyFile: pageKey }
     const atSocket = pageApp(this, null)
     this.#openSocket = () => this.#serveSocket(atSocket, page)
-    this.#socket = await this.#openSocket()
     this.#listening = new Listening(pageApp(this, lock), this.#bus.say)
+    this.#socket = await this.#openSocket()
     await this.#listening.at(config.status_page.listen)
   }
 
@@ -116,10 +117,19 @@ export class StatusPage implements Display, Sources {
     return documentOf(this.#parts())
   }
 
-  now(): object {
+  now(): PageNow {
+    const { configFile, problem } = this.#daemon!
     const rate = { bytes: this.#underWay.rate(), pictures: this.#underWay.pace() }
     const answered = [...this.#answered]
-    return { page: this.pageUrl, uploading: this.#underWay.pictures(), rate, answered }
+    return {
+      pid: process.pid,
+      config: configFile,
+      problem: problem(),
+      page: this.pageUrl!,
+      uploading: this.#underWay.pictures(),
+      rate,
+      answered,
+    }
   }
 
   events(): ReadableStream<Uint8Array> | null {

@@ -9,6 +9,7 @@ const STATUS: Status = {
   running: false,
   pid: null,
   other_config: false,
+  config_file: null,
   paused: null,
   mirrors: [mirrorInSync(2)],
   quota: {
@@ -52,7 +53,8 @@ const STATUS: Status = {
 
 const NOT_ACCEPTED = { accepted_at: null, acceptable: true, needs_person: true }
 
-const lines = (changes: Partial<Status>) => statusInWords({ ...STATUS, ...changes }, null).split('\n')
+const lines = (changes: Partial<Status>) =>
+  statusInWords({ ...STATUS, ...changes }, null, 'albumd.yaml').split('\n')
 
 describe('status', () => {
   it('says what pictures wait for, instead of calling their mirror idle', () => {
@@ -236,11 +238,15 @@ it('status tells when a running daemon tries again, how fast it sends, and that 
       upload_command_failed: 'it ended with 1',
     },
     {
+      pid: 7,
+      config: null,
+      problem: null,
       page: { url: null, why: 'status_page.listen: 127.0.0.1:8687 is taken by another program' },
       uploading: [],
       rate: { bytes: 2048, pictures: 9.84 },
       answered: [],
     },
+    'albumd.yaml',
   )
   expect(said).toContain(`Cannot reach images.example.com:443 (connection refused); next try ${clock} (`)
   expect(said).toContain('rate    2 KB/s, 9.8 pictures a second; 2,568 left')

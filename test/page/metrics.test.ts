@@ -116,7 +116,11 @@ it('health tells between two sessions what the records tell, as status does', as
   const config = await readConfig(stage.config)
   const alertsWith = (state_dir: string) => {
     const queue = new CommandQueue()
-    return readAlerts({ config: () => ({ ...config, state_dir }), queue, problem: () => null }, Date.now(), 0)
+    return readAlerts(
+      { config: () => ({ ...config, state_dir }), configFile: null, queue, problem: () => null },
+      Date.now(),
+      0,
+    )
   }
   expect(alertsWith(config.state_dir)).toContainEqual(expect.objectContaining({ code: 'INVALID_API_KEY' }))
   expect(alertsWith(join(stage.home, 'new'))).toEqual([])

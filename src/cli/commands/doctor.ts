@@ -41,7 +41,7 @@ export async function* findingsOf(flag: string | undefined, signal: AbortSignal)
     const config = await readConfig(file)
     yield* checkConfigFile(file, config)
     const askDaemon = async () => (await import('../../page/ask.ts')).askPage(config)
-    yield* examine(config, process.env, signal, askDaemon)
+    yield* examine(file, config, process.env, signal, askDaemon)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const problem of error.problems)

@@ -93,6 +93,7 @@ async function runDaemon(
   bus.on('say', line => logEvent(log, { event: 'warning' }, line))
   const display = new StatusPage(systemClock, bus)
   const renewable: Renewable = {
+    file: resolve(file),
     onAsked(read) {
       readAgain = read
     },

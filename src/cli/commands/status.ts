@@ -1,3 +1,4 @@
+import { findConfig } from '../../config/config-file.ts'
 import { keyRemedy } from '../../config/host-access.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
@@ -16,16 +17,18 @@ export const statusCommand = configCommand(
       .example('$0 status -c albumd.yaml', 'How things stand'),
   async (config, args, onInterrupts) => {
     await sayStateProblem(config)
+    const file = findConfig(process.env, process.cwd(), args.config)
     const { readStatus } = await import('../../daemon/report/status.ts')
+    const { askPage } = await import('../../page/ask.ts')
     const { systemClock } = await import('../../protocol/clock.ts')
     const show = async () => {
-      const status = readStatus(config, Date.now())
-      const now = status.running ? await (await import('../../page/ask.ts')).askPage(config) : null
+      const now = await askPage(config)
+      const status = readStatus(config, Date.now(), now)
       const { page = null, uploading = [], rate = null } = now ?? {}
       const shown = { schema: SCHEMA, ...status, page, uploading, rate }
       return args.json
         ? `${JSON.stringify(shown)}\n`
-        : statusInWords(status, now, keyRemedy(config, status.running ? null : process.env))
+        : statusInWords(status, now, file, keyRemedy(config, status.running ? null : process.env))
     }
     if (!args.watch) process.stdout.write(await show())
     const interrupts = args.watch ? onInterrupts() : null

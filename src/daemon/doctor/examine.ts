@@ -19,7 +19,7 @@ import { inDigits, shellWord } from '../../words/text.ts'
 import { openHostToAsk } from '../engine/remote.ts'
 import { orNull } from '../or-null.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
-import { readStatus, type Status } from '../report/status.ts'
+import { type DaemonTold, otherConfigRemedy, readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
@@ -32,7 +32,7 @@ import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
 import { checkStore } from './store.ts'
 
 /** What only a running daemon knows. */
-interface DaemonTold {
+interface PageTold extends DaemonTold {
   /** Why the status page can't be served, or null. */
   page: { why: string | null }
   /** The endpoints that the host has answered since the daemon began to work with its key. */
@@ -42,14 +42,15 @@ interface DaemonTold {
 /**
  * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
  * runs with this state, the host's endpoints are not asked, because both would share the account's rate limit (§8). The
- * findings then repeat what the host told the daemon. `askDaemon`: what a running daemon tells of its page and of the host, or
- * null when it does not answer.
+ * findings then repeat what the host told the daemon. `file`: of the config. `askDaemon`: what a running daemon tells of itself
+ * and of the host, or null when it does not answer.
  */
 export async function* examine(
+  file: string,
   config: Config,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-  askDaemon: () => Promise<DaemonTold | null>,
+  askDaemon: () => Promise<PageTold | null>,
 ): AsyncGenerator<Finding> {
   const { findings, folders, lost } = await checkTrees(config, signal)
   yield* findings
@@ -57,15 +58,15 @@ export async function* examine(
   const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
   const database = checkDatabase(config)
   const readable = database.status !== 'fail'
-  const status = readable ? readStatus(config, Date.now()) : null
+  const told = isRunning ? await askDaemon() : undefined
+  const status = readable ? readStatus(config, Date.now(), told) : null
   if (readable && !isRunning) yield* readState(config, synced => checkGuards(config, synced, realDisk))
   yield* checkHeld(status?.mirrors ?? [])
   yield checkWatches(config, folders, status?.watching ?? null, watchLimit())
   yield* checkStateFolder(config)
   yield database
   yield checkDiskSpace(config)
-  const told = isRunning ? await askDaemon() : undefined
-  yield* checkDaemon(isRunning, status, lost)
+  yield* checkDaemon(isRunning, status, lost, file)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   yield* checkQuota(status)
   yield* checkUploadCommand(config, status)
@@ -82,15 +83,12 @@ function* checkDaemon(
   isRunning: boolean,
   status: Status | null,
   lost: readonly string[],
+  file: string,
 ): Generator<Finding> {
   if (!isRunning) return yield pass('daemon', 'no albumd runs with this state')
   yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
   if (status?.other_config)
-    yield warn(
-      'daemon',
-      'albumd runs with another config than this one',
-      `Have it read the config again: kill -HUP ${status.pid}. The log says why it refuses a config`,
-    )
+    yield warn('daemon', 'albumd runs with another config than this one', otherConfigRemedy(status, file))
   if (status?.paused) {
     const { until } = status.paused
     const paused = because('paused_until', { until: until === null ? null : Date.parse(until) })

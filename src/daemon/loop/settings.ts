@@ -18,6 +18,8 @@ export interface Settings {
 
 /** Where a running daemon gets other settings from. */
 export interface Renewable {
+  /** The config's file. */
+  file: string
   /** `read` must be called each time that a person asks for the config to be read again. */
   onAsked(read: () => void): void
   /** Reads all settings. Throws ConfigError. */

@@ -19,7 +19,6 @@ import { reportTo, type ServiceManager } from '../notify/service-manager.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { type Claim, claimWhenFree, fingerprintOf, stateFiles } from '../state/claim.ts'
 import { openClaimed } from '../state/state.ts'
-import { beginProblemNote } from '../state/state-problem.ts'
 import { Loop } from './loop.ts'
 import { auditBySchedule, cronSchedule } from './schedule.ts'
 import { type CurrentSettings, openSettings, type Renewable } from './settings.ts'
@@ -28,6 +27,8 @@ import { type CurrentSettings, openSettings, type Renewable } from './settings.t
 export interface DaemonView {
   /** The config of the current session. */
   config(): Config
+  /** The file that the config is read from. Null: there is none. */
+  configFile: string | null
   /** The queue of commands. It also holds the current session, where one is open. */
   queue: CommandQueue
   /** What keeps the daemon from its work. Null: nothing does. */
@@ -80,9 +81,13 @@ export async function supervise(
   const queue = new CommandQueue()
   const settings = openSettings({ config, access }, claim.roots, queue, renewable, bus.note, manager)
   let problem: Alert | null = null
-  let problemNote = beginProblemNote(files.problemNote)
   let closeControl = await openControl(files.control, queue, bus)
-  await display?.open({ config: () => settings.current.config, queue, problem: () => problem })
+  await display?.open({
+    config: () => settings.current.config,
+    configFile: renewable?.file ?? null,
+    queue,
+    problem: () => problem,
+  })
   const ending = new AbortController()
   const notifier = new Notifier({ notify: config.notify, clock: systemClock, note: bus.note })
   const onUpload = new UploadCommand(bus.note, ending.signal)
@@ -92,7 +97,6 @@ export async function supervise(
 
   const noteProblem = (alert: Alert | null) => {
     problem = alert
-    problemNote.write(alert)
   }
   const services: Services = { bus, queue, notifier, onUpload, manager, noteProblem }
   const tellProblem = (alert: Alert | null) => {
@@ -107,8 +111,6 @@ export async function supervise(
   /** Somebody may have put another state folder in the place of the one that was claimed. */
   const renewFolder = async () => {
     if (!claim.renew()) return
-    problemNote = beginProblemNote(files.problemNote)
-    problemNote.write(problem)
     await closeControl()
     closeControl = await openControl(files.control, queue, bus)
     await display?.folderRenewed()
@@ -140,7 +142,6 @@ export async function supervise(
     await Promise.all([notifying, onUpload.end()])
     await display?.close()
     await closeControl()
-    problemNote.remove()
     claim.release()
     interruption.stop.removeEventListener('abort', onStop)
     await manager?.settled()

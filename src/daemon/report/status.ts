@@ -1,4 +1,5 @@
 import { checkFolders } from '../../config/folders.ts'
+import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
@@ -19,7 +20,6 @@ import { version } from '../package.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
 import { readState, refuseOther } from '../state/state.ts'
-import { readProblemNote } from '../state/state-problem.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
 import { accountStatus, type MachineStatus, type StoreStatus } from './machines.ts'
@@ -33,6 +33,8 @@ export interface Status {
   pid: number | null
   /** Whether the running daemon works with another config than the one that this command has read. */
   other_config: boolean
+  /** The file of the config that the running daemon works with. Null: no daemon tells of one. */
+  config_file: string | null
   /** Why the running daemon refused the config that it last read again. Null: it refused none. */
   config_refused: string | null
   /** Null: albumd is not paused. `until` null: the pause lasts until `albumd resume`. */
@@ -125,17 +127,28 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
 /** How many failures are listed. The mirrors' `failed` counts all of them. */
 export const FAILURES_SHOWN = 1000
 
-/** Reads the status of a state. A process may work with the state, and the state need not exist yet. */
-export function readStatus(config: Config, now: number): Status {
-  const { lock, problemNote } = stateFiles(config.state_dir)
-  const running = stateIsLocked(lock)
-  const note = running ? readProblemNote(problemNote) : null
+/** What a running daemon tells of itself when it is asked, because it can't record this where its disk is full. */
+export interface DaemonTold {
+  pid: number
+  /** The file of its config. Null: the config comes from no file. */
+  config: string | null
+  /** What keeps it from its work. Null: nothing does. */
+  problem: Status['waits_for']
+}
+
+/**
+ * Reads the status of a state. A process may work with the state, and the state need not exist yet. `told`: what that process
+ * says. Null: it says nothing.
+ */
+export function readStatus(config: Config, now: number, told: DaemonTold | null = null): Status {
+  const running = stateIsLocked(stateFiles(config.state_dir).lock)
   const { status, taken, other } = readState(config, synced => ({
     status: statusOf(config, synced, running, now),
     taken: config.account.shared === undefined ? null : synced.meta.get('album_taken'),
     other: running ? null : whyOther(config, synced),
   }))
-  const waits = note ?? other ?? (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
+  const waits =
+    told?.problem ?? other ?? (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
   // A daemon that can't open its state, or that does not get its albums, does nothing. What the records say is old.
   const mirrors = waits
     ? status.mirrors.map(mirror => ({
@@ -145,7 +158,19 @@ export function readStatus(config: Config, now: number): Status {
         needs_person: true,
       }))
     : status.mirrors
-  return { ...status, waits_for: waits, mirrors: running ? mirrors : withMissingFolders(config, mirrors) }
+  return {
+    ...status,
+    ...(running && told && { pid: told.pid, config_file: told.config }),
+    waits_for: waits && { code: waits.code, message: waits.message },
+    mirrors: running ? mirrors : withMissingFolders(config, mirrors),
+  }
+}
+
+/** What a person can do where a daemon runs with another config than the one in `file`. */
+export function otherConfigRemedy({ pid, config_file: taken }: Status, file: string): string {
+  if (taken !== null && realPathOf(taken) !== realPathOf(file))
+    return `Name the one that it runs with: ${taken}`
+  return `Let it read the config again${pid === null ? '' : `: kill -HUP ${pid}`}`
 }
 
 /** Why the state does not belong to this config, or null. */
@@ -183,6 +208,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     running,
     pid: running ? pid : null,
     other_config: running && taken !== null && taken !== fingerprintOf(config),
+    config_file: null,
     waits_for: null,
     config_refused: running ? synced.meta.get('config_refused') : null,
     paused: paused && { until: isoTime(paused.until) },

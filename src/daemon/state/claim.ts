@@ -16,7 +16,6 @@ export const stateFiles = (stateDir: string) => ({
   database: join(stateDir, 'albumd.db'),
   witness: join(stateDir, 'albumd.witness'),
   lock: join(stateDir, 'lock.db'),
-  problemNote: join(stateDir, 'albumd.trouble'),
   control: join(stateDir, 'control.sock'),
   page: join(stateDir, 'page.sock'),
   pageKey: join(stateDir, 'page.key'),

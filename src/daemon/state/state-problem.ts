@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { explained, StateError } from '../../synced/state-error.ts'
 import { markOf, readWitness } from '../../synced/witness.ts'
@@ -47,36 +47,4 @@ export function whoRefuses(path: string): { at: string; isOwn: boolean } {
   const above = dirname(path)
   const uid = orNull(() => lstatSync(path).uid)
   return uid !== null || above === path ? { at: path, isOwn: uid === process.geteuid?.() } : whoRefuses(above)
-}
-
-/** What keeps a daemon from its work. */
-interface Problem {
-  code: string
-  message: string
-}
-
-const NOTE_BYTES = 1024
-
-/**
- * Begins a note: a file that tells `albumd status` why a running daemon can't open its state. The file has its full size
- * from the start, so that the note can be written even when the disk is full. A note that can't be written stops nothing
- * else. `write` with null: the state is open again.
- */
-export function beginProblemNote(file: string) {
-  const write = (problem: Problem | null, flag = 'r+') => {
-    // 'r+' writes over a file that exists, because a full disk has no room for another one.
-    const text = Buffer.alloc(
-      NOTE_BYTES,
-      (problem ? `${problem.code} ${problem.message}` : '').padEnd(NOTE_BYTES),
-    )
-    return orNull(() => writeFileSync(file, text, { flag, mode: 0o600 }) ?? true)
-  }
-  write(null) ?? write(null, 'w')
-  return { write, remove: () => void orNull(() => rmSync(file)) }
-}
-
-/** Reads the note of a running daemon. Null: there is no note. */
-export function readProblemNote(file: string): Problem | null {
-  const [, code, message] = /^(\S+) (.*)$/s.exec(orNull(() => readFileSync(file, 'utf8').trim()) ?? '') ?? []
-  return code && message ? { code, message } : null
 }

@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -165,7 +174,12 @@ describe('SIGHUP', () => {
       config_refused: expect.stringContaining('Elsewhere'),
       mirrors: [{ album: 'Elsewhere' }],
     })
-    expect((await stage.here('status')).out).toContain('(kill -HUP ')
+    expect((await stage.here('status')).out).toContain('Let it read the config again: kill -HUP ')
+    const other = join(stage.home, 'other.yaml')
+    copyFileSync(stage.config, other)
+    expect((await stage.here('status', '-c', other)).out).toContain(
+      `it runs with another config than this one. Name the one that it runs with: ${stage.config}\n`,
+    )
 
     const more = join(stage.home, 'more')
     mkdirSync(more)

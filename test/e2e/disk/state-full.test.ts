@@ -86,6 +86,12 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
     disk.fill()
     const daemon = startAlbumd(stage, ['run'], disk)
     await says(daemon, /No room on the disk/)
+    // The disk has no room for this, so the daemon is asked.
+    expect(await stage.status()).toMatchObject({
+      running: true,
+      pid: expect.any(Number),
+      mirrors: [{ state: 'blocked', reason: expect.stringContaining('No room on the disk') }],
+    })
     expect(await stage.listing()).toEqual([])
     expect((await stage.sync()).err).toContain('No room on the disk')
     disk.free()

@@ -19,6 +19,7 @@ import {
 } from '../../../src/daemon/commands/all.ts'
 import { readStatus } from '../../../src/daemon/report/status.ts'
 import { type HostOptions, startHost } from '../../../src/host/embedded-host.ts'
+import { askPage } from '../../../src/page/ask.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 import { HostTree } from './host-tree.ts'
 
@@ -181,7 +182,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       const result = await stage.asked('sync', { pruneIgnored: false }, told => done.add(told))
       return inJson(exitCodeOf(result), done, result)
     },
-    status: async () => readStatus(await readConfig(configFile), Date.now()),
+    async status() {
+      const config = await readConfig(configFile)
+      return readStatus(config, Date.now(), await askPage(config))
+    },
     async delivered() {
       const hashes: Record<string, string> = {}
       for await (const { path, id } of tree.images()) {
