@@ -45,6 +45,7 @@ const STATUS: Status = {
   deleted_more: null,
   others_images: null,
   config_refused: null,
+  key_refused: null,
   blocks: [],
   upload_command_failed: null,
   failures: [],

@@ -115,7 +115,7 @@ export function* judgeDaemon(
   if (!answered?.length && blocks.length === 0)
     yield warn(
       'key',
-      `albumd is running and ${answered ? 'has not asked the host anything yet' : 'does not tell what it asked the host'}, so nobody knows whether the host accepts the key`,
+      `albumd is running and ${answered ? 'has not asked the host anything yet with the key that it has now' : 'does not tell what it asked the host'}, so nobody knows whether the host accepts the key`,
       'Say albumd audit, which asks the host about pictures that are there, or run the doctor while albumd is stopped',
     )
   for (const endpoint of ASKED) {

@@ -10,6 +10,9 @@ import { orNull } from '../or-null.ts'
 import type { RootLocks } from '../state/claim.ts'
 import { refuseOther } from '../state/state.ts'
 
+/** Why the config or the key that was read last was refused, by the facts that record this. Null: it was not. */
+export type Refusals = Record<'config_refused' | 'key_refused', string | null>
+
 /** What the daemon runs with. */
 export interface Settings {
   config: Config
@@ -39,8 +42,7 @@ const KEY_FILE_MS = 10_000
 /** The settings of a running daemon, which a person may replace. */
 export interface CurrentSettings {
   readonly current: Settings
-  /** Why the config that was last read again was refused. Null: none was refused. */
-  readonly refused: string | null
+  readonly refused: Refusals
   /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
   begin(): AbortSignal
   /** Resolves when nothing is being read any more. */
@@ -61,7 +63,7 @@ export function openSettings(
   manager: ServiceManager | null,
 ): CurrentSettings {
   let current = first
-  let refused: string | null = null
+  const refused: Refusals = { config_refused: null, key_refused: null }
   let replaced = new AbortController()
   let latest = Promise.resolve()
   let keyFile: string | null = null
@@ -89,7 +91,9 @@ export function openSettings(
     const [taken] = roots.lockMissing().values()
     roots.follow(taken ? before! : after!)
     if (taken) throw taken
-    if (next.config !== config) refused = null
+    // A config is read with its key.
+    if (next.config !== config) refused.config_refused = null
+    refused.key_refused = null
     current = next
     replaced.abort(RENEWED)
   }
@@ -98,11 +102,11 @@ export function openSettings(
    * Takes settings between two passes, or at once where the state can't be opened. Throws the reason when the settings
    * can't be taken.
    */
-  async function take(read: () => Settings | Promise<Settings>): Promise<void> {
+  async function take(next: Settings): Promise<void> {
     // The error is answered, not thrown, because the queue would take a thrown StateError for a failure of the state.
     const refusalOf = async (synced: Synced | null) => {
       try {
-        await takeHere(await read(), synced)
+        await takeHere(next, synced)
         return null
       } catch (error) {
         return error
@@ -113,24 +117,25 @@ export function openSettings(
     if (refusal !== null) throw refusal
   }
 
-  /** The status and the health show the refusal until another config is taken. */
-  async function recordRefusal(message: string): Promise<void> {
+  /** Status and health show the refusal until another config or key is taken. */
+  async function refuse(what: keyof Refusals, { message }: Error): Promise<void> {
     const [first = ''] = message.split('\n')
-    refused = first
+    refused[what] = first
     // When the state is closed or fails, the next session records the refusal.
-    await queue.session?.synced.commit(tx => tx.meta.set('config_refused', first)).catch(() => {})
+    await queue.session?.synced.commit(tx => tx.meta.set(what, first)).catch(() => {})
+    const before = what === 'key_refused' ? 'key' : 'config'
+    for (const line of message.split('\n'))
+      note({ event: what, message: `${line}; the ${before} from before stays` })
   }
 
   async function readConfig({ settings, onTaken }: Renewable): Promise<void> {
     manager?.reloading()
     try {
-      await take(settings)
+      await take(await settings())
       onTaken(current)
       note({ event: 'config_taken' })
     } catch (error) {
-      await recordRefusal((error as Error).message)
-      for (const line of (error as Error).message.split('\n'))
-        note({ event: 'config_refused', message: `${line}; the config from before stays` })
+      await refuse('config_refused', error as Error)
     } finally {
       manager?.ready()
     }
@@ -139,17 +144,17 @@ export function openSettings(
   async function readKey({ accessFor }: Renewable): Promise<void> {
     const { config } = current
     try {
-      await take(() => ({ config, access: accessFor(config) }))
+      await take({ config, access: accessFor(config) })
       note({ event: 'key_taken' })
     } catch (error) {
-      note({ event: 'key_refused', message: `${(error as Error).message}; the key from before stays` })
+      await refuse('key_refused', error as Error)
     }
   }
 
-  /** Reads the key when its file is another one than was read last. A missing file is probably being replaced. */
+  /** Reads the key when its file is another one than was read last, or is gone. */
   function renewKey(from: Renewable): Promise<void> {
     const mark = keyFile === null ? null : markOf(keyFile)
-    if (mark === null || mark === keyMark) return latest
+    if (mark === keyMark) return latest
     keyMark = mark
     return inTurn(() => readKey(from))
   }

@@ -197,8 +197,11 @@ async function runSession(
     await synced.commit(tx => {
       givenGrace(tx, { running: running(), graceMs })
       tx.meta.set('config', fingerprintOf(config))
-      if (refused === null) tx.meta.clear('config_refused')
-      else tx.meta.set('config_refused', refused)
+      for (const fact of ['config_refused', 'key_refused'] as const) {
+        const why = refused[fact]
+        if (why === null) tx.meta.clear(fact)
+        else tx.meta.set(fact, why)
+      }
     })
     const say = (line: string) => {
       bus.say(line)

@@ -7,7 +7,7 @@ export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
   /**
-   * STATE, STORE_AWAY, STORE_NEW, STUCK, CONFIG, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's
+   * STATE, STORE_AWAY, STORE_NEW, STUCK, CONFIG, KEY, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's
    * error code.
    */
   code: string
@@ -37,12 +37,12 @@ export interface Health {
 const STUCK_MS = 6 * 3_600_000
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> &
-  Partial<Pick<Status, 'watching' | 'deleted_more' | 'config_refused'>>
+  Partial<Pick<Status, 'watching' | 'deleted_more' | 'config_refused' | 'key_refused'>>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 /** `now`: milliseconds since 1970. `quietMs`: for how long albumd has given no sign of life. */
 export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: number): Health {
-  const { mirrors, watching, deleted_more, config_refused } = status
+  const { mirrors, watching, deleted_more, config_refused, key_refused } = status
   const oldest = mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
   const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
   const alerts: Alert[] = []
@@ -58,6 +58,8 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
       `The new config was refused, so the one from before stays; mend it, then reload albumd: ${config_refused}`,
       `CONFIG ${config_refused}`,
     )
+  if (key_refused)
+    alert('KEY', `The new key was refused, so the one from before stays; mend its file: ${key_refused}`)
   for (const { folder, reason } of mirrors.filter(
     ({ state, needs_person }) => state === 'guarded' && needs_person,
   ))

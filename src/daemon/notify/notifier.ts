@@ -208,7 +208,7 @@ export function watchHealth(
     }),
     bus.on('passEnded', onNews),
     bus.on('daemon', ({ event }) => {
-      if (event === 'config_refused' && shown) notifier.nudge()
+      if ((event === 'config_refused' || event === 'key_refused') && shown) notifier.nudge()
     }),
   ]
 }

@@ -37,6 +37,8 @@ export interface Status {
   config_file: string | null
   /** Why the running daemon refused the config that it last read again. Null: it refused none. */
   config_refused: string | null
+  /** The same of the key, whose file changed or is gone. Null: it works with the last one. */
+  key_refused: string | null
   /** Null: albumd is not paused. `until` null: the pause lasts until `albumd resume`. */
   paused: { until: string | null } | null
   mirrors: MirrorStatus[]
@@ -211,6 +213,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     config_file: null,
     waits_for: null,
     config_refused: running ? synced.meta.get('config_refused') : null,
+    key_refused: running ? synced.meta.get('key_refused') : null,
     paused: paused && { until: isoTime(paused.until) },
     mirrors: config.mirrors.map(({ folder, album }) =>
       mirrorStatus(synced, folder, album, config.deletions, { paused, running, blocks, claims, now }),

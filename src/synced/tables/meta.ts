@@ -96,6 +96,8 @@ const FACTS = {
   config: text,
   /** Why the running process refused the config that it was told to read again. Null: it works with the last one. */
   config_refused: text,
+  /** The same of the key that was read again. */
+  key_refused: text,
   /**
    * How often the state was opened for work, and what the witness file looked like when it was last opened
    * (synced/witness.ts).

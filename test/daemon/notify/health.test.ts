@@ -11,7 +11,7 @@ const NOW = Date.parse('2026-11-22T12:00:00Z')
 const MIRROR = mirrorInSync(5)
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'> &
-  Partial<Pick<Status, 'deleted_more' | 'config_refused'>>
+  Partial<Pick<Status, 'deleted_more' | 'config_refused' | 'key_refused'>>
 
 function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs = 0): string[] {
   const status: Known = {
@@ -73,8 +73,9 @@ describe('the alerts', () => {
     expect(codes(mirror)).toEqual([code])
   })
 
-  it('holds a config that was refused', () => {
+  it('holds a config and a key that were refused', () => {
     expect(codes({}, { config_refused: 'albumd.yaml:2:1: no' })).toEqual(['CONFIG'])
+    expect(codes({}, { key_refused: 'host.api_key_file: no such file' })).toEqual(['KEY'])
   })
 
   it('holds an album that the host deleted with more than was recorded', () => {

@@ -236,6 +236,18 @@ describe('SIGHUP', () => {
     await daemon.told('key_taken', 2)
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect((await stage.status()).blocks).toEqual([])
+    rmSync(file)
+    // The key from before works.
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
+    await daemon.told('key_refused')
+    expect(await daemon.told('trouble')).toMatchObject({ code: 'KEY' })
+    const why = 'host.api_key_file: no such file, and it must hold the API key'
+    expect((await stage.here('status')).out).toContain(
+      `key     it goes on with the one from before: ${why}\n`,
+    )
+    writeFileSync(file, key)
+    expect(await stage.here('sync')).toMatchObject({ code: 0 })
+    expect(await stage.status()).toMatchObject({ key_refused: null })
     expect(await daemon.stop()).toBe(0)
   })
 })
