@@ -219,6 +219,8 @@ export const albumPath = text(
   else if (names.includes('')) context.addIssue('must not have two slashes in a row')
   else if (names.some(name => name.length > ALBUM_NAME_MAX))
     context.addIssue(`must have names of at most ${ALBUM_NAME_MAX} characters between its slashes`)
+  else if (/\p{Cc}/u.test(written))
+    context.addIssue('must hold no control characters, such as a line break or NUL')
 })
 
 /** {base_url} (§9.1), without a slash at its end. */

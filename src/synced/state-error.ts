@@ -1,5 +1,6 @@
-import { statfsSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { shellWord } from '../words/text.ts'
 
 /**
  * The state can't be used. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; STATE_FULL,
@@ -23,7 +24,17 @@ const FULL_BELOW = 64 * 1024
 export function explained(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StateError) return error
   const code = kindOf(error, file)
-  return code === null ? error : new StateError(code, `${file}: ${WORDS[code](error.message)}`)
+  if (code === null) return error
+  const why = (code === 'STATE_UNREADABLE' && othersFile(file)) || WORDS[code](error.message)
+  return new StateError(code, `${file}: ${why}`)
+}
+
+/** What to do about another user's file in this user's own folder, such as a copy that root put back. Null: it is no such file. */
+function othersFile(file: string): string | null {
+  const [uid, above] = [file, dirname(file)].map(path => statSync(path, { throwIfNoEntry: false })?.uid)
+  const own = process.geteuid?.()
+  if (own === 0 || above !== own || uid === undefined || uid === own) return null
+  return `State belongs to ${uid === 0 ? 'root' : `user ${uid}`}. Say sudo chown ${own} ${shellWord(file)}`
 }
 
 export function damaged(file: string, reason: string): StateError {

@@ -14,7 +14,7 @@ interface Counts {
 
 /*
  * A text that stands alone says first what is so, then what to do, in at most two sentences. A text that completes another
- * line ("pending: new", "kept … for now: in use by another file") begins with a small letter. test/words holds the rules.
+ * line ("pending: new", "kept …: in use by another file") begins with a small letter. test/words holds the rules.
  */
 export const WORDS = {
   /** What the host said, in the host's own words. What it said goes on in a longer line, so its full stop is left out. */

@@ -85,6 +85,11 @@ const cases: [name: string, text: string, lines: string[]][] = [
     ["albumd.yaml:5:5: mirrors[0].album: is 'Photos//Family', must not have two slashes in a row"],
   ],
   [
+    'a control character in an album',
+    SHORTEST.replace('Photos', '"Pho\\0tos"'),
+    [expect.stringMatching(/^albumd\.yaml:5:5: mirrors\[0\]\.album: .*must hold no control characters/)],
+  ],
+  [
     'an album whose name is longer than the host takes',
     SHORTEST.replace('Photos', `Photos/${'x'.repeat(101)}`),
     [

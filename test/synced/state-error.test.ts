@@ -1,5 +1,9 @@
+import { chownSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { explained } from '../../src/synced/state-error.ts'
+import { asNobody, NOBODY } from '../nobody.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 describe('a state that fails', () => {
   it.each([
@@ -11,5 +15,19 @@ describe('a state that fails', () => {
     )
     expect(told).toEqual([told[0], told[0]])
     expect(told[0]).toMatchObject({ code, message: expect.stringMatching(/^albumd\.db: .*/) })
+  })
+
+  it.runIf(process.getuid?.() === 0)('names the owner of a copy that root has put back', async () => {
+    const folder = tempFolder()
+    chownSync(folder, NOBODY, NOBODY)
+    const file = join(folder, 'albumd.db')
+    writeFileSync(file, '', { mode: 0o600 })
+    const error = Object.assign(new Error('unable to open database file'), { code: 'SQLITE_CANTOPEN' })
+    expect(await asNobody(() => explained(error, file))).toMatchObject({
+      code: 'STATE_UNREADABLE',
+      message: `${file}: State belongs to root. Say sudo chown ${NOBODY} ${file}`,
+    })
+    // Root itself may open every file.
+    expect(explained(error, file)).toMatchObject({ message: expect.stringContaining("can't be opened") })
   })
 })

@@ -11,7 +11,7 @@ import { NotPossible } from './command.ts'
  * Writes a copy of the records to `file`, beside a daemon that goes on working, and replaces an older backup there. Answers
  * the size of the copy in bytes. Throws NotPossible and StateError.
  */
-export function backUp({ state_dir }: Config, file: string): number {
+export function backUp({ mirrors, state_dir }: Config, file: string): number {
   const { database } = stateFiles(state_dir)
   if (!existsSync(database))
     throw new NotPossible(`${state_dir}: No state yet. The first sync or run makes it`)
@@ -20,6 +20,13 @@ export function backUp({ state_dir }: Config, file: string): number {
     throw new NotPossible(`${dirname(file)} is not there. Make the folder, or name another file`)
   if (folder === realpathSync(state_dir))
     throw new NotPossible(`${file} is in the state folder itself. Name a file on another disk`)
+  const mirror = mirrors.find(({ folder: root }) =>
+    `${folder}/`.startsWith(`${orNull(() => realpathSync(root))}/`),
+  )
+  if (mirror)
+    throw new NotPossible(
+      `${file} is in the mirror ${mirror.folder}, where albumd writes nothing. Name a file elsewhere`,
+    )
   if (existsSync(file) && !isBackup(file))
     throw new NotPossible(`${file} is no backup of albumd, so it is not replaced. Name another file`)
   const db = openDatabaseToRead(database)

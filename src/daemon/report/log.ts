@@ -144,7 +144,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
     "the host puts uploads without an album into the account's default album, which was found",
   ],
   image_deleted: ['info', 'an image was deleted'],
-  image_kept: ['debug', 'an image that was to be deleted is kept for now'],
+  image_kept: ['debug', 'an image that was to be deleted is kept'],
   deletions_held: ['warn', 'too many images were to be deleted at once, so they wait for a person'],
   audit_found: ['warn', 'an audit found a difference between the host and the records'],
   audit_finished: ['info', 'every album was compared with the records'],
@@ -205,10 +205,13 @@ export function withoutAddressesIn(fields: Record<string, unknown>): Record<stri
 
 /**
  * Shortens each address to its host, because an upload address holds its credential (§4.2), and a heartbeat's address
- * holds its id.
+ * holds its id. The marks of a sentence behind the address stay.
  */
 export function withoutAddresses(text: string): string {
-  return text.replace(/\b(https?:\/\/)(?:[^\s/@"']*@)?([^\s/?#"']+)[/?#][^\s"']*/gi, '$1$2/…')
+  return text.replace(
+    /\b(https?:\/\/)(?:[^\s/@"']*@)?([^\s/?#"']+)[/?#][^\s"']*?(?=[.,;:)]*(?:[\s"']|$))/gi,
+    '$1$2/…',
+  )
 }
 
 /** The fields of an error that are logged. Other fields are left out, because they may hold a request with its headers. */

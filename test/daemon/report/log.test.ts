@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { Logger } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
-import { LOG_EVENTS, logEvent, openLog } from '../../../src/daemon/report/log.ts'
+import { LOG_EVENTS, logEvent, openLog, withoutAddresses } from '../../../src/daemon/report/log.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 
 const uploaded: SpokenEvent = {
@@ -140,6 +140,9 @@ describe('secrets in the log', () => {
     })
     expect(shown.join('\n')).not.toContain('credential')
     expect(JSON.parse(shown[0]!)).toMatchObject({ message: 'POST https://node.example.com/… failed' })
+    expect(withoutAddresses('such as https://h.example/api/v1; it stays')).toBe(
+      'such as https://h.example/…; it stays',
+    )
     expect(JSON.parse(shown[1]!)).toMatchObject({
       err: { type: 'Error', stack: expect.stringContaining('Error: at') },
     })
