@@ -82,6 +82,13 @@ function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null 
   if (!record) return because('new')
   if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden')
     return because('there_again')
+  const change = changeOf(record, seen)
+  // A file of which no version was read is still new, for example when a scan first saw it while it was being written.
+  const isUnread = record.state === 'pending' && record.image === null && record.hash === null
+  return change && isUnread ? because('new') : change
+}
+
+function changeOf(record: FileRow, seen: FileLook): Reason | null {
   if (record.size !== seen.size) return because('size_changed', { before: record.size, now: seen.size })
   if (record.mtime !== seen.mtime) return because('time_changed')
   if (record.ino !== seen.ino) return because('file_replaced')

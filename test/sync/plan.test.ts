@@ -42,6 +42,18 @@ describe('planFolder', () => {
     expect(change).toMatchObject({ kind: 'pending', reason, file: { image: 7, hash: null, ...changed } })
   })
 
+  it('calls a file new as long as no version of it was read, also after it grew', () => {
+    const unread = row({ state: 'pending', image: null, hash: null })
+    const [grown] = planFolder(1, [unread], seen({ files: [{ ...look, size: 11 }] }), mirror, NOW)
+    expect(grown).toMatchObject({
+      kind: 'pending',
+      was: 'pending',
+      reason: because('new'),
+      file: { size: 11 },
+    })
+    expect(planFolder(1, [unread], seen({ files: [look] }), mirror, NOW)).toEqual([])
+  })
+
   it('gives up the image of a file that is gone', () => {
     const [change] = planFolder(1, [row()], seen({}), mirror, NOW)
     expect(change).toMatchObject({ kind: 'gone', file: { state: 'gone', image: 7 } })

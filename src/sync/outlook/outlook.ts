@@ -229,7 +229,9 @@ function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Su
   const { deletions } = location.mirror
   const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false }, 0)
   const before = whyInState(file, recorded)
-  return change ? because('since_then', { before, now: change.reason }) : before
+  return change && codeOf(change.reason) !== 'new'
+    ? because('since_then', { before, now: change.reason })
+    : before
 }
 
 function whyInState(file: FileRow, { history, failure, album, movedTo: path }: Recorded): Reason {

@@ -216,6 +216,11 @@ describe('why, of a picture', () => {
       reason: 'new',
       next: [{ what: 'albumd uploads it' }],
     })
+    at.write('p.png', png(30, 30).bytes)
+    expect(at.why('p.png')).toMatchObject({ state: 'pending', reason: 'new' })
+    await at.pass({}, 'adopt')
+    expect(at.why('p.png').reason).toBe('new')
+    expect(events(at.why('p.png'))).toEqual(['found'])
     at.synced.commitNow(tx => tx.meta.set('lost_at', 0))
     expect(at.why('p.png').next).toMatchObject([{ code: 'sent_before_loss' }])
     at.synced.commitNow(tx => tx.meta.clear('lost_at'))
