@@ -121,14 +121,19 @@ const SHAPES: readonly Shape[] = [
   },
 ]
 
-/** The codes of errors that a person can correct. `url` has the last one. */
-const ERROR_CODES = new Set([...Object.values(CODE_OF), ...Object.keys(EXIT_OF), 'NOT_COPIED'])
+/** The codes of errors that a person can correct. `put` has the last but one, and `url` the last one. */
+const ERROR_CODES = new Set([
+  ...Object.values(CODE_OF),
+  ...Object.keys(EXIT_OF),
+  'NAME_NOT_UTF8',
+  'NOT_COPIED',
+])
 
 export function jsonPage(): string {
   return page(
     'JSON',
     '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
-      'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code. The types ' +
+      'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code; `NAME_NOT_UTF8` has the `path` beside. The types ' +
       'are the ones in the code.',
     `The codes of errors: ${[...ERROR_CODES]
       .sort()

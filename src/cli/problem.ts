@@ -36,11 +36,14 @@ export class Problem extends Error {
   readonly exitCode: number
   /** For programs. */
   readonly code: string
+  /** The path that is meant, for programs. */
+  readonly path: string | undefined
 
-  constructor(message: string, exitCode: number = EXIT.usage, code = CODE_OF[exitCode]!) {
+  constructor(message: string, exitCode: number = EXIT.usage, code = CODE_OF[exitCode]!, path?: string) {
     super(message)
     this.exitCode = exitCode
     this.code = code
+    this.path = path
   }
 }
 
@@ -74,9 +77,17 @@ export const CODE_OF: Readonly<Record<number, string>> = {
   [EXIT.refused]: 'HOST_REFUSED',
 }
 
-/** The exit code for an error, its code for programs, and the lines for a person. */
-export function describeError(error: unknown): { exitCode: number; code: string; lines: string } {
-  if (error instanceof Problem) return { exitCode: error.exitCode, code: error.code, lines: error.message }
+/** The exit code for an error, its code and perhaps its path for programs, and the lines for a person. */
+export function describeError(error: unknown): {
+  exitCode: number
+  code: string
+  lines: string
+  path?: string | undefined
+} {
+  if (error instanceof Problem) {
+    const { exitCode, code, message: lines, path } = error
+    return { exitCode, code, lines, path }
+  }
   const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string }
   // A message may repeat what a person typed, so control characters are escaped.
   if (code === 'NOT_POSSIBLE') return { exitCode: EXIT.usage, code, lines: printable(message) }

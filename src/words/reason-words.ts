@@ -274,8 +274,6 @@ export const WORDS = {
     `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes: ${known.join(', ')}`,
   empty_file: '{at:within}empty',
   ignore_file: '{at:within}the ignore rules of this folder',
-  not_utf8:
-    '{at:within}the name is not valid UTF-8 (written {name} here); until it has another, nothing in the folder counts as deleted',
 
   // What happens next with a picture.
   looked_at_again: 'albumd looks at it again',

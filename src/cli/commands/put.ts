@@ -84,6 +84,8 @@ async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, 
     const path = pathOfPlace(place)
     const at = printable(path)
     if (found.kind === 'absent') throw new Problem(`${at}: No such file`)
+    if (found.kind === 'misnamed')
+      throw new Problem(`${at}: ${inWords(found.reason)}`, EXIT.usage, 'NAME_NOT_UTF8', path)
     if (found.kind === 'folder')
       throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
     if (found.kind === 'left_out' && found.why === 'empty')

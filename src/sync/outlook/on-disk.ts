@@ -21,7 +21,7 @@ export interface MirrorLocation {
 }
 
 /** Why something that exists is not mirrored, as `why --json` shows it. */
-export type LeftOutWhy = 'hidden' | 'links' | 'ignored' | 'format' | 'empty' | 'ignore_file' | 'NAME_NOT_UTF8'
+export type LeftOutWhy = 'hidden' | 'links' | 'ignored' | 'format' | 'empty' | 'ignore_file'
 
 /**
  * An ignore rule. `file`: null for a rule of the config. `line`: the number of the line in the file, or of the rule in the
@@ -50,6 +50,8 @@ export type OnDisk =
   | { kind: 'picture'; look: FileLook }
   | { kind: 'folder' }
   | { kind: 'absent' }
+  /** The name is not valid UTF-8, so a scan records a failure. */
+  | { kind: 'misnamed'; reason: Reason }
   | LeftOut
   | { kind: 'unknown'; why: Reason }
 
@@ -64,7 +66,8 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
       if (left) return left
       if (!isLast || entry.kind === 'folder') rules.push(...ownRules(disk, root, above))
     }
-    if (entry.kind === 'folder' || entry.stat === null) return { kind: 'folder' }
+    if (entry.stat === null) return { kind: 'misnamed', reason: because('name_not_utf8') }
+    if (entry.kind === 'folder') return { kind: 'folder' }
     const { size, mtime, ctime, ino } = entry.stat
     return { kind: 'picture', look: { name: nameOf(path), size, mtime, ctime, ino } }
   } catch (error) {
@@ -130,11 +133,8 @@ export function perhapsRenamedTo(disk: Disk, { mirror, path }: MirrorLocation): 
   for (const above of [...foldersAbove(path)].reverse()) {
     const names = namesNotUtf8(disk, fullPath(mirror.folder, above))
     if (names === null) continue
-    const isLeftOut = (at: string) => {
-      const found = lookAt(disk, { mirror, path: at })
-      return found.kind === 'left_out' && found.why === 'NAME_NOT_UTF8'
-    }
-    return names.map(name => pathOf(above, name)).find(isLeftOut) ?? null
+    const isMisnamed = (at: string) => lookAt(disk, { mirror, path: at }).kind === 'misnamed'
+    return names.map(name => pathOf(above, name)).find(isMisnamed) ?? null
   }
   return null
 }
@@ -212,7 +212,6 @@ function leftOut(
     const extension = extname(path).toLowerCase()
     return left('format', because('other_format', { extension, known: KNOWN }))
   }
-  if (last && stat === null) return left('NAME_NOT_UTF8', because('not_utf8', { ...above, name }))
   return is === 'file' && stat?.size === 0 ? left('empty', because('empty_file', above)) : null
 }
 

@@ -186,6 +186,8 @@ function stateOf(subject: Subject): [PathState, Reason] {
   switch (onDisk.kind) {
     case 'unknown':
       return ['unknown', onDisk.why]
+    case 'misnamed':
+      return ['failed', onDisk.reason]
     case 'left_out':
       return [file?.state ?? 'left_out', onDisk.reason]
     case 'folder':
@@ -289,6 +291,8 @@ function stepsOf(
       const tried = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
       const isAccepted = recorded.acceptedAt !== undefined
       const accept = step(because(isAccepted ? 'failure_accepted' : 'accept_failure', { path }))
+      // A file that gets a valid name is another file, so neither a change nor `retry` makes this failure good.
+      if (onDisk.kind === 'misnamed') return recorded.failure ? [accept] : [step(because('looked_at_again'))]
       return [tried, step(because('retry_now', { path })), accept, ...waits]
     }
     case 'uncertain':

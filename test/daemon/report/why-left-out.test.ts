@@ -52,7 +52,12 @@ describe('why, of what is left out', () => {
     expect(left('empty.png')).toMatchObject({ why: 'empty' })
     expect(left('link.png')).toMatchObject({ why: 'links' })
     expect(left('b/.albumdignore')).toMatchObject({ why: 'ignore_file' })
-    expect(left('b\\xe4r.png')).toMatchObject({ why: 'NAME_NOT_UTF8' })
+    expect(at.why('b\\xe4r.png')).toMatchObject({
+      state: 'failed',
+      left_out: null,
+      failure: { code: 'NAME_NOT_UTF8' },
+      next: [{ code: 'accept_failure' }],
+    })
     expect(at.why('b/keep.png')).toMatchObject({ state: 'synced', left_out: null })
   })
 

@@ -83,7 +83,7 @@ it('why says of what a running albumd waits to be whole nothing else than that',
   expect(await daemon.stop()).toBe(0)
 })
 
-it('why knows a name that is not UTF-8 as the shell hands it over, and says how it is written', async () => {
+it('why and put know a name that is not UTF-8 as the shell hands it over, and call it failed', async () => {
   const stage = await setStage()
   stage.write('a/good.png', png(2, 2).bytes)
   const bytes = Buffer.concat([Buffer.from(`${stage.pictures}/a/(b`), Buffer.from([0xc3, 0xff])])
@@ -94,8 +94,16 @@ it('why knows a name that is not UTF-8 as the shell hands it over, and says how 
     )
     expect(code).toBe(0)
     expect(out).toContain(`${stage.pictures}/a/(b\\xc3\\xff).png\n`)
-    expect(out).toContain('the name is not valid UTF-8 (written (b\\xc3\\xff).png here)')
+    expect(out).toContain('failed: File name is not valid UTF-8. Rename it; ')
   }
-  const { err } = await stage.shell(`why "$(printf 'a/c\\377.png')" -c '${stage.config}'`)
-  expect(err).toContain('albumd has never seen it')
+  expect((await stage.here('ls', '--left-out')).out).toBe('')
+  const { code, out, err } = await stage.shell(
+    `put --json -c '${stage.config}' -- "$(printf '${stage.pictures}/a/(b\\303\\377).png')"`,
+  )
+  expect(code).toBe(2)
+  expect(err).toMatch(/\\xff\).png: File name is not valid UTF-8\. Rename it; /)
+  const path = `${stage.pictures}/a/(b\\xc3\\xff).png`
+  expect(JSON.parse(out).error).toMatchObject({ code: 'NAME_NOT_UTF8', path })
+  const unknown = await stage.shell(`why "$(printf 'a/c\\377.png')" -c '${stage.config}'`)
+  expect(unknown.err).toContain('albumd has never seen it')
 })
