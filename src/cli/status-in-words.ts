@@ -1,12 +1,7 @@
+import { otherConfigRemedy } from '../config/config-file.ts'
 import { KEY_REMEDY } from '../config/host-access.ts'
 import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
-import {
-  type AuditStatus,
-  type FailureStatus,
-  type MirrorStatus,
-  otherConfigRemedy,
-  type Status,
-} from '../daemon/report/status.ts'
+import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
 import { whatUploadsWaitFor } from '../daemon/report/upload-hours.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
-import { readBounded, xdgFolder } from './paths.ts'
+import { readBounded, realPathOf, xdgFolder } from './paths.ts'
 
 /** The longest config file that is read, in bytes. */
 const LARGEST = 2 ** 16
@@ -46,4 +46,14 @@ export function readConfigText(file: string): string {
   } catch {
     throw refusal('is not UTF-8 text')
   }
+}
+
+/** What a person can do where a daemon runs with another config than the one in `file`. */
+export function otherConfigRemedy(
+  { pid, config_file: taken }: { pid: number | null; config_file: string | null },
+  file: string,
+): string {
+  if (taken !== null && realPathOf(taken) !== realPathOf(file))
+    return `Name the one that it runs with: ${taken}`
+  return `Let it read the config again${pid === null ? '' : `: kill -HUP ${pid}`}`
 }

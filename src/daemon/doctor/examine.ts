@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { ConfigError } from '../../config/config-error.ts'
+import { otherConfigRemedy } from '../../config/config-file.ts'
 import {
   keyFileOf,
   keyRemedy,
@@ -19,7 +20,7 @@ import { inDigits, shellWord } from '../../words/text.ts'
 import { openHostToAsk } from '../engine/remote.ts'
 import { orNull } from '../or-null.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
-import { type DaemonTold, otherConfigRemedy, readStatus, type Status } from '../report/status.ts'
+import { type DaemonTold, readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'

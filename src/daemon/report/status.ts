@@ -1,5 +1,4 @@
 import { checkFolders } from '../../config/folders.ts'
-import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
@@ -166,13 +165,6 @@ export function readStatus(config: Config, now: number, told: DaemonTold | null 
     waits_for: waits && { code: waits.code, message: waits.message },
     mirrors: running ? mirrors : withMissingFolders(config, mirrors),
   }
-}
-
-/** What a person can do where a daemon runs with another config than the one in `file`. */
-export function otherConfigRemedy({ pid, config_file: taken }: Status, file: string): string {
-  if (taken !== null && realPathOf(taken) !== realPathOf(file))
-    return `Name the one that it runs with: ${taken}`
-  return `Let it read the config again${pid === null ? '' : `: kill -HUP ${pid}`}`
 }
 
 /** Why the state does not belong to this config, or null. */

@@ -100,8 +100,8 @@ it('says from when on a repair takes an image that the host may only be late to 
   stage.configure({
     host: { base_url: stage.baseUrl, api_key_file: 'api-key', credential_lifetime: '1s' },
   })
-  const repaired = await stage.here('audit', '--repair')
-  expect(repaired.out).toContain('1 finding left, 1 repaired')
+  const repaired = async () => (await stage.here('audit', '--repair')).out
+  await expect.poll(repaired).toContain('1 finding left, 1 repaired')
 })
 
 it('says why a repair with nothing to repair ends with 3', async () => {

@@ -40,7 +40,7 @@ describe('a quota that the host says is used up', inOneDay, () => {
     const used = await stage.here('sync')
     expect(used).toMatchObject({ code: 3 })
     expect(used.err).toMatch(
-      /\(DAILY_LIMIT_REACHED\); uploads go on after \d{4}-\S+ \S+ \S+, in "albumd run" by themselves \(at once with "albumd retry", /,
+      /\(DAILY_LIMIT_REACHED\); uploads go on after \d{4}-\S+ \S+ \S+, in "albumd run" by themselves \(at once with "albumd retry" without a path, /,
     )
     expect(asked(stage)).toBeGreaterThan(20)
     expect(asked(stage)).toBeLessThanOrEqual(28)
