@@ -115,9 +115,9 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
  * time in the past is not told.
  */
 function lookedForAgain(at: string | null, running: boolean): string {
-  if (!running) return inWords(because('looked_for_by_sync'))
-  const until = at === null ? null : Date.parse(at)
-  return inWords(because('looked_for_again', { until: until !== null && until > Date.now() ? until : null }))
+  const latest = at === null ? null : Date.parse(at)
+  const until = latest !== null && latest > Date.now() ? latest : null
+  return inWords(because(running ? 'looked_for_again' : 'looked_for_by_sync', { until }))
 }
 
 function nextTry(at: string | null): string {

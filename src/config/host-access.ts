@@ -22,8 +22,7 @@ export interface KeySource {
 }
 
 /** What a person can do when the host refuses the key, and nobody knows where the key came from. */
-export const KEY_REMEDY =
-  'check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
+export const KEY_REMEDY = 'check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
 /**
  * What a person can do when the host refuses the key, naming where the key comes from. `env`: of the process that works with
@@ -31,8 +30,8 @@ export const KEY_REMEDY =
  */
 export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): string {
   const found = keyFileOf(config, env ?? {})
-  if (found) return `check the key: ${namedBy(found)}`
-  return env?.ALBUMD_API_KEY ? 'check the key: $ALBUMD_API_KEY' : KEY_REMEDY
+  if (found) return `check ${namedBy(found)}`
+  return env?.ALBUMD_API_KEY ? 'check $ALBUMD_API_KEY' : KEY_REMEDY
 }
 
 /** The longest key that is accepted, in bytes. */
@@ -64,7 +63,7 @@ interface KeyFile {
 const KEY_FILES = {
   named: 'host.api_key_file',
   credential: 'systemd credential "api-key"',
-  beside: 'the API key beside the config',
+  beside: 'the file beside the config',
 }
 
 /** systemd makes the file of a credential from a file that only its unit names. */

@@ -118,7 +118,7 @@ export const WORDS = {
     'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
-  folder_in_doubt: 'Deletions wait because of {path}: {why:reason}',
+  folder_in_doubt: 'Deletions wait because of {path}{others:more}: {why:reason}',
   root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
   root_moved: '{folder} was moved here; the next scan looks at all of it',
   root_not_moved:
@@ -370,12 +370,18 @@ export const WORDS = {
     `${count(pictures, 'picture')} may still be written, and ${pictures === 1 ? 'is sent once it is' : 'each is sent once it is'} complete`,
   looked_for_again: ({ until }: { until: number | null }) =>
     `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
-  looked_for_by_sync: '"albumd sync" looks for it again',
+  looked_for_by_sync: ({ until }: { until: number | null }) =>
+    `"albumd sync" looks for it again${until === null ? '' : `, and knows after ${localTime(until)} whether it arrived`}`,
 
   // Which machine has an album.
-  others_images: ({ album, images }: { album: string; images: number }) =>
-    `${album === '' ? "The host's root" : `Album "${album}"`} holds ${count(images, 'image')} that no picture here accounts for. ` +
-    'If another computer sends them, give each its own album, or set account.shared in both (docs/how-to/two-machines.md)',
+  others_images: ({ album, albums, images }: { album: string; albums: number; images: number }) => {
+    const first = album === '' ? "The host's root" : `Album "${album}"`
+    const hold = albums > 1 ? `and ${count(albums - 1, 'other album')} hold` : 'holds'
+    return (
+      `${first} ${hold} ${count(images, 'image')} that no picture here accounts for, from another computer or a lost state. ` +
+      '"albumd audit" names them; give each computer its own album (docs/how-to/two-machines.md)'
+    )
+  },
   album_taken:
     'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or take it over when {machine} is gone for good: "albumd trust --take-album"',
   album_in_use:

@@ -58,6 +58,8 @@ const KINDS = {
   /** What the host said, if it said anything. */
   said: (why: Reason | null) => (why === null ? 'it has not said why' : inWords(why)),
   folder: (path: string) => path || 'the root',
+  /** How many others there are beside the one that is named. */
+  more: (others: number) => (others > 0 ? ` and ${others} more` : ''),
   /** A name that may be missing. */
   named: (path: string | null) => (path === null ? '' : ` ${path}`),
   time: localTime,

@@ -109,14 +109,17 @@ describe('status', () => {
   })
 
   it('says when it is known at the latest what became of an upload, while that is to come', () => {
-    const unsure = (next_attempt_at: string | null) => {
+    const unsure = (next_attempt_at: string | null, running = true) => {
       const failure = { mirror: '/p', path: 'a.png', code: 'UNCERTAIN', message: 'm', attempts: 1 }
-      const told = lines({ running: true, failures: [{ ...failure, next_attempt_at, ...NOT_ACCEPTED }] })
+      const told = lines({ running, failures: [{ ...failure, next_attempt_at, ...NOT_ACCEPTED }] })
       return told.find(line => line.startsWith('unsure'))
     }
     const soon = new Date(Date.now() + 600_000).toISOString()
     expect(unsure(soon)).toBe(
       `unsure  a.png: m (UNCERTAIN; looked for again, at ${localTime(soon)} at the latest)`,
+    )
+    expect(unsure(soon, false)).toBe(
+      `unsure  a.png: m (UNCERTAIN; "albumd sync" looks for it again, and knows after ${localTime(soon)} whether it arrived)`,
     )
     const over = 'unsure  a.png: m (UNCERTAIN; looked for again)'
     expect(unsure('2026-01-01T00:00:00.000Z')).toBe(over)
@@ -139,9 +142,9 @@ describe('status', () => {
       line.startsWith('host    the host refuses the key: no (INVALID_API_KEY'),
     )
     expect(told[at + 1]).toBe(
-      '        check the key: host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
+      '        check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
     )
-    expect(told.filter(line => line.includes('check the key'))).toHaveLength(1)
+    expect(told.filter(line => line.includes('check host.api_key_file'))).toHaveLength(1)
   })
 
   it('says once what the host said of several endpoints, since when, and when last', () => {

@@ -101,9 +101,9 @@ describe('the API key', () => {
       [keyRemedy(config, credential), 'systemd credential "api-key"'],
       [keyRemedy(config, null), anywhere],
     ])
-      expect(from).toBe(`check the key: ${where}`)
+      expect(from).toBe(`check ${where}`)
     write('key-beside')
-    expect(keyRemedy(config, null)).toBe(`check the key: the API key beside the config (${file})`)
+    expect(keyRemedy(config, null)).toBe(`check the file beside the config (${file})`)
   })
 
   it('as long as 4096 bytes is a key', () => {

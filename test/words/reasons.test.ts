@@ -16,14 +16,17 @@ describe('reasons', () => {
   it('hold plain text as a fact too, in which no reason is looked for', () => {
     const why = because('folder_in_doubt', {
       path: '/p/a',
+      others: 1,
       why: because('ignore_file_unreliable', { code: 'EIO', why: 'EIO: i/o error' }),
     })
     expect(endsByItself(why)).toBe(false)
+    expect(inWords(why)).toContain('because of /p/a and 1 more: ')
     expect(moreOf(why)).toBe(null)
     expect(
       moreOf(
         because('folder_in_doubt', {
           path: '/p/a',
+          others: 0,
           why: because('folder_emptied', { pictures: 9, folder: '/a' }),
         }),
       ),

@@ -219,13 +219,19 @@ const NOTES: Record<Note, string> = {
 /** How many folders are named whose pictures came later. */
 const FOLDERS_SHOWN = 3
 
-/** What keeps a folder from being as it was, after a comma. Empty: no picture came later. */
+/** What a folder lacks of what it was. The last lines of the report say how many pictures are missing or not tried yet. */
+function lackInWords({ missing, untried }: RestoreReport): string {
+  if (missing > 0) return ', except for what is missing'
+  return untried > 0 ? ' as far as it was tried' : ''
+}
+
+/** What keeps a folder from being as it was, after a semicolon. Empty: no picture came later. */
 function laterInWords({ later, later_in }: RestoreReport): string {
   if (later === 0) return ''
   const more = later_in.length - FOLDERS_SHOWN
   const where = later_in.slice(0, FOLDERS_SHOWN).map(printable).join(', ')
   const stay = `${count(later, 'picture')} that came later ${later === 1 ? 'stays' : 'stay'}`
-  return `, but ${stay}: in ${where}${more > 0 ? ` and ${count(more, 'more folder')}` : ''}`
+  return `; ${stay} in ${where}${more > 0 ? ` and ${count(more, 'more folder')}` : ''}`
 }
 
 /** What the host may hold that the records do not name. */
@@ -263,9 +269,7 @@ function reportInWords(
       add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
   }
   if (at !== null) {
-    const lacking = missing + untried
-    const butFor = lacking > 0 ? ` but for ${count(lacking, 'picture')}` : ''
-    lines.push(`as it was at ${localTime(at)}${butFor}${laterInWords(report)}`)
+    lines.push(`as it was at ${localTime(at)}${lackInWords(report)}${laterInWords(report)}`)
     if (since !== null && at < since)
       lines.push(
         `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,
@@ -274,7 +278,7 @@ function reportInWords(
   }
   lines.push(...unknownInWords(report))
   // The following lines say what is left to do, and which command does the rest.
-  add(missing, 'missing, for reasons that the lines that begin with "missing" tell')
+  add(missing, 'missing: the lines that begin with "missing" say why')
   add(untried, 'not tried yet')
   const option = asked.fromHost
     ? ' --from-host'

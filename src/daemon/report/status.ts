@@ -4,8 +4,10 @@ import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
 import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import { albumName } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
+import { othersOf } from '../../sync/listing/index.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -62,10 +64,11 @@ export interface Status {
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
   /**
-   * An album that holds images which no picture here accounts for: another computer or person may put images there. Null: no
-   * look at an album has found such images, or they are gone.
+   * Images that no picture here accounts for: another computer or person may put them there, or they are older ones from
+   * before a loss of the state. `album`: the first album that holds such images. `albums`: how many albums hold them. Null: no
+   * look at an album has found such images, or the last look at each found none.
    */
-  others_images: { album: string; images: number; message: string } | null
+  others_images: { album: string; albums: number; images: number; message: string } | null
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
   blocks: {
     code: string
@@ -242,9 +245,16 @@ function deletedMore({ meta }: Synced): Status['deleted_more'] {
   return more && { ...more, at: isoTime(more.at), message: inWords(because('deleted_more', more)) }
 }
 
-function othersImages({ meta }: Synced): Status['others_images'] {
-  const found = meta.get('others_images')
-  return found && { ...found, message: inWords(because('others_images', found)) }
+function othersImages(synced: Synced): Status['others_images'] {
+  // Of an album that is gone or was made anew, the last look says nothing.
+  const others = othersOf(synced).filter(
+    ({ album }) => (album === null || synced.albums.byId(album)) && synced.contents.unrecorded(album) !== 0,
+  )
+  const [first] = others
+  if (!first) return null
+  const images = others.reduce((sum, album) => sum + album.images, 0)
+  const found = { album: albumName(synced, first.album), albums: others.length, images }
+  return { ...found, message: inWords(because('others_images', found)) }
 }
 
 /** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */

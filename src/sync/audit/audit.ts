@@ -8,7 +8,14 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { delivers, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
+import {
+  delivers,
+  noteOthers,
+  type Walk,
+  type WholeWalk,
+  walkEverything,
+  walkWhole,
+} from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, recordsOf } from './audit-album.ts'
 import { albumsBelowMirrors, foreignAlbums } from './foreign-albums.ts'
@@ -80,6 +87,7 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
     await synced.commit(tx => {
       record(tx, album, compared)
+      if (compared.findings.every(isRecorded)) noteOthers(tx, album, 0)
       if (others.ok) for (const finding of others.value) tx.audit.put(finding)
       tx.audit.done(album, clock.wall())
     })
@@ -182,6 +190,9 @@ function youngFor(
 export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow): number {
   return image.cdn_url === null ? youngFor(context, image) : 0
 }
+
+/** Whether a finding is about an image that the records know. */
+const isRecorded = ({ kind }: Finding) => kind === 'gone' || kind === 'changed'
 
 function record({ audit, images }: Tx, album: number | null, compared: AlbumComparison): void {
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)

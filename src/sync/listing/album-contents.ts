@@ -104,8 +104,7 @@ export class AlbumContents {
       album,
       everywhere ? withoutMirrored(synced, walk.value) : walk.value,
     )
-    if (folder !== null)
-      await noteOthers({ synced, tell }, albumName(synced, album?.id ?? null), folder, here)
+    if (folder !== null) await lookForOthers({ synced, tell }, album, folder, here)
     return { ok: true, value: undefined }
   }
 
@@ -129,22 +128,35 @@ export class AlbumContents {
  * Tells a person once when an album holds images whose names no picture of its folder has. Another computer that mirrors
  * into the album could delete images that this one uses. `unrecorded`: the unrecorded images in the album.
  */
-async function noteOthers(
+async function lookForOthers(
   { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
-  album: string,
+  album: Album,
   folder: number,
   unrecorded: readonly ListedImage[],
 ): Promise<void> {
-  const known = synced.meta.get('others_images')
-  if (unrecorded.length === 0 ? known === null : known !== null && known.album !== album) return
+  const row = album?.id ?? null
+  if (unrecorded.length === 0 && !othersOf(synced).some(known => known.album === row)) return
   const own = new Set(synced.files.ofFolder(folder).map(keyOf))
   const images = unrecorded.filter(image => image.name !== undefined && !own.has(keyOf(image))).length
-  if (images === (known?.images ?? 0)) return
-  const found = { album, images }
-  await synced.commit(tx =>
-    images > 0 ? tx.meta.set('others_images', found) : tx.meta.clear('others_images'),
-  )
-  if (known === null) tell({ event: 'others_images', ...found, message: because('others_images', found) })
+  const areFirst = await synced.commit(tx => {
+    const before = othersOf(tx)
+    noteOthers(tx, row, images)
+    return before.length === 0 && images > 0
+  })
+  if (!areFirst) return
+  const found = { album: albumName(synced, row), images }
+  tell({ event: 'others_images', ...found, message: because('others_images', { ...found, albums: 1 }) })
+}
+
+/** Records how many images in an album no picture here accounts for, as a look at this album has found. */
+export function noteOthers({ meta }: Pick<Tx, 'meta'>, album: number | null, images: number): void {
+  const others = othersOf({ meta }).filter(known => known.album !== album)
+  meta.set('others', images > 0 ? [...others, { album, images }] : others)
+}
+
+/** The albums in which images were found that no picture here accounts for. */
+export function othersOf({ meta }: Pick<Synced, 'meta'>): { album: number | null; images: number }[] {
+  return meta.get('others') ?? []
 }
 
 /**

@@ -2,6 +2,8 @@
 export {
   AlbumContents,
   namesAreKept,
+  noteOthers,
+  othersOf,
   recordAlbums,
   type UnrecordedImage,
   unrecordedIn,

@@ -118,7 +118,7 @@ async function finishScan(
   if (result.rootProblem || !isSameRoot(disk, folder, root.identity))
     return guardRoot(context, row, result.rootProblem ?? because('root_replaced', { folder }))
   const unknown = synced.folders.unknown(row.id)
-  const guard = guardAfter(folder, unknown[0], signal.aborted)
+  const guard = guardAfter(folder, unknown, signal.aborted)
   await synced.commit(tx => {
     tx.mirrors.phase(row.id, 'syncing')
     tx.mirrors.guard(row.id, guard)
@@ -168,10 +168,11 @@ function scopeAfter(synced: Synced, { id, guard_code }: MirrorRow, scope: Scope)
 }
 
 /** Why the mirror in `folder` is guarded after a scan, or null. Each reason names the whole path of what is in doubt. */
-function guardAfter(folder: string, unknown: FolderRow | undefined, ended: boolean): Guard | null {
+function guardAfter(folder: string, unknown: readonly FolderRow[], ended: boolean): Guard | null {
   // A scan that was ended early has not seen everything. So the mirror is guarded until the next scan.
   if (ended) return { code: 'SCAN_ENDED', reason: because('scan_ended', { folder }) }
-  if (!unknown) return null
-  const path = fullPath(folder, unknown.path)
-  return { code: 'FOLDER_UNKNOWN', reason: because('folder_in_doubt', { path, why: unknown.unknown! }) }
+  const [first, ...others] = unknown
+  if (!first) return null
+  const facts = { path: fullPath(folder, first.path), others: others.length, why: first.unknown! }
+  return { code: 'FOLDER_UNKNOWN', reason: because('folder_in_doubt', facts) }
 }

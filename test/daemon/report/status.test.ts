@@ -115,7 +115,7 @@ it('calls guarded, and tells nobody of, what ends by itself: an ended scan, an i
     expect(status.mirrors).toMatchObject([{ state: 'guarded' }])
     return healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts.map(alert => alert.code)
   }
-  const inDoubt = (why: Reason) => because('folder_in_doubt', { path: '/p/a', why })
+  const inDoubt = (why: Reason) => because('folder_in_doubt', { path: '/p/a', others: 0, why })
   expect(known('SCAN_ENDED', because('scan_ended', { folder: '/p' }))).toEqual([])
   expect(known('FOLDER_UNKNOWN', inDoubt(because('ignore_file_vanished')))).toEqual([])
   expect(known('FOLDER_UNKNOWN', inDoubt(said('x')))).toEqual(['GUARDED', 'FAILED'])

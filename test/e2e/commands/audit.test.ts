@@ -145,7 +145,7 @@ it('exit 5 for a key that the host refuses, 4 beside another albumd, 2 for an op
   writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
   expect(await stage.here('audit')).toMatchObject({
     code: 5,
-    err: expect.stringContaining('check the key'),
+    err: expect.stringContaining('check host.api_key_file'),
   })
   expect(await stage.here('audit', '--mend')).toMatchObject({ code: 2 })
   const lock = lockState(join(stage.home, 'state/lock.db'))

@@ -205,11 +205,11 @@ describe('exit codes', () => {
     const stage = await setStage()
     writeFileSync(join(stage.home, 'api-key'), 'wrong-key-abcdef')
     const file = join(stage.home, 'api-key')
-    const err = await syncSays(stage, 5, /\(INVALID_API_KEY\); check the key: host\.api_key_file/, stage.sync)
+    const err = await syncSays(stage, 5, /\(INVALID_API_KEY\); check host\.api_key_file/, stage.sync)
     expect(err).not.toContain('wrong-key-abcdef')
     expect(err).toContain(`host.api_key_file (${file})\n`)
-    expect((await stage.here('status')).out).toContain(`  check the key: host.api_key_file (${file})\n`)
-    expect((await stage.here('doctor')).out).toContain(`check the key: host.api_key_file (${file})\n`)
+    expect((await stage.here('status')).out).toContain(`  check host.api_key_file (${file})\n`)
+    expect((await stage.here('doctor')).out).toContain(`check host.api_key_file (${file})\n`)
   })
 
   it('5 for a plan that has no use of the interface', async () => {

@@ -82,6 +82,18 @@ describe('a folder that has lost all its many pictures at once', () => {
     expect(summary(workshop)).toMatchObject({ files: 4, synced: 4, pending_deletions: 0 })
   })
 
+  it('is named beside how many others are in doubt', async () => {
+    const workshop = await withMany(20)
+    for (let n = 0; n < 20; n++) workshop.write(`more/${n}.png`, png(3 + n, 9).bytes)
+    await workshop.pass()
+    for (const name of ['many', 'more']) {
+      renameSync(join(workshop.pictures, name), `${workshop.pictures}-${name}`)
+      mkdirSync(join(workshop.pictures, name))
+    }
+    await workshop.pass({ hold })
+    expect(guard(workshop)).toContain('many and 1 more: All 20 pictures are gone at once.')
+  })
+
   it.each(['many/sorted/deep', 'a', 'zz'])('is not in doubt where they have moved to %s', async to => {
     const workshop = await withMany(20)
     move(workshop, to)

@@ -120,7 +120,7 @@ describe('an older copy', () => {
     workshop.events.length = 0
     device++
     swap(pictures, copy)
-    expect(await guarded(workshop, parts)).toMatch(/(trip|later): An older copy is here/)
+    expect(await guarded(workshop, parts)).toMatch(/(trip|later) and 1 more: An older copy is here/)
     rmSync(pictures, { recursive: true })
     renameSync(`${copy}-before`, pictures)
     await workshop.pass(parts)

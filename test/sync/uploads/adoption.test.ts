@@ -2,13 +2,14 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
-import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
+import { AlbumContents, othersOf } from '../../../src/sync/listing/album-contents.ts'
 import { verifyLinks } from '../../../src/sync/uploads/adoption.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
+import { audit } from '../audit/audit-stage.ts'
 import {
   counting,
   failure,
@@ -120,15 +121,36 @@ describe('a new state against a host that holds the pictures', () => {
     expect(
       order.slice(order.indexOf('others_images')).filter(event => event === 'picture_uploaded'),
     ).toHaveLength(1)
-    expect(synced.meta.get('others_images')).toEqual({ album: 'Photos', images: 2 })
+    const others = () => othersOf(synced).map(({ images }) => images)
+    expect(others()).toEqual([2])
     // The next process finds one that it has a picture for by now, and says nothing again.
     workshop.write('other.png', green)
     await workshop.pass({ ...parts, contents: new AlbumContents() })
-    expect(synced.meta.get('others_images')).toEqual({ album: 'Photos', images: 1 })
+    expect(others()).toEqual([1])
     workshop.write('another.png', green)
     await workshop.pass({ ...parts, contents: new AlbumContents() })
-    expect(synced.meta.get('others_images')).toBeNull()
+    expect(others()).toEqual([])
     expect(told()).toHaveLength(1)
+  })
+
+  it('counts such images of all albums, until a look at each finds none', async () => {
+    const workshop = await filled(['a.png', 'trip/b.png', 'tour/c.png'])
+    await albumWith(workshop, 'another.png', green)
+    const there = await albumWith(workshop, 'other.png', green)
+    // Only an album that gets a picture is looked at.
+    workshop.write('new.png', png(9, 9).bytes)
+    const { synced, parts } = await afresh(workshop)
+    const others = () => othersOf(synced).map(({ images }) => images)
+    expect(others()).toEqual([2])
+    // A look at an album without such images says nothing of the others.
+    for (const path of ['trip/new.png', 'tour/new.png']) workshop.write(path, png(9, 9).bytes)
+    await workshop.pass({ ...parts, contents: new AlbumContents() })
+    expect(others()).toEqual([2])
+    const page = await workshop.host.list(there, 1, never)
+    for (const { id, name } of page.ok ? page.value.images : [])
+      if (name?.includes('other')) await workshop.host.deleteImage(id, never)
+    await audit({ ...workshop, synced })
+    expect(others()).toEqual([])
   })
 
   it('says what is ambiguous and guesses nothing', async () => {
