@@ -7,9 +7,12 @@ import { FAULTS, type FaultProxy, type Kind } from '../stage/fault-proxy.ts'
 import {
   expectInSync,
   type FaultStage,
+  type FaultStageOptions,
+  letClocksLeap,
   localTree,
   passUntilDone,
   setFaultStage,
+  setLeapingStage,
 } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
 import { startDaemon } from '../stage/process.ts'
@@ -25,8 +28,9 @@ function edit(stage: FaultStage): void {
   rmSync(join(stage.pictures, 'a/goes.png'))
 }
 
-function settledStage(): Promise<FaultStage> {
-  return setFaultStage({
+/** `set`: where credentials live for two seconds, or where their life passes in leaps. */
+function settledStage(set: (options: FaultStageOptions) => Promise<FaultStage>): Promise<FaultStage> {
+  return set({
     // Some of the answers come when nobody is to wait for them any more.
     access: { timeout: '1s' },
     before(stage) {
@@ -53,8 +57,9 @@ async function expectInTheEnd(stage: FaultStage): Promise<void> {
 
 describe('with one answer lost on the way, passes come to their end with both sides equal and nothing twice', () => {
   it.each(ENDPOINTS)('at %s', { timeout: 8 * MINUTES }, async kind => {
+    letClocksLeap()
     await inParallel(4, FAULTS, async fault => {
-      const stage = await settledStage()
+      const stage = await settledStage(setLeapingStage)
       edit(stage)
       stage.proxy.fail(kind, 1, fault)
       await passUntilDone(stage)
@@ -64,9 +69,10 @@ describe('with one answer lost on the way, passes come to their end with both si
   })
 
   it('at several in a row, and at their repetition', { timeout: 5 * MINUTES }, async () => {
+    letClocksLeap()
     const kinds = [['send'], ['create_album'], ['upload', 'send'], ['list', 'create_album', 'send', 'delete']]
     await inParallel(4, kinds as Kind[][], async at => {
-      const stage = await settledStage()
+      const stage = await settledStage(setLeapingStage)
       edit(stage)
       // There are but two albums to make.
       const times = (kind: Kind) => (kind === 'create_album' ? [1, 2] : [1, 2, 3])
@@ -97,8 +103,9 @@ describe('with one answer lost on the way, passes come to their end with both si
   })
 
   it('where the delivery address says 404 for good', { timeout: 3 * MINUTES }, async () => {
+    letClocksLeap()
     await inParallel(4, FAULTS, async fault => {
-      const stage = await settledStage()
+      const stage = await settledStage(setLeapingStage)
       edit(stage)
       stage.proxy.fail('deliver', 'each', 'cached_404')
       stage.proxy.fail('send', 2, fault)
@@ -113,7 +120,7 @@ it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
   // It is the same engine: each endpoint once, and each fault once.
   const cells = FAULTS.map((fault, n) => ({ kind: ENDPOINTS[n % ENDPOINTS.length]!, fault }))
   await inParallel(5, cells, async ({ kind, fault }) => {
-    const stage = await settledStage()
+    const stage = await settledStage(setFaultStage)
     stage.proxy.fail(kind, 2, fault)
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')

@@ -1,21 +1,17 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it, onTestFinished, vi } from 'vitest'
-import { systemClock } from '../../../src/protocol/clock.ts'
-import { mayArriveFor } from '../../../src/sync/clock.ts'
+import { expect, it } from 'vitest'
 import { openDatabase, type Statements, statements } from '../../../src/synced/database.ts'
 import { openUnusedAlbums } from '../../../src/synced/tables/albums.ts'
 import { openJournal } from '../../../src/synced/tables/journal.ts'
 import { png } from '../../pictures.ts'
 import {
   expectInSync,
-  type FaultStage,
   type FaultStageOptions,
+  letClocksLeap,
   passUntilDone,
-  setFaultStage,
-  USUAL_TTL_MS,
+  setLeapingStage,
 } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
 import { startAlbumd } from '../stage/process.ts'
@@ -60,52 +56,21 @@ function transitions(open: (sql: Statements) => unknown): Transition[] {
 const JOURNAL = transitions(openJournal)
 const ALBUM_DELETIONS = transitions(openUnusedAlbums).filter(({ name, sql }) => name !== sql)
 
-/** By how many milliseconds the clocks of a stage's passes are ahead. Those of other stages and of the hosts are not. */
-const clocksAhead = new AsyncLocalStorage<number>()
-
-/** As kill-at.ts has it in a process. */
-function letClocksLeap(): void {
-  const { now } = Date
-  const { bigint } = process.hrtime
-  const byHowMuch = () => clocksAhead.getStore() ?? 0
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + byHowMuch())
-  vi.spyOn(process.hrtime, 'bigint').mockImplementation(() => bigint() + BigInt(byHowMuch()) * 1_000_000n)
-  onTestFinished(() => void vi.restoreAllMocks())
-}
-
-interface LeapingStage extends FaultStage {
+type LeapingStage = Awaited<ReturnType<typeof setLeapingStage>> & {
   /** Of albumd's processes. */
   env: NodeJS.ProcessEnv
-  leap(): void
 }
 
-/**
- * A stage where a credential lives as long as it usually does, so that none ends because the machine is busy. Its life
- * passes in leaps of the clocks of the host and of albumd. What is killed is a process, what goes on is a pass of this one.
- */
+/** What is killed is a process, what goes on is a pass of this one. */
 async function leapingStage(options: FaultStageOptions): Promise<LeapingStage> {
-  let ahead = 0
+  const stage = await setLeapingStage(options)
   const env = {
     NODE_OPTIONS: `--import=${PRELOAD}`,
     get ALBUMD_CLOCK_AHEAD() {
-      return String(ahead)
+      return String(stage.ahead())
     },
   }
-  const { wall, monotonic } = systemClock
-  const clock = { wall: () => wall() + ahead, monotonic: () => monotonic() + ahead }
-  const stage = await setFaultStage({
-    ...options,
-    host: { clock, credentialTtlMs: USUAL_TTL_MS },
-    access: { credential_lifetime: '10m' },
-  })
-  return {
-    ...stage,
-    pass: () => clocksAhead.run(ahead, stage.pass),
-    env,
-    leap() {
-      ahead += mayArriveFor(USUAL_TTL_MS) + 1
-    },
-  }
+  return { ...stage, env }
 }
 
 async function settledStage(): Promise<LeapingStage> {
@@ -172,7 +137,7 @@ async function syncUntilKilled(stage: LeapingStage, at: KillAt): Promise<boolean
     if (signal === 'SIGKILL') return true
     if (code === 0) return false
     if (code !== 3) throw new Error(`sync ended with ${code}:\n${sync.out()}${sync.err()}`)
-    stage.leap()
+    await stage.leap()
   }
   throw new Error('sync neither died nor came to its end')
 }

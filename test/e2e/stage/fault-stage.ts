@@ -1,9 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import type { HostOptions } from '../../../src/host/embedded-host.ts'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { albumPathOf } from '../../../src/sync/album.ts'
+import { mayArriveFor } from '../../../src/sync/clock.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { png } from '../../pictures.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
@@ -21,7 +24,7 @@ export interface FaultStage extends Stage {
   /** From here on albumd waits for answers as long as it usually does, whatever the stage was set with. */
   waitLonger(): void
   /** Lets the life of a credential pass, on a stage where it passes by this alone. */
-  leap?(): void
+  leap?(): Promise<void>
 }
 
 export interface FaultStageOptions {
@@ -63,6 +66,44 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
   return { ...stage, proxy, waitLonger: () => configure({ ...access, timeout: USUAL }) }
 }
 
+/** By how many milliseconds the clocks of a stage's passes are ahead. Those of other stages and of the hosts are not. */
+const clocksAhead = new AsyncLocalStorage<number>()
+
+/** Lets the passes of leaping stages have their own time until the test ends, as kill-at.ts has it in a process. */
+export function letClocksLeap(): void {
+  const { now } = Date
+  const { bigint } = process.hrtime
+  const byHowMuch = () => clocksAhead.getStore() ?? 0
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + byHowMuch())
+  vi.spyOn(process.hrtime, 'bigint').mockImplementation(() => bigint() + BigInt(byHowMuch()) * 1_000_000n)
+  onTestFinished(() => void vi.restoreAllMocks())
+}
+
+/**
+ * A stage where a credential lives as long as it usually does, so that none ends because the machine is busy. Its life
+ * passes in leaps of the clocks of the host and of the stage's passes: see `letClocksLeap`.
+ */
+export async function setLeapingStage(options: FaultStageOptions) {
+  let ahead = 0
+  const { wall, monotonic } = systemClock
+  const clock = { wall: () => wall() + ahead, monotonic: () => monotonic() + ahead }
+  const stage = await setFaultStage({
+    ...options,
+    host: { clock, credentialTtlMs: USUAL_TTL_MS },
+    access: { ...options.access, credential_lifetime: '10m' },
+  })
+  return {
+    ...stage,
+    pass: () => clocksAhead.run(ahead, stage.pass),
+    ahead: () => ahead,
+    async leap() {
+      // What is on the way arrives before its time passes: a creation of an album never ends too late.
+      await stage.proxy.quiet()
+      ahead += mayArriveFor(USUAL_TTL_MS) + 1
+    },
+  }
+}
+
 /** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */
 export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
   const runs: Run[] = []
@@ -86,7 +127,7 @@ export async function passUntilDone(stage: Stage & Pick<FaultStage, 'leap'>, mos
     const { exit_code } = await stage.pass()
     if (exit_code === 0) return passes
     expect(exit_code).toBe(3)
-    if (stage.leap) stage.leap()
+    if (stage.leap) await stage.leap()
     else await pause(300)
   }
   throw new Error(`passes did not come to their end: ${JSON.stringify(await stage.status(), null, 1)}`)
