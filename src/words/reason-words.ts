@@ -19,6 +19,8 @@ interface Counts {
 export const WORDS = {
   /** What the host said, in the host's own words. What it said goes on in a longer line, so its full stop is left out. */
   said: ({ words }: { words: string }) => words.replace(/(?<!\.)\.$/, ''),
+  /** What stands for a code without words, which is in a state that another version of albumd has written. */
+  unknown_code: 'another version of albumd recorded why, and this version has no words for it ({code})',
 
   // What the scan found of a file.
   new: 'new',

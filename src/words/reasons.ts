@@ -152,8 +152,8 @@ export function endsByItself(why: Reason): boolean {
 /** The words of a reason, for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
-  // An unknown code is shown as it is. A newer albumd may have written it.
-  const words: string | ((facts: never) => string) = WORDS[code] ?? code
+  if (!(code in WORDS)) return inWords(because('unknown_code', { code }))
+  const words: string | ((facts: never) => string) = WORDS[code]
   return typeof words === 'string' ? filled(words, facts) : words(facts as never)
 }
 

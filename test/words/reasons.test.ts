@@ -33,6 +33,13 @@ describe('reasons', () => {
     ).toContain('a disk that is not mounted')
   })
 
+  it('of a code that another version of albumd has recorded are told in a sentence', () => {
+    const other = because('at_path', { path: 'a', why: because('code_of_another' as 'gone') })
+    expect(inWords(other)).toBe(
+      'a: another version of albumd recorded why, and this version has no words for it (code_of_another)',
+    )
+  })
+
   it('name a path so that a shell takes it', () => {
     const folder = "/srv/it's here"
     expect(inWords(because('root_empty', { folder }))).toContain(`albumd trust '/srv/it'\\''s here'`)
