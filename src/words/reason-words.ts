@@ -195,7 +195,7 @@ export const WORDS = {
   not_on_host: 'not on the host',
   host_not_asked: 'the host could not be asked: {why:reason}',
   upload_failed: '{why:reason} ({code})',
-  cut_off: 'the upload was cut off when albumd ended',
+  cut_off: 'no answer to its upload was recorded',
   uncertain: 'Not known whether it arrived: {why:reason}',
   album_deletion_open: 'albumd finds out first whether the album was deleted',
   sent_before_loss:
