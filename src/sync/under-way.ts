@@ -22,8 +22,7 @@ export class UnderWay {
   readonly #scanAgain: (mirror: string, folders: readonly string[]) => void
   /** By file, the places to scan again. */
   readonly #files = new Map<string, Place[]>()
-  readonly #ended = new Set<string>()
-  #isScanning = false
+  #scan: Promise<void> | null = null
 
   /** `scanAgain`: asks for another scan of folders of a mirror. */
   constructor(scanAgain: (mirror: string, folders: readonly string[]) => void) {
@@ -33,12 +32,14 @@ export class UnderWay {
   /** Runs the upload of a file. */
   async during(file: FileKey, upload: () => Promise<void>): Promise<void> {
     const key = keyOf(file)
-    this.#files.set(key, [])
+    const again: Place[] = []
+    this.#files.set(key, again)
     try {
       await upload()
     } finally {
-      if (this.#isScanning) this.#ended.add(key)
-      else this.#forget(key)
+      await this.#scan
+      this.#files.delete(key)
+      for (const { mirror, folder } of again) this.#scanAgain(mirror, [folder])
     }
   }
 
@@ -57,22 +58,20 @@ export class UnderWay {
     return places !== undefined
   }
 
-  /** Runs a scan beside the uploads. Only one scan may run at a time. */
-  async beside<T>(scan: () => Promise<T>): Promise<T> {
-    this.#isScanning = true
-    try {
-      return await scan()
-    } finally {
-      this.#isScanning = false
-      for (const key of this.#ended) this.#forget(key)
-      this.#ended.clear()
-    }
+  /** The scan that goes on beside the uploads, or null. It fails when the scan fails, and then the uploads fail too. */
+  get scan(): Promise<void> | null {
+    return this.#scan
   }
 
-  #forget(key: string): void {
-    const places = this.#files.get(key) ?? []
-    this.#files.delete(key)
-    for (const { mirror, folder } of places) this.#scanAgain(mirror, [folder])
+  /**
+   * Notes that a scan goes on beside the uploads. Only one scan may go on at a time. Answers when it has ended, also when it
+   * has failed.
+   */
+  async beside(scan: Promise<void>): Promise<void> {
+    this.#scan = scan.then(() => {
+      this.#scan = null
+    })
+    await this.#scan.catch(() => {})
   }
 }
 

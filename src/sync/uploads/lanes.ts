@@ -1,5 +1,6 @@
 import { IN_MEMORY } from '../../local/picture-file.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import type { UnderWay } from '../under-way.ts'
 
 /** The place of one upload among those on the way to the host. */
 export interface Lane {
@@ -9,24 +10,63 @@ export interface Lane {
   leave(): void
 }
 
+/** Takes the next of the files and uploads it. False: there is no further file, or nothing more may be sent. */
+type Next = (files: Generator<FileRow>) => Promise<boolean>
+
 /**
- * Lets `concurrency` uploads be on the way to the host at a time, from their credential to their answer. Meanwhile the next
- * pictures are read ahead, and those that have arrived are recorded.
+ * Decides which pictures are worked on at a time. `concurrency` uploads are on the way to the host, from their credential to
+ * their answer. Meanwhile the next pictures are read ahead, and those that have arrived are recorded. With a concurrency of
+ * 1, uploads go strictly one after the other.
+ *
+ * A large picture may be on the way for minutes. So what becomes stale meanwhile is scanned beside the uploads. During such a
+ * scan no further picture is begun, because the scan may find a folder in doubt.
  */
 export class Lanes {
-  /** How many pictures are worked on at a time. With a concurrency of 1, uploads go strictly one after the other. */
-  readonly workers: number
+  readonly #workers: number
+  readonly #underWay: UnderWay
   readonly #onTheWay: Gate
   readonly #large: Gate
+  readonly #kinds = new Map<string, Gate>()
+  #beginAnew = () => {}
 
-  constructor(concurrency: number) {
-    this.workers = concurrency * 2 - 1
+  constructor(concurrency: number, underWay: UnderWay) {
+    this.#workers = concurrency * 2 - 1
+    this.#underWay = underWay
     this.#onTheWay = new Gate(concurrency)
     this.#large = new Gate(concurrency)
   }
 
-  /** Runs the work for a picture of this size. `mayBegin`: asked when a lane is free, as other uploads may have ended all. */
-  async run(size: number, mayBegin: () => boolean, work: (lane: Lane) => Promise<void>): Promise<void> {
+  /** Works through files, `most` at a time. `files`: answers all files anew. */
+  async run(files: () => Generator<FileRow>, next: Next, most = this.#workers): Promise<void> {
+    const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>()
+    let from: Generator<FileRow>
+    let working = 0
+    const work = async () => {
+      do while (this.#underWay.scan) await this.#underWay.scan
+      while (await next(from))
+      if (--working === 0) end()
+    }
+    this.#beginAnew = () => {
+      from = files()
+      for (; working < most; working++) work().catch(fail)
+    }
+    this.#beginAnew()
+    await ended
+    this.#beginAnew = () => {}
+  }
+
+  /**
+   * Scans beside the uploads. After the scan all files are gone through anew, because the scan may have found new files.
+   * Answers when the scan has ended, also when it has failed. Then the run fails too.
+   */
+  async scanBeside(scan: Promise<void>): Promise<void> {
+    const ended = this.#underWay.beside(scan)
+    this.#beginAnew()
+    await ended
+  }
+
+  /** Works on a picture of this size. `mayBegin`: asked when a lane is free, as other uploads may have ended all. */
+  async take(size: number, mayBegin: () => boolean, work: (lane: Lane) => Promise<void>): Promise<void> {
     // A picture that is too large for memory is read twice, so no more of them are read ahead than are sent.
     const read = size > IN_MEMORY ? await this.#large.enter() : null
     let leave: (() => void) | null = null
@@ -42,6 +82,20 @@ export class Lanes {
     } finally {
       lane.leave()
       read?.()
+    }
+  }
+
+  /**
+   * Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know.
+   */
+  async alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
+    const gate = this.#kinds.get(kind) ?? new Gate(1)
+    this.#kinds.set(kind, gate)
+    const leave = await gate.enter()
+    try {
+      return await work()
+    } finally {
+      leave()
     }
   }
 }
@@ -67,79 +121,5 @@ class Gate {
       if (next) next()
       else this.#free++
     }
-  }
-}
-
-/** Takes the next of the files and uploads it. False: there is no further file, or nothing more may be sent. */
-type Next = (files: Generator<FileRow>) => Promise<boolean>
-
-/**
- * Works through files, several at a time. A large picture may keep a worker for minutes. So what becomes stale meanwhile is
- * scanned beside the uploads. During such a scan no further upload begins, because the scan may find a folder in doubt.
- * After the scan the workers begin with all files anew, because the scan may have found new ones.
- */
-export class Workers {
-  readonly #count: number
-  /** The scan beside the uploads, or null. */
-  #scan: Promise<void> | null = null
-  #beginAnew = () => {}
-
-  constructor(count: number) {
-    this.#count = count
-  }
-
-  /** `files`: answers all files anew. */
-  async run(files: () => Generator<FileRow>, next: Next): Promise<void> {
-    let from = files()
-    const working = new Set<Promise<void>>()
-    const work = async () => {
-      do await this.#scan
-      while (await next(from))
-    }
-    const fill = () => {
-      while (working.size < this.#count) {
-        const worker = work().finally(() => working.delete(worker))
-        working.add(worker)
-      }
-    }
-    this.#beginAnew = () => {
-      from = files()
-      fill()
-    }
-    fill()
-    while (working.size > 0 || this.#scan) await Promise.race(this.#scan ? [...working, this.#scan] : working)
-    this.#beginAnew = () => {}
-  }
-
-  /** Works through files one after the other. */
-  async runAlone(files: Generator<FileRow>, next: Next): Promise<void> {
-    do await this.#scan
-    while (await next(files))
-  }
-
-  /** Notes that a scan goes on. Answers when it has ended, also when it has failed. Then the run fails too. */
-  async scanBeside(scan: Promise<void>): Promise<void> {
-    this.#scan = scan.then(() => {
-      this.#scan = null
-      this.#beginAnew()
-    })
-    await this.#scan.catch(() => {})
-  }
-
-  /** Waits until no scan goes on. */
-  async scanEnded(): Promise<void> {
-    await this.#scan
-  }
-}
-
-/** Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know. */
-export class Turns {
-  readonly #last = new Map<string, Promise<unknown>>()
-
-  /** Runs `work` once all earlier work of this kind has ended. */
-  alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
-    const result = (this.#last.get(kind) ?? Promise.resolve()).then(work)
-    this.#last.set(kind, Promise.allSettled([result]))
-    return result
   }
 }

@@ -39,7 +39,7 @@ export function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promi
   const declaration = declare()
   const kind = declaration.decides()
   if (kind === null) return sendDeclared(run, parcel, declaration, signal)
-  return run.turns.alone(kind, () => sendDeclared(run, parcel, declare(), signal))
+  return run.lanes.alone(kind, () => sendDeclared(run, parcel, declare(), signal))
 }
 
 async function sendDeclared(

@@ -13,7 +13,7 @@ import type { QuotaLedger } from '../quota/index.ts'
 import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 import type { UnderWay } from '../under-way.ts'
-import type { Lane, Turns } from './lanes.ts'
+import type { Lane, Lanes } from './lanes.ts'
 import { afterNodeMs } from './node-refusals.ts'
 
 /** One file that is to be brought to the host. */
@@ -42,7 +42,7 @@ export interface UploadRun extends EngineContext {
   named: ReadonlySet<string> | undefined
   quota: QuotaLedger
   albums: AlbumTree
-  turns: Turns
+  lanes: Lanes
   underWay: UnderWay
 }
 

@@ -5,7 +5,7 @@ import type { EngineContext, EngineSettings } from '../context.ts'
 import { endingForOthers, type Pass } from '../pass-request.ts'
 import { QuotaLedger } from '../quota/index.ts'
 import { type ScannedMirror, scanMirrors } from '../scan/index.ts'
-import { Turns } from './lanes.ts'
+import { Lanes } from './lanes.ts'
 import { findOut } from './recovery.ts'
 import { Uploader } from './upload.ts'
 import type { Only } from './upload-job.ts'
@@ -70,7 +70,7 @@ async function sendPending(
   // A command that names its pictures sends no others, so nothing is scanned beside its uploads.
   const scan = pass.named
     ? undefined
-    : (scopeOf: Pass['scopeOf']) => pass.underWay.beside(() => scanMirrors(context, { ...pass, scopeOf }))
+    : (scopeOf: Pass['scopeOf']) => scanMirrors(context, { ...pass, scopeOf })
   let scanned = before
   for (let round = 1; ; round++) {
     const began = clock.monotonic()
@@ -142,6 +142,7 @@ function queueOf(
 ): UploadQueue {
   const quota = new QuotaLedger(context)
   const albums = new AlbumTree(context)
-  const run = { ...context, only, named, underWay, quota, albums, turns: new Turns() }
+  const lanes = new Lanes(context.concurrency, underWay)
+  const run = { ...context, only, named, underWay, quota, albums, lanes }
   return new UploadQueue({ ...run, uploader: new Uploader(run) }, scanned)
 }

@@ -7,7 +7,6 @@ import type { PassEvent } from '../pass-events.ts'
 import type { Interruption, Pass } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import type { ScannedMirror } from '../scan/index.ts'
-import { Lanes, Workers } from './lanes.ts'
 import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import {
@@ -42,8 +41,6 @@ export class UploadQueue {
   readonly #run: QueueRun
   #mirrors: ReadonlyMap<number, ScannedMirror>
   readonly #suspects: Suspects
-  readonly #lanes: Lanes
-  readonly #workers: Workers
   #stopped: HostFailure | null = null
   /** How many uploads in a row ended without a usable answer to step 2. */
   #inDoubt = 0
@@ -54,8 +51,6 @@ export class UploadQueue {
   constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
     this.#run = run
     this.#suspects = new Suspects(run.synced)
-    this.#lanes = new Lanes(run.concurrency)
-    this.#workers = new Workers(this.#lanes.workers)
     this.#mirrors = byRow(mirrors)
   }
 
@@ -70,7 +65,7 @@ export class UploadQueue {
 
   /** Sends the files. Answers the failure that ended the uploads early, or null. */
   async run(interruption: Interruption, scan?: Scan): Promise<HostFailure | null> {
-    const { synced, clock, quota, running, tell, only } = this.#run
+    const { synced, clock, quota, running, tell, only, lanes, underWay } = this.#run
     const ids = this.#ids
     if (only === 'compare') {
       const until = clock.monotonic() + COMPARE_MS
@@ -89,7 +84,7 @@ export class UploadQueue {
     const take = (mirrors: readonly ScannedMirror[]) => {
       this.#mirrors = byRow(mirrors)
     }
-    if (news && scan) news.scan = scopeOf => this.#workers.scanBeside(scan(scopeOf).then(take))
+    if (news && scan) news.scan = scopeOf => lanes.scanBeside(scan(scopeOf).then(take))
     const pending = of ?? { ...synced.files.toSend(ids), moved: synced.summaries.moved(ids) }
     tell({
       event: 'uploads_started',
@@ -102,7 +97,7 @@ export class UploadQueue {
       await this.#upload(state === 'probe', interruption)
     } finally {
       if (news) news.scan = null
-      await this.#workers.scanEnded()
+      await underWay.scan
     }
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
     if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', rate))
@@ -183,16 +178,13 @@ export class UploadQueue {
   }
 
   async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
-    const { synced, quota, order } = this.#run
+    const { synced, quota, order, lanes } = this.#run
     const pending = () => this.#suspects.last(synced.files.pending(order, this.#ids))
     if (this.#letAsk(isProbe)) {
       // Pictures are sent one at a time, to ask whether there is quota again. Once the host has granted one credential, all
       // other pictures follow.
       quota.probe()
-      await this.#workers.runAlone(
-        pending(),
-        async files => quota.granted === 0 && this.#next(files, interruption),
-      )
+      await lanes.run(pending, async files => quota.granted === 0 && this.#next(files, interruption), 1)
       if (quota.granted === 0) return
     }
     for (;;) {
@@ -243,7 +235,10 @@ export class UploadQueue {
     mayBegin = mayGoOn,
     each: Each = this.#send,
   ): Promise<void> {
-    return this.#workers.run(files, async from => mayGoOn() && this.#next(from, interruption, mayBegin, each))
+    return this.#run.lanes.run(
+      files,
+      async from => mayGoOn() && this.#next(from, interruption, mayBegin, each),
+    )
   }
 
   /** Uploads the next file. False: there is no further file, or nothing more may be sent. */
@@ -257,8 +252,8 @@ export class UploadQueue {
     if (!mayGoOn()) return false
     const next = files.next()
     if (next.done) return false
-    const { synced, underWay } = this.#run
-    await this.#lanes.run(
+    const { synced, underWay, lanes } = this.#run
+    await lanes.take(
       next.value.size,
       () => mayGoOn() && mayBegin(),
       async lane => {

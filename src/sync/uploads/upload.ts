@@ -195,7 +195,7 @@ export class Uploader {
     if (lostAt(this.#run.synced) !== null) return mayArrive
     const parcel = { job, open, picture, album }
     if (album !== null || this.#default.known(this.#run) !== undefined) return send(this.#run, parcel, signal)
-    return this.#run.turns.alone('default album', async () => {
+    return this.#run.lanes.alone('default album', async () => {
       const learned = this.#default.known(this.#run)
       if (learned !== undefined) return send(this.#run, { ...parcel, album: learned }, signal)
       const result = await send(this.#run, parcel, signal)

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { lookAtFolder } from '../../../src/local/look.ts'
 import { hostWith } from '../../../src/remote/host.ts'
@@ -22,6 +22,10 @@ async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt?
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let isHeld = false
   const host = hostWith(workshop.host, {
+    async requestUpload(request, signal) {
+      if (request.file_name === 'bug.png') throw new Error('a bug')
+      return workshop.host.requestUpload(request, signal)
+    },
     async send(credential, picture, signal) {
       // A folder that is renamed meanwhile holds a second one.
       const isFirst = picture.fileName === 'slow.png' && !isHeld
@@ -39,6 +43,8 @@ async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt?
   return {
     workshop,
     stale,
+    release,
+    passing,
     /** Scans everything beside the upload. */
     scan: () => news.scan!(() => 'everything'),
     async ends() {
@@ -152,6 +158,16 @@ describe('while a picture is sent slowly', () => {
     await Promise.all([scanning, ending])
     expect(recordOf(workshop, 'a/slow.png')).toMatchObject({ state: 'synced' })
     expect(stale).toEqual(['a'])
+  })
+
+  it('what fails after a scan fails the pass at once', async () => {
+    const { workshop, scan, release, passing } = await withSlow()
+    onTestFinished(() => release())
+    workshop.write('bug.png', second)
+    await scan()
+    await expect(passing).rejects.toThrow('a bug')
+    release()
+    await until(workshop, 'a/slow.png')
   })
 
   it('a mirror whose root is gone gets no further picture', async () => {
