@@ -159,23 +159,28 @@ export class Loop {
   }
 
   /**
-   * Rests as `#rest` does, and meanwhile scans beside the uploads what becomes stale. Pictures that are still being written
-   * are looked at again in time. No upload begins during such a scan, so as much time as the scan took passes before the
-   * next one. `mostMs`: how long it rests, when the last scan took `tookMs`.
+   * Waits until other work is due for which the uploads of a pass must pause, and for `leastMs` at least. Meanwhile scans
+   * beside the uploads what becomes stale. Pictures that are still being written are looked at again in time. No upload
+   * begins during such a scan, so as much time as the scan took passes before the next one.
    */
-  async #scanBeside(news: News, ended: AbortSignal, mostMs: (tookMs: number) => number): Promise<void> {
+  async #besideUploads(news: News, leastMs: number, ended: AbortSignal): Promise<void> {
     const { clock, queue } = this.#options
+    const end = clock.monotonic() + leastMs
+    const left = () => Math.max(0, end - clock.monotonic())
     const until = () => (news.scan ? this.#lookAgainAt : Number.POSITIVE_INFINITY)
     for (let tookMs = 0; ; ) {
-      await this.#rest(mostMs(tookMs), ended, () => {}, until)
+      const leftMs = left()
+      await this.#rest(leftMs || dueMs(this.#options, 2 * tookMs), ended, () => {}, until)
       const hasNews = this.#stale.any || this.#lookAgainAt <= clock.monotonic()
-      if (ended.aborted || queue.asked.aborted || !news.scan || !hasNews) return
-      const began = clock.monotonic()
-      const scopes = this.#stale.take()
-      this.#lookAgainAt = Number.POSITIVE_INFINITY
-      await news.scan(({ folder }) => scopes.get(folder) ?? [])
-      tookMs = clock.monotonic() - began
-      await clock.sleep(tookMs, AbortSignal.any([ended, queue.asked]))
+      if (news.scan && hasNews && !ended.aborted && !queue.asked.aborted) {
+        const began = clock.monotonic()
+        const scopes = this.#stale.take()
+        this.#lookAgainAt = Number.POSITIVE_INFINITY
+        await news.scan(({ folder }) => scopes.get(folder) ?? [])
+        tookMs = clock.monotonic() - began
+        await clock.sleep(tookMs, AbortSignal.any([ended, queue.asked]))
+      } else if (leftMs === 0 || ended.aborted) return
+      else await clock.sleep(left(), ended)
     }
   }
 
@@ -193,16 +198,16 @@ export class Loop {
     // A pass that a person asked for uploads outside `uploads.hours` too.
     const hours = asked ? undefined : config.uploads.hours
     const news: News = { scan: null, add: (mirror, folders) => this.#stale.add(mirror, folders) }
-    const pauses = openPauses(clock, bus, hours, {
-      due: ended => this.#scanBeside(news, ended, tookMs => dueMs(this.#options, 2 * tookMs)),
-      least: async (ms, ended) => {
-        const end = clock.monotonic() + ms
-        const left = () => Math.max(0, end - clock.monotonic())
-        await this.#scanBeside(news, ended, left)
-        await clock.sleep(left(), ended)
+    const pauses = openPauses(
+      clock,
+      bus,
+      hours,
+      (leastMs, ended) => this.#besideUploads(news, leastMs, ended),
+      async (leastMs, ended) => {
+        await clock.sleep(leastMs, ended)
+        await this.#rest(Number.POSITIVE_INFINITY, ended)
       },
-      stale: ended => this.#rest(Number.POSITIVE_INFINITY, ended),
-    })
+    )
     try {
       const makeWay = queue.asked
       const pauseUploads = AbortSignal.any([pauses.uploads, makeWay])
@@ -231,21 +236,21 @@ const LEAST_MS = 5000
 /** The events of deletions, whether done or refused. */
 const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'image_kept', 'album_deleted'])
 
-/**
- * The ways to wait. `due` waits until any work is due that uploads must pause for, `stale` until a folder is stale, and
- * `least` for a time. While `due` and `least` wait, what becomes stale is scanned beside the uploads. All end when `ended` is
- * aborted.
- */
-type Rests = { [kind in 'due' | 'stale']: (ended: AbortSignal) => Promise<void> } & {
-  least: (ms: number, ended: AbortSignal) => Promise<void>
-}
+/** Waits until the work of a pass must pause, and for `leastMs` at least. Ends when `ended` is aborted. */
+type Rest = (leastMs: number, ended: AbortSignal) => Promise<void>
 
 /**
  * Pauses the uploads and deletions of one pass when other work is due, because a backlog may take hours. The next pass goes
  * on with them. Uploads and deletions each get at least as much time as the scans before them took. Otherwise, in a tree
  * that changes all the time, albumd would only scan and never upload. `hours`: undefined where uploads go at any time.
  */
-function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], rests: Rests) {
+function openPauses(
+  clock: Clock,
+  bus: Bus,
+  hours: Config['uploads']['hours'],
+  besideUploads: Rest,
+  besideDeletions: Rest,
+) {
   const began = clock.monotonic()
   const areHoursOpen = hours === undefined || isOpen(hours, clock.wall())
   const uploads = new AbortController()
@@ -258,14 +263,8 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
   let scansMs = 0
   let scanBegan = 0
 
-  /** Waits for `least`, then for `until`, and then pauses. */
-  async function pauseAfter(
-    least: Promise<void>,
-    paused: AbortController,
-    until: Rests['due'],
-  ): Promise<void> {
-    await least
-    if (!ended.signal.aborted) await until(ended.signal)
+  async function pauseAfter(paused: AbortController, rest: Promise<void>): Promise<void> {
+    await rest
     if (!ended.signal.aborted) paused.abort()
   }
 
@@ -275,15 +274,15 @@ function openPauses(clock: Clock, bus: Bus, hours: Config['uploads']['hours'], r
     if (event === 'scan_finished') scansMs += now - scanBegan
     if (event === 'uploads_started' && !haveUploadsBegun) {
       haveUploadsBegun = true
-      waiting.push(pauseAfter(rests.least(Math.max(LEAST_MS, now - began), ended.signal), uploads, rests.due))
+      const leastMs = Math.max(LEAST_MS, now - began)
+      waiting.push(pauseAfter(uploads, besideUploads(leastMs, ended.signal)))
       const border = hours && nextBorder(hours, clock.wall())
       // The pause begins when `uploads.hours` end. Uploads under way are finished.
-      if (border !== undefined)
-        waiting.push(pauseAfter(Promise.resolve(), uploads, ended => sleepUntil(border, clock, ended)))
+      if (border !== undefined) waiting.push(pauseAfter(uploads, sleepUntil(border, clock, ended.signal)))
     }
     if (DELETING.has(event) && !haveDeletionsBegun) {
       haveDeletionsBegun = true
-      waiting.push(pauseAfter(clock.sleep(Math.max(LEAST_MS, scansMs), ended.signal), deletions, rests.stale))
+      waiting.push(pauseAfter(deletions, besideDeletions(Math.max(LEAST_MS, scansMs), ended.signal)))
     }
   }
 
