@@ -106,6 +106,8 @@ export class Loop {
       )
     this.#lookAtEverything()
     try {
+      // Otherwise each folder would be scanned a second time, because its watch began after its scan.
+      await Promise.all([...this.#watchers.values()].map(({ begun }) => begun))
       while (!stop.aborted) {
         bus.alive()
         await queue.carryOut()

@@ -16,6 +16,8 @@ import type { WatchState } from './watching.ts'
  * missing or in doubt is not scanned, and albumd must notice when the root comes back.
  */
 export interface MirrorWatcher {
+  /** Resolves when the recorded folders are watched. A scan that begins afterwards misses no change in them. */
+  begun: Promise<void>
   /**
    * Soon watches the root and the folders that the last scan found, and no others. When the watch of a folder below the
    * root begins, the folder is scanned again. A folder that can't be watched is polled.
@@ -177,10 +179,12 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   tellState()
   const loops = [every(MOUNTS_MS, lookAtMounts), every(LOST_MS, lookAfterLost), poll()]
   // The root's watch begins in this turn of the event loop, and so before the first scan.
-  if (pollMs === null) following = watchOnly(new Set(['']))
-  follow()
+  const root = pollMs === null ? watchOnly(new Set([''])) : Promise.resolve()
+  const begun = followNow().catch(() => {})
+  following = Promise.all([root, begun]).then(() => {})
 
   return {
+    begun,
     follow() {
       scanned.ring()
       follow()

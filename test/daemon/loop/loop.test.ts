@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/config/schema.ts'
 import type { CommandContext } from '../../../src/daemon/commands/command.ts'
@@ -195,6 +197,11 @@ function pending({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>): void {
   synced.commitNow(tx => tx.files.put({ ...PENDING, folder }))
 }
 
+/** What the scan of a pass does that finds a new folder. */
+function recordNew({ synced, mirror }: Stage): void {
+  synced.commitNow(tx => tx.folders.add(mirror, 'new'))
+}
+
 /** The uploads pause after five seconds, because the scan found a new folder. The next pass scans it and is complete. */
 async function expectLookAtNew({ clock, passes, whole }: Stage): Promise<void> {
   await expect
@@ -213,6 +220,26 @@ describe('the daemon', () => {
     const { clock, passes } = start()
     await clock.pass(13 * HOUR)
     expect(passes).toEqual([0, 6, 12].map(hour => ({ at: hour * HOUR, scope: 'everything', sends: true })))
+  })
+
+  it('scans a recorded folder once when it starts, and then when something changes there', async () => {
+    let folder = ''
+    const { clock, passes } = start(({ synced, mirror }) => {
+      folder = join(synced.mirrors.all()[0]!.folder, 'a')
+      mkdirSync(folder)
+      for (const path of ['', 'a']) synced.commitNow(tx => tx.folders.add(mirror, path))
+    })
+    await expect.poll(() => passes.length).toBe(1)
+    await clock.pass(HOUR)
+    writeFileSync(join(folder, 'a.png'), '')
+    await expect
+      .poll(async () => {
+        await clock.pass(SECOND)
+        return passes.length
+      })
+      .toBeGreaterThan(1)
+    expect(passes[1]!.at).toBeGreaterThanOrEqual(HOUR)
+    expect(passes[1]!.scope).toEqual(['a'])
   })
 
   it("makes a pass when a grace ends, and each minute while something due can't be done", async () => {
@@ -238,12 +265,14 @@ describe('the daemon', () => {
   })
 
   it('pauses the uploads of a backlog for a stale folder, and publishes passEnded only after all uploads were tried', async () => {
-    await expectLookAtNew(
-      start(
-        ({ synced, mirror }) => void synced.commitNow(tx => tx.folders.add(mirror, 'new')),
-        uploads => uploads(),
-      ),
+    const stage: Stage = start(
+      () => {},
+      uploads => {
+        recordNew(stage)
+        return uploads()
+      },
     )
+    await expectLookAtNew(stage)
   })
 
   it('pauses uploads for a deletion whose grace ends', async () => {
@@ -262,12 +291,14 @@ describe('the daemon', () => {
     { event: 'image_kept', mirror: '/pictures', path: 'a.png', reason: 'the host refused' },
     { event: 'album_deleted', album: 'Photos/a' },
   ])('pauses deletions for a stale folder: $event', async told => {
-    await expectLookAtNew(
-      start(
-        ({ synced, mirror }) => void synced.commitNow(tx => tx.folders.add(mirror, 'new')),
-        (_, __, deletions) => deletions(told),
-      ),
+    const stage: Stage = start(
+      () => {},
+      (_, __, deletions) => {
+        recordNew(stage)
+        return deletions(told)
+      },
     )
+    await expectLookAtNew(stage)
   })
 
   it('goes on with deletions while no folder is stale', async () => {
