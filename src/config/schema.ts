@@ -85,7 +85,8 @@ const quota = value.section({
     .meta({
       description:
         'How often the host is asked again after it refused: because the quota is used up (when nobody knows its reset), ' +
-        'the storage is full, or the plan does not allow it.',
+        'the storage is full, or the plan does not allow it. Upload nodes that refuse one picture after another are asked so ' +
+        'often at the least, and sooner at first.',
     }),
   reserve: value.percentage.prefault('10%').meta({
     description:

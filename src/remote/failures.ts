@@ -89,9 +89,13 @@ function isPassing(status: number): boolean {
 /** The code of a key that opens another account than the one whose images are recorded. */
 export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 
-/** The remedy for a code of §7, and for a key of another account. Null: for any other code. */
+/** The code of upload nodes that have refused several different pictures in a row. */
+export const NODE_REFUSES = 'NODE_REFUSES'
+
+/** The remedy for a code of §7, for a key of another account and for nodes in trouble. Null: for any other code. */
 export function remedyOfCode(code: string): Remedy | null {
   if (code === OTHER_ACCOUNT) return 'key'
+  if (code === NODE_REFUSES) return 'refused_by_node'
   return isErrorCode(code) ? REMEDIES[code] : null
 }
 

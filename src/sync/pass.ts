@@ -16,7 +16,7 @@ import { endingForOthers, type Pass, type PassReport, type PassRequest } from '.
 import { reviewAccount } from './quota/index.ts'
 import { scanMirrors } from './scan/index.ts'
 import { UnderWay } from './under-way.ts'
-import { recoverUploads, regroupPictures, uploadPending } from './uploads/index.ts'
+import { nodeTrouble, recoverUploads, regroupPictures, uploadPending } from './uploads/index.ts'
 
 /**
  * One pass. The uploads come before the deletions, so that a picture that moved has its new image before its old image
@@ -95,7 +95,8 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   const told = all.filter(({ remedy }) => remedy !== 'quota')
   // When an endpoint has several blocks in the list, only the last of them is recorded.
   const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
-  tx.account.clearBlocks(blocks.map(({ endpoint }) => endpoint))
+  const lasting = nodeTrouble(tx)
+  tx.account.clearBlocks([...blocks, ...(lasting ? [lasting] : [])].map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
     tx.account.block({
       endpoint,

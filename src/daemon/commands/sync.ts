@@ -8,7 +8,7 @@ import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
 import type { Scope } from '../../sync/pass-request.ts'
 import { folderAbove, foldersAbove, isAtOrBelow, isBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
-import { type Verified, verifyLinks } from '../../sync/uploads/index.ts'
+import { forgetNodeTrouble, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -159,6 +159,7 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
     retried(tx, failed)
     for (const { folder, name } of failed) tx.failures.clear(folder, name)
     tx.account.forgetExhaustion()
+    forgetNodeTrouble(tx)
     tx.meta.clear('size_limit')
     if (path === undefined) mayBeRegrouped(tx)
   })

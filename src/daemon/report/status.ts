@@ -227,7 +227,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       since: isoTime(since),
       said_at: isoTime(said_at),
       message: inWords(message),
-      next_try_at: running ? isoTime(triedAgainAt({ code, said_at }, allowanceOf(config))) : null,
+      next_try_at: running ? isoTime(triedAgainAt({ code, since, said_at }, allowanceOf(config))) : null,
       needs_person: needsPerson(code),
     })),
     upload_command_failed: synced.meta.get('upload_command_failed'),

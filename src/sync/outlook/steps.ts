@@ -153,9 +153,9 @@ function blockWaits(context: OutlookContext): Step[] {
 function blockStep(
   { running, allowance }: Pick<OutlookContext, 'running' | 'allowance'>,
   words: (typeof BLOCKED)[keyof typeof BLOCKED] | 'key_refused' | 'host_away' | 'deletions_blocked',
-  { code, message, said_at }: BlockRow,
+  { code, message, since, said_at }: BlockRow,
 ): Step {
-  const at = running ? triedAgainAt({ code, said_at }, allowance) : null
+  const at = running ? triedAgainAt({ code, since, said_at }, allowance) : null
   return step(because(words, { code, message, isTried: at !== null }), at)
 }
 

@@ -60,10 +60,13 @@ export const RETRY_MS = 60_000
  * When a running daemon tries a blocked endpoint again, in milliseconds since 1970. In an outage its next pass tries again.
  */
 export function triedAgainAt(
-  { code, said_at }: Pick<BlockRow, 'code' | 'said_at'>,
+  { code, since, said_at }: Pick<BlockRow, 'code' | 'since' | 'said_at'>,
   allowance: Pick<Allowance, 'probeEveryMs'>,
 ): number {
   const remedy = remedyOfCode(code)
+  // Each try of a node in trouble costs quota. So it waits as long as the trouble has lasted, up to `probeEveryMs`.
+  if (remedy === 'refused_by_node')
+    return said_at + Math.min(Math.max(said_at - since, RETRY_MS), Math.max(allowance.probeEveryMs, RETRY_MS))
   return said_at + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)
 }
 

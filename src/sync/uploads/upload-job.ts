@@ -86,7 +86,7 @@ export type Only = 'adopt' | 'compare'
 
 /**
  * A file whose upload failed. `retryAt`: milliseconds since 1970. Null: the file is tried again when it changes. `odd`: the
- * host's failure, when its answer could not be used.
+ * host's failure, when its answer could not be used. `byNode`: the failure, when an upload node refused.
  */
 interface FailedUpload {
   kind: 'failed'
@@ -95,6 +95,7 @@ interface FailedUpload {
   retryAt: number | null
   hash: Buffer | null
   odd?: HostFailure
+  byNode?: HostFailure
 }
 
 /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
@@ -135,7 +136,9 @@ const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number, attempts = 0): UploadResult {
   const { code, remedy } = failure
   const message = failure.message
-  const failed = (retryAt: number | null) => ({ kind: 'failed', code, message, retryAt, hash }) as const
+  const byNode = failure.endpoint === 'send' && failure.status !== undefined && { byNode: failure }
+  const failed = (retryAt: number | null) =>
+    ({ kind: 'failed', code, message, retryAt, hash, ...byNode }) as const
   if (isOdd(failure)) return { ...failed(now + HOUR_MS), odd: failure }
   // Nobody knows whether the host created the album, or the host does not know the album above it yet. So the pictures of
   // this album wait, and other pictures go on.

@@ -1,5 +1,6 @@
 import { failed, staysFlat, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import type { BlockRow } from '../../synced/tables/account.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because } from '../../words/reasons.ts'
 import { mayArriveFor } from '../clock.ts'
@@ -7,6 +8,7 @@ import type { PassEvent } from '../pass-events.ts'
 import type { Interruption, Pass } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import type { ScannedMirror } from '../scan/index.ts'
+import { asBefore, mustRest, nodeTrouble } from './node-refusals.ts'
 import { Suspects } from './suspects.ts'
 import { NO_ALBUM, type Uploader } from './upload.ts'
 import {
@@ -41,6 +43,7 @@ export class UploadQueue {
   readonly #run: QueueRun
   #mirrors: ReadonlyMap<number, ScannedMirror>
   readonly #suspects: Suspects
+  readonly #trouble: BlockRow | undefined
   #stopped: HostFailure | null = null
   /** How many uploads in a row ended without a usable answer to step 2. */
   #inDoubt = 0
@@ -51,6 +54,7 @@ export class UploadQueue {
   constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
     this.#run = run
     this.#suspects = new Suspects(run.synced)
+    this.#trouble = run.only ? undefined : nodeTrouble(run.synced)
     this.#mirrors = byRow(mirrors)
   }
 
@@ -79,6 +83,7 @@ export class UploadQueue {
     if (of?.pictures === 0 && of.compare === 0) return null
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
+    if (this.#trouble && mustRest(this.#trouble, this.#run)) return this.#stop(asBefore(this.#trouble))
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     const { news } = interruption
     const take = (mirrors: readonly ScannedMirror[]) => {
@@ -179,13 +184,19 @@ export class UploadQueue {
 
   async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
     const { synced, quota, order, lanes } = this.#run
-    const pending = () => this.#suspects.last(synced.files.pending(order, this.#ids))
-    if (this.#letAsk(isProbe)) {
-      // Pictures are sent one at a time, to ask whether there is quota again. Once the host has granted one credential, all
-      // other pictures follow.
-      quota.probe()
-      await lanes.run(pending, async files => quota.granted === 0 && this.#next(files, interruption), 1)
+    const inOrder = (by: typeof order) => this.#suspects.last(synced.files.pending(by, this.#ids))
+    const pending = () => inOrder(order)
+    const asks = this.#letAsk(isProbe)
+    if (asks) quota.probe()
+    if (asks || this.#trouble) {
+      // Pictures are sent one at a time, to ask whether there is quota again, or whether upload nodes take pictures again.
+      // Once the host has granted one credential, all other pictures follow. Pictures that a node refuses often lie
+      // together, so the one that asks a node comes from the other end.
+      const otherEnd = order === 'newest' ? 'oldest' : 'newest'
+      const first = () => inOrder(this.#trouble ? otherEnd : order)
+      await lanes.run(first, async files => quota.granted === 0 && this.#next(files, interruption), 1)
       if (quota.granted === 0) return
+      if (this.#trouble && this.#uploaded === 0) return void this.#stop(asBefore(this.#trouble))
     }
     for (;;) {
       await this.#together(pending, interruption, () => !this.#isSparing())

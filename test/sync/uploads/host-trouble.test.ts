@@ -1,7 +1,10 @@
+import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ownFailure, refused, tooSlow } from '../../../src/remote/failures.ts'
 import { type Block, hostWith, type Sent } from '../../../src/remote/host.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
+import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { because, inWords, type Reason, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import {
@@ -22,6 +25,22 @@ function plant(workshop: Workshop, pictures: number): void {
 }
 
 const outOfOrder = failure('later', 'INTERNAL', 'upload', { status: 500 })
+
+/** The workshop with an upload node that refuses some pictures. */
+function refusing(workshop: Workshop, code: string, status: number, takes: (name: string) => boolean) {
+  const host = hostWith(workshop.host, {
+    send: async (credential, picture, signal) =>
+      takes(picture.fileName)
+        ? workshop.host.send(credential, picture, signal)
+        : { ok: false, failure: refused('send', status, { error: 'no', code }, []) },
+  })
+  const at = (minutes: number) => {
+    const wall = () => Date.parse('2026-11-21T00:00:00Z') + minutes * 60_000
+    const clock = { ...workshop.clock, wall, sleep: async () => {} }
+    return workshop.pass({ host, allowance, concurrency: 1, clock })
+  }
+  return { at, used: () => workshop.synced.account.usedAfter('') }
+}
 
 const allowance = { ...ALLOWANCE, probeEveryMs: 15 * 60_000 }
 
@@ -176,6 +195,52 @@ describe('trouble at the host', () => {
     const { stopped } = await workshop.pass({ host, concurrency: 1 })
     expect(stopped).toMatchObject([{ code: 'HOST_ADDRESS' }])
     expect(summary(workshop)).toMatchObject({ failed: 3, pending_uploads: 7 })
+  })
+
+  it.each([
+    ['FORBIDDEN', 403],
+    ['DELETE_FAILED', 500],
+    ['UNREADABLE_DIMENSION', 400],
+  ])("at the upload node, with %s for every picture, is not each picture's failure", async (code, status) => {
+    const workshop = await openWorkshop()
+    plant(workshop, 60)
+    let takes = false
+    const { at, used } = refusing(workshop, code, status, () => takes)
+    expect(await at(0)).toMatchObject({ stopped: [{ code: 'NODE_REFUSES', endpoint: 'send' }] })
+    expect(summary(workshop)).toMatchObject({ failed: 4, pending_uploads: 56 })
+    const perPicture = used() / 5
+    const [{ since, message }] = workshop.synced.account.blocks() as [BlockRow]
+    expect(inWords(message)).toBe('upload nodes refuse one picture after another, the last with "no"')
+    expect(used()).toBeLessThanOrEqual(20)
+    await at(0.5)
+    expect(used()).toBe(5 * perPicture)
+    for (let minute = 5; minute <= 3 * 60; minute += 5) await at(minute)
+    expect(used() / perPicture).toBeLessThanOrEqual(5 + 3 * 4 + 5)
+    expect(workshop.synced.account.blocks()).toMatchObject([{ code: 'NODE_REFUSES', since }])
+    const left = summary(workshop).pending_uploads
+    expect(left).toBeGreaterThan(0)
+    takes = true
+    await at(3 * 60 + 20)
+    expect(workshop.synced.account.blocks()).toEqual([])
+    expect(summary(workshop).pending_uploads).toBe(0)
+    expect(summary(workshop).synced).toBeGreaterThanOrEqual(left)
+  })
+
+  it('at the upload node, for many pictures side by side, lets the others go', async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 30)
+    const isBad = (name: string) => Number.parseInt(name, 10) < 12
+    for (let n = 0; n < 30; n++) utimesSync(join(workshop.pictures, `${n}.png`), 2000 - n, 2000 - n)
+    const { at, used } = refusing(workshop, 'FORBIDDEN', 403, name => !isBad(name))
+    for (let minute = 0; minute <= 5; minute++) await at(minute)
+    expect(summary(workshop)).toMatchObject({ synced: 18, failed: 12, pending_uploads: 0 })
+    expect(used()).toBeLessThanOrEqual(34)
+    // They are known. That a node refuses them again says nothing about other pictures.
+    for (let hour = 2; hour <= 50; hour++) {
+      expect(await at(hour * 60)).toEqual({ stopped: [] })
+      expect(workshop.synced.account.blocks()).toEqual([])
+    }
+    expect(used()).toBeGreaterThan(50)
   })
 
   it('that answers the id of another picture is not believed', async () => {
