@@ -86,7 +86,8 @@ describe.skipIf(!canRun && !process.env.CI)('the Debian package', () => {
   })
 
   it('is one in which lintian finds no error', async () => {
-    const found = await run('lintian', '--fail-on=error', deb)
+    // Reading all words in Node.js's program takes minutes, and finds its spelling mistakes.
+    const found = await run('lintian', '--fail-on=error', '--dont-check-part=binaries/spelling', deb)
     expect(found.out.split('\n').filter(line => line.startsWith('E:'))).toEqual([])
     expect(found.code).toBe(0)
   })
