@@ -8,7 +8,7 @@ import { type Engine, openEngine, type PassOptions } from '../engine/engine.ts'
 import { type Access, openSharedAccount } from '../engine/remote.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
-import { claimState } from '../state/claim.ts'
+import { claimState, claimWhenFree } from '../state/claim.ts'
 import { type Pause, pause, pauseAt, resume } from '../state/pause.ts'
 import { openClaimed, type State } from '../state/state.ts'
 import { acceptCommand } from './accept.ts'
@@ -122,8 +122,6 @@ export async function carryOutHere<N extends CommandName>(
   } catch (error) {
     throw state ? state.failed(error) : error
   } finally {
-    // The state is still open, because what became of the last command is recorded in the state.
-    await onUpload.end()
     const sent = await (engine as Engine | null)?.close()
     await (claims as AlbumClaims | null)?.close()
     await (shared as SharedAccount | null)?.close()
@@ -131,6 +129,29 @@ export async function carryOutHere<N extends CommandName>(
       state?.close(sent)
     } finally {
       claim.release()
+      // The commands for the last pictures may take long. Other commands of albumd need not wait for them.
+      await onUpload.end()
+      if (onUpload.isUnrecorded) await recordUploadCommand(config, onUpload, interruption)
     }
+  }
+}
+
+/** Records what became of the last command for an upload, unless a daemon has the state by now. */
+async function recordUploadCommand(
+  config: Config,
+  onUpload: UploadCommand,
+  { stop }: Interruption,
+): Promise<void> {
+  try {
+    const claim = await claimWhenFree(config, { stop, say() {} })
+    try {
+      const state = openClaimed(config, claim, () => {})
+      onUpload.record(state.synced)
+      state.close(state.earlier)
+    } finally {
+      claim.release()
+    }
+  } catch {
+    // The person has been told of a failure, and the next upload records it.
   }
 }

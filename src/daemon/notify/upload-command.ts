@@ -1,5 +1,6 @@
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { count } from '../../words/text.ts'
 import type { Bus, DaemonEvent } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { recordedAt } from '../report/mirrored-pictures.ts'
@@ -34,9 +35,14 @@ export class UploadCommand {
   #left = 0
   /** Whether the last command was killed because it hung. */
   #hung = false
-  /** albumd ends once no picture waits. Other commands wait meanwhile, because the state is locked. */
+  /** albumd ends once no picture waits, and a person may wait for that. */
   #isEnding = false
-  #failure: string | null = null
+  /** Why the last command failed. Undefined: none has ended yet. */
+  #failure: string | null | undefined
+  /** How many further times the command failed in the same way as before. */
+  #untold = 0
+  /** The failure that the records know. */
+  #recorded: string | null = null
 
   /** After `stop` no command is run. */
   constructor(note: Note, stop: AbortSignal, run: typeof runCommand = runCommand, patienceMs = PATIENCE_MS) {
@@ -52,6 +58,7 @@ export class UploadCommand {
    */
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
     if (command === undefined) return () => {}
+    this.#recorded = synced.meta.get('upload_command_failed')
     return bus.on('pass', told => {
       if (told.event !== 'picture_uploaded') return
       if (this.#turns.length >= WAITING_MAX) {
@@ -68,7 +75,25 @@ export class UploadCommand {
   async end(): Promise<void> {
     this.#isEnding = true
     await this.#work
-    this.#tellLeft(this.#turns.length, this.#hung ? 'it hung' : 'albumd ended before')
+    this.#tellLeft(this.#turns.length, this.#hung ? 'it hung' : 'albumd ended')
+    if (this.#untold > 0) this.#tell(`it failed in the same way for ${count(this.#untold, 'more picture')}`)
+    this.#untold = 0
+  }
+
+  /** Whether the last command ended after the records were closed, and the records know another failure or success. */
+  get isUnrecorded(): boolean {
+    return this.#failure !== undefined && this.#failure !== this.#recorded
+  }
+
+  /** Records for `status` whether the command fails. */
+  record({ commitNow }: Synced): void {
+    const problem = this.#failure ?? null
+    if (problem === this.#recorded) return
+    commitNow(tx => {
+      if (problem === null) tx.meta.clear('upload_command_failed')
+      else tx.meta.set('upload_command_failed', problem)
+    })
+    this.#recorded = problem
   }
 
   async #takeAll(): Promise<void> {
@@ -79,10 +104,12 @@ export class UploadCommand {
       const problem = await this.#run(turn.command, turn.said, this.#stop, this.#patienceMs)
       this.#hung = problem !== null && patience.aborted
       // A failure is reported once as long as the command fails in the same way.
-      if (problem !== null && problem !== this.#failure)
+      if (problem !== null && problem === this.#failure) this.#untold++
+      else if (problem !== null)
         this.#note({ event: 'upload_command_failed', path: turn.path, message: problem })
       this.#failure = problem
-      noteFailure(turn.synced, problem)
+      // The records may be closed by now.
+      orNull(() => this.record(turn.synced))
     }
     this.#work = null
   }
@@ -92,21 +119,12 @@ export class UploadCommand {
   }
 
   #tellLeft(pictures: number, why: string): void {
-    if (pictures === 0) return
-    const message = `it was not run for ${pictures} of the pictures: ${why}`
+    if (pictures > 0) this.#tell(`${why}, so it was not run for ${count(pictures, 'picture')}`)
+  }
+
+  #tell(message: string): void {
     this.#note({ event: 'upload_command_failed', path: null, message })
   }
-}
-
-/** Records for `status` whether the command fails. The records may be closed by now. */
-function noteFailure({ meta, commitNow }: Synced, problem: string | null): void {
-  orNull(() => {
-    if (meta.get('upload_command_failed') === problem) return
-    commitNow(tx => {
-      if (problem === null) tx.meta.clear('upload_command_failed')
-      else tx.meta.set('upload_command_failed', problem)
-    })
-  })
 }
 
 /**

@@ -83,7 +83,7 @@ it('runs for one picture at a time and in order, and leaves out the oldest when 
         {
           event: 'upload_command_failed',
           path: null,
-          message: expect.stringContaining(`${left} of the pictures`),
+          message: expect.stringContaining(`so it was not run for ${left} picture`),
         },
       ])
     },
@@ -124,13 +124,28 @@ it('ends a command that hangs, goes on with the next picture, and ends with albu
       stop.abort()
       await end()
       expect(notes.at(-1)).toMatchObject({
-        message: expect.stringMatching(/not run for [12] of the pictures/),
+        message: expect.stringMatching(/^albumd ended, so it was not run for [12] pictures?$/),
       })
     },
     ({ ALBUMD_URL }, stop) =>
       ALBUMD_URL!.endsWith('hangs')
         ? runCommand('sleep 600', {}, stop, 200)
         : runCommand('sleep 600', {}, stop),
+  )
+})
+
+it('tells at the end how often it failed in a way that was told', async () => {
+  await stage(
+    async ({ tell, notes, said, end }) => {
+      for (const path of ['1', '2', '3']) tell(path)
+      await expect.poll(() => said.length).toBe(3)
+      await end()
+      expect(notes).toMatchObject([
+        { message: 'it took more than 30 s' },
+        { path: null, message: 'it failed in the same way for 2 more pictures' },
+      ])
+    },
+    async () => 'it took more than 30 s',
   )
 })
 
@@ -142,7 +157,7 @@ it('waits for one command that hangs at the end of albumd, and not for each of t
       expect(said).toHaveLength(1)
       expect(notes).toMatchObject([
         { message: 'it took more than 0.2 s' },
-        { path: null, message: 'it was not run for 2 of the pictures: it hung' },
+        { path: null, message: 'it hung, so it was not run for 2 pictures' },
       ])
     },
     (_, stop) => runCommand('sleep 600', {}, stop, 200),

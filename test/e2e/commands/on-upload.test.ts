@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { startAlbumd, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples')
@@ -78,7 +78,9 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   for (const n of [4, 5]) stage.write(`${n}.png`, png(n, 2).bytes)
   const failing = await stage.here('sync')
   expect(failing.code).toBe(0)
-  expect(failing.err).toMatch(/^albumd: notify\.on_upload \([45]\.png\): it ended with 4: no such door\n$/)
+  expect(failing.err).toMatch(
+    /^albumd: notify\.on_upload \([45]\.png\): it ended with 4: no such door\nalbumd: notify\.on_upload: it failed in the same way for 1 more picture\n$/,
+  )
   expect((await stage.here('doctor')).out).toMatch(
     /^warn {2}on upload .*failed the last time it ran: it ended with 4: no such door\n.*Mend the command/m,
   )
@@ -89,6 +91,16 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   expect((await stage.status()).upload_command_failed).toContain('no such door')
   expect(await stage.here('put', 'pictures/6.png')).toMatchObject({ code: 0, err: '' })
   expect((await stage.status()).upload_command_failed).toBeNull()
+
+  // Other commands of albumd have the state while the command goes on.
+  stage.configure({ notify: { on_upload: 'touch begun; until [ -e go ]; do sleep 0.1; done; exit 3' } })
+  stage.write('7.png', png(7, 2).bytes)
+  const sync = startAlbumd(stage, ['sync'])
+  await expect.poll(() => existsSync(join(stage.home, 'begun'))).toBe(true)
+  expect(await stage.here('resume')).toMatchObject({ code: 0 })
+  writeFileSync(join(stage.home, 'go'), '')
+  expect(await sync.ended).toMatchObject({ code: 0 })
+  expect((await stage.status()).upload_command_failed).toBe('it ended with 3')
 })
 
 it.each(['screenshot-link', 'link-page'])('has an example %s whose config is right', example => {
