@@ -76,8 +76,8 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
 }
 
 /**
- * Records that the records are an older copy, or made anew. Images may have been uploaded or
- * deleted since the copy was made. Wishes to send pictures again are forgotten, because they may have been carried out since.
+ * Records that the records are an older copy, or made anew. Images may have been uploaded or deleted since the copy was
+ * made. Wishes to send pictures again are forgotten, because they may have been carried out since.
  */
 export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
   tx.meta.set('restored', true)

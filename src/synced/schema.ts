@@ -318,5 +318,11 @@ INSERT INTO meta (key, value)
   SELECT 'versions_since', CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE EXISTS (SELECT 1 FROM images);
 `
 
+/** How many of an album's unrecorded images no picture here accounts for. */
+const OTHERS_IMAGES = `
+ALTER TABLE contents ADD COLUMN others INTEGER NOT NULL DEFAULT 0;
+DELETE FROM meta WHERE key = 'others';
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
-export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES, VERSIONS]
+export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES, VERSIONS, OTHERS_IMAGES]

@@ -7,7 +7,6 @@ import type { HostFailure } from '../../remote/host.ts'
 import { albumName } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
-import { othersOf } from '../../sync/listing/index.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -246,10 +245,7 @@ function deletedMore({ meta }: Synced): Status['deleted_more'] {
 }
 
 function othersImages(synced: Synced): Status['others_images'] {
-  // Of an album that is gone or was made anew, the last look says nothing.
-  const others = othersOf(synced).filter(
-    ({ album }) => (album === null || synced.albums.byId(album)) && synced.contents.unrecorded(album) !== 0,
-  )
+  const others = synced.contents.others()
   const [first] = others
   if (!first) return null
   const images = others.reduce((sum, album) => sum + album.images, 0)

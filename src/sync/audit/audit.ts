@@ -8,14 +8,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import {
-  delivers,
-  noteOthers,
-  type Walk,
-  type WholeWalk,
-  walkEverything,
-  walkWhole,
-} from '../listing/index.ts'
+import { delivers, type Walk, type WholeWalk, walkEverything, walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { type AlbumComparison, type AuditStart, compareAlbum, recordsOf } from './audit-album.ts'
 import { albumsBelowMirrors, foreignAlbums } from './foreign-albums.ts'
@@ -87,7 +80,7 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
     await synced.commit(tx => {
       record(tx, album, compared)
-      if (compared.findings.every(isRecorded)) noteOthers(tx, album, 0)
+      if (compared.findings.every(isRecorded)) tx.contents.countOthers(0, album)
       if (others.ok) for (const finding of others.value) tx.audit.put(finding)
       tx.audit.done(album, clock.wall())
     })

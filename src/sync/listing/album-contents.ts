@@ -134,29 +134,15 @@ async function lookForOthers(
   folder: number,
   unrecorded: readonly ListedImage[],
 ): Promise<void> {
+  if (unrecorded.length === 0) return
   const row = album?.id ?? null
-  if (unrecorded.length === 0 && !othersOf(synced).some(known => known.album === row)) return
   const own = new Set(synced.files.ofFolder(folder).map(keyOf))
   const images = unrecorded.filter(image => image.name !== undefined && !own.has(keyOf(image))).length
-  const areFirst = await synced.commit(tx => {
-    const before = othersOf(tx)
-    noteOthers(tx, row, images)
-    return before.length === 0 && images > 0
-  })
+  const areFirst = images > 0 && synced.contents.others().length === 0
+  await synced.commit(tx => tx.contents.countOthers(images, row))
   if (!areFirst) return
   const found = { album: albumName(synced, row), images }
   tell({ event: 'others_images', ...found, message: because('others_images', { ...found, albums: 1 }) })
-}
-
-/** Records how many images in an album no picture here accounts for, as a look at this album has found. */
-export function noteOthers({ meta }: Pick<Tx, 'meta'>, album: number | null, images: number): void {
-  const others = othersOf({ meta }).filter(known => known.album !== album)
-  meta.set('others', images > 0 ? [...others, { album, images }] : others)
-}
-
-/** The albums in which images were found that no picture here accounts for. */
-export function othersOf({ meta }: Pick<Synced, 'meta'>): { album: number | null; images: number }[] {
-  return meta.get('others') ?? []
 }
 
 /**

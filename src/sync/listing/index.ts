@@ -2,8 +2,6 @@
 export {
   AlbumContents,
   namesAreKept,
-  noteOthers,
-  othersOf,
   recordAlbums,
   type UnrecordedImage,
   unrecordedIn,

@@ -85,9 +85,7 @@ export class Lanes {
     }
   }
 
-  /**
-   * Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know.
-   */
+  /** Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know. */
   async alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
     const gate = this.#kinds.get(kind) ?? new Gate(1)
     this.#kinds.set(kind, gate)

@@ -207,8 +207,7 @@ function keepingPromise(sent: Outcome<Sent>, { cdnUrl }: Credential): Outcome<Se
 /**
  * Rejects an answer whose id can't be this picture's. An id can't be this picture's when a record says that its image has
  * other bytes, or when the id was promised to an upload of other bytes. An example: a node answers twice on one connection,
- * so each later answer belongs to the picture before. `known`: the record of
- * this id.
+ * so each later answer belongs to the picture before. `known`: the record of this id.
  */
 function believed(
   { synced }: UploadRun,

@@ -140,11 +140,6 @@ const FACTS = {
   /** The address below which the host delivers images, as its listings name it (§4.4, listing/delivery.ts). */
   cdn_base: text,
   /**
-   * The albums whose last look found images that no picture here accounts for, and how many (listing/album-contents.ts). A
-   * null album is the host's root.
-   */
-  others: json<{ album: number | null; images: number }[]>(),
-  /**
    * The last deletion of an album with which the host deleted more than was recorded (deletions/send-delete.ts). The next
    * audit that comes to its end removes this fact.
    */

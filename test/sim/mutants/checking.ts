@@ -106,8 +106,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/audit/audit.ts',
-        find: "  walkWhole,\n} from '../listing/index.ts'",
-        replace: "} from '../listing/index.ts'\nimport { walkAlbum as walkWhole } from '../listing/walk.ts'",
+        find: ", walkWhole } from '../listing/index.ts'",
+        replace: " } from '../listing/index.ts'\nimport { walkAlbum as walkWhole } from '../listing/walk.ts'",
       },
       {
         file: 'sync/audit/audit.ts',

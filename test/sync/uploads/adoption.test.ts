@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
-import { AlbumContents, othersOf } from '../../../src/sync/listing/album-contents.ts'
+import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { verifyLinks } from '../../../src/sync/uploads/adoption.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
@@ -121,7 +121,7 @@ describe('a new state against a host that holds the pictures', () => {
     expect(
       order.slice(order.indexOf('others_images')).filter(event => event === 'picture_uploaded'),
     ).toHaveLength(1)
-    const others = () => othersOf(synced).map(({ images }) => images)
+    const others = () => synced.contents.others().map(({ images }) => images)
     expect(others()).toEqual([2])
     // The next process finds one that it has a picture for by now, and says nothing again.
     workshop.write('other.png', green)
@@ -140,7 +140,7 @@ describe('a new state against a host that holds the pictures', () => {
     // Only an album that gets a picture is looked at.
     workshop.write('new.png', png(9, 9).bytes)
     const { synced, parts } = await afresh(workshop)
-    const others = () => othersOf(synced).map(({ images }) => images)
+    const others = () => synced.contents.others().map(({ images }) => images)
     expect(others()).toEqual([2])
     // A look at an album without such images says nothing of the others.
     for (const path of ['trip/new.png', 'tour/new.png']) workshop.write(path, png(9, 9).bytes)
