@@ -321,8 +321,7 @@ export const WORDS = {
   grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
   host_refused:
     'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
-  image_held: ({ of, held }: OfImage & { held: 'held' | 'unproved' }) =>
-    `${IMAGES[of]} is held, because ${held === 'held' ? 'too many were to be deleted at once' : 'it is only linked and its bytes could not be compared'}`,
+  image_held: '{of:image} is held, because {held:held}',
   image_stays: '{of:image} stays: {why:reason}',
   but_stays: 'but {why:reason}',
   doubt_elsewhere: 'but nothing is deleted while a folder is in doubt: {why:reason}',
@@ -348,9 +347,8 @@ export const WORDS = {
   bring_back: 'to bring the folder back as it was',
   end_grace: 'to end the grace at once',
   keep_image: 'to keep {of:image} for good',
-  approve_folder: ({ images }: AtPath & { images: number }) =>
-    `to let ${allWaiting(images)} be deleted without a grace`,
-  keep_folder: ({ images }: AtPath & { images: number }) => `to keep ${allWaiting(images)} for good`,
+  approve_folder: 'to let {images:waiting} be deleted without a grace',
+  keep_folder: 'to keep {images:waiting} for good',
 
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
@@ -362,7 +360,8 @@ export const WORDS = {
   backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
     const rest = pictures - today
     const begins = nextDay === null ? "once the host's next day begins" : `after ${localTime(nextDay)}`
-    const daily = rest > perDay ? ` at ${inDigits(perDay)} a day${keptOf(kept)}` : ''
+    const reserve = kept > 0 ? ` (quota.reserve keeps ${inDigits(kept)} for new ones)` : ''
+    const daily = rest > perDay ? ` at ${inDigits(perDay)} a day${reserve}` : ''
     const now = `about ${spanInWords(ms)} of sending`
     if (rest === 0) return `${count(pictures, 'picture')}: ${now}`
     if (today === 0) return `${count(pictures, 'picture')}: ${begins}${daily}`
@@ -436,7 +435,8 @@ const sysctl = (key: string, value: number) =>
 
 /**
  * How many pictures wait, and how many of them can be sent `today`, which takes `ms` milliseconds. `nextDay`: ISO 8601; null:
- * not known. `perDay`: how many can be sent on each day that follows, `kept`: how many further uploads a day `quota.reserve` keeps for new pictures.
+ * not known. `perDay`: how many can be sent on each day that follows, `kept`: how many further uploads a day `quota.reserve`
+ * keeps for new pictures.
  */
 interface BacklogFacts {
   pictures: number
@@ -445,33 +445,6 @@ interface BacklogFacts {
   nextDay: string | null
   perDay: number
   kept: number
-}
-
-function keptOf(kept: number): string {
-  return kept > 0 ? ` (quota.reserve keeps ${inDigits(kept)} for new ones)` : ''
-}
-
-/**
- * Which image is meant: the picture's image, the image of its older version, or the first waiting image of a folder that is
- * gone.
- */
-export interface OfImage {
-  of: 'image' | 'older' | 'first'
-}
-
-/** `path`: absolute. */
-interface AtPath {
-  path: string
-}
-
-export const IMAGES: Record<OfImage['of'], string> = {
-  image: 'the image',
-  older: 'the image of the older version',
-  first: 'the first of the waiting images',
-}
-
-function allWaiting(images: number): string {
-  return images === 1 ? 'the waiting image' : `all ${inDigits(images)} waiting images`
 }
 
 /** How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted. */

@@ -1,6 +1,6 @@
-import { COMMANDS, IMAGES, MORE, type OfImage, WORDS } from './reason-words.ts'
+import { COMMANDS, MORE, WORDS } from './reason-words.ts'
 import { CONNECTION_ERRORS, certificateFault, readRemedy } from './system-errors.ts'
-import { localTime, shellWord, spanInWords } from './text.ts'
+import { inDigits, localTime, shellWord, spanInWords } from './text.ts'
 
 const OF_ENDPOINT: Readonly<Record<string, string>> = {
   upload: 'uploads',
@@ -50,6 +50,14 @@ export function machineInWords(state: string, rates: Partial<Record<string, numb
 /** Reasons that end by themselves within moments, so nobody has to do anything. */
 const PASSING = ['ignore_file_vanished', 'scan_ended', 'root_moved'] as const satisfies readonly ReasonCode[]
 
+/** Of a folder that is gone, `first` is the first of its images that wait. */
+const IMAGES = {
+  image: 'the image',
+  older: 'the image of the older version',
+  first: 'the first of the waiting images',
+}
+export type ImageName = keyof typeof IMAGES
+
 /** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
 const KINDS = {
   /** A fact that is itself a reason. */
@@ -76,7 +84,13 @@ const KINDS = {
   /** An ignore rule and where it stands. `file`: the ignore file; null: the config. */
   rule: ({ pattern, file, line }: { pattern: string; file: string | null; line: number }) =>
     `${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
-  image: (of: OfImage['of']) => IMAGES[of],
+  image: (of: ImageName) => IMAGES[of],
+  held: (state: 'held' | 'unproved') =>
+    state === 'held'
+      ? 'too many were to be deleted at once'
+      : 'it is only linked and its bytes could not be compared',
+  waiting: (images: number) =>
+    images === 1 ? 'the waiting image' : `all ${inDigits(images)} waiting images`,
   /** Whether a next try is known to come. Its time follows the text. */
   again: (isTried: boolean) => (isTried ? '; albumd tries again' : ''),
   mirrors: (all: readonly { folder: string }[]) =>

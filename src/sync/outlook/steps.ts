@@ -6,8 +6,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import type { OfImage } from '../../words/reason-words.ts'
-import { because, codeOf, ofWholeHost, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, type ImageName, ofWholeHost, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Claims } from '../claims.ts'
 import { lostAt, runningTime } from '../clock.ts'
@@ -192,7 +191,7 @@ export function deletionSteps(
   context: MirrorContext,
   entry: EscrowRow,
   path: string,
-  of: OfImage['of'] = imageOf(entry),
+  of: ImageName = imageOf(entry),
 ): Step[] {
   const { synced, hold } = context
   const { mirror } = entry
@@ -227,7 +226,7 @@ export function waitsForPerson({ state }: EscrowRow): boolean {
 export function deletionWaits(
   context: DeletionContext & { areMany(): boolean },
   entry: EscrowRow,
-  of: OfImage['of'] = imageOf(entry),
+  of: ImageName = imageOf(entry),
 ): Step[] {
   const { synced } = context
   const { state } = entry
@@ -282,7 +281,7 @@ function personStarts(context: DeletionContext, entry: EscrowRow): Step | null {
 }
 
 /** The step of an image that waits for the end of its grace, or for another try after the host refused its deletion. */
-function graceStep(context: DeletionContext, entry: EscrowRow, of: OfImage['of']): Step {
+function graceStep(context: DeletionContext, entry: EscrowRow, of: ImageName): Step {
   const { synced, now } = context
   const running = runningTime(synced, context)
   if (isGraceOver(entry, running)) return step(because('goes_next', { of }), timePasses(context) ? now : null)
