@@ -34,6 +34,8 @@ export interface PassRequest {
   task?: PassTask | undefined
   /** Absolute paths. Only pictures at and below them are sent or deleted. Without this field, all are. */
   named?: ReadonlySet<string> | undefined
+  /** Whether the key is another one than was used before. Without this field, it is not. */
+  isKeyNew?: boolean
 }
 
 /** A pass under way: its request, and what its steps leave for later steps. */

@@ -25,7 +25,7 @@ import type { Bus, Sending } from '../events.ts'
 import { recordMachines } from '../report/machines.ts'
 import { allowanceOf } from '../report/quota-status.ts'
 import { blocksBefore, noteWait, waitsBefore } from '../state/last-process.ts'
-import { hostOfOwnAccount } from '../state/own-account.ts'
+import { hostOfOwnAccount, isNewKey } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
 import { type Access, openRemote } from './remote.ts'
@@ -171,6 +171,7 @@ export function openEngine(
         scopeOf,
         task,
         named,
+        isKeyNew: isNewKey(state.synced, access.apiKey),
       })
     } catch (error) {
       // Ends the other uploads and requests of the pass, which may still be under way.

@@ -85,14 +85,15 @@ async function checkAndRecord(
   return doubt
 }
 
+/** Whether the records know another key than this one. */
+export function isNewKey(synced: Synced, apiKey: string): boolean {
+  // A state with no recorded key belongs to the key with which it is opened first.
+  return synced.meta.get('key_mark') !== null && !isRecordedKey(synced, apiKey)
+}
+
 /** Whether the records know another key than this one, and have images by which to check the account. */
 export function isOtherKey(synced: Synced, apiKey: string): boolean {
-  // A state with no recorded key belongs to the key with which it is opened first.
-  return (
-    synced.meta.get('key_mark') !== null &&
-    !isRecordedKey(synced, apiKey) &&
-    synced.images.fullestAlbums(1).length > 0
-  )
+  return isNewKey(synced, apiKey) && synced.images.fullestAlbums(1).length > 0
 }
 
 /** Checks whether a key's account shows recorded images. Records nothing. */

@@ -13,14 +13,12 @@ import type { Allowance } from './quota-state.ts'
 const HOUR_MS = 3_600_000
 
 /** At the start of a pass: lets requests be tried again when the host's refusal is old enough. */
-export async function reviewAccount(
-  context: EngineContext,
-  { task, stopped, interruption }: Pass,
-): Promise<void> {
+export async function reviewAccount(context: EngineContext, pass: Pass): Promise<void> {
+  const { task, stopped } = pass
   await noticePlan(context)
   if (task === 'look') return
   unblockEndpoints(context)
-  const failure = await tryKey(context, interruption.cut)
+  const failure = await tryKey(context, pass)
   if (failure) {
     stopped.push(failure)
     context.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
@@ -29,14 +27,18 @@ export async function reviewAccount(
 }
 
 /**
- * Asks the host with a key that it refused before, once the key may be tried again. Otherwise a key that a person has
- * corrected would count as refused until something else is asked.
+ * Asks the host with a new key, and with a key that it refused before, once the key may be tried again. Otherwise nobody
+ * would know whether the host accepts the key until something else is asked.
  */
-async function tryKey({ host }: EngineContext, cut: AbortSignal): Promise<HostFailure | null> {
+async function tryKey(
+  { host }: EngineContext,
+  { isKeyNew = false, interruption }: Pass,
+): Promise<HostFailure | null> {
   const isRefused = (blocks: readonly Block[]) => blocks.some(({ remedy }) => remedy === 'key')
-  if (isRefused(host.blocks()) || !isRefused(host.blocks('untried'))) return null
-  const page = await host.list(null, 1, cut)
-  return page.ok ? null : page.failure
+  if (isRefused(host.blocks()) || !(isKeyNew || isRefused(host.blocks('untried')))) return null
+  const page = await host.list(null, 1, interruption.cut)
+  // With a plan that lists nothing, the host accepts the key all the same.
+  return page.ok || page.failure.remedy === 'plan' ? null : page.failure
 }
 
 /**

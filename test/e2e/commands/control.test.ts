@@ -248,6 +248,15 @@ describe('SIGHUP', () => {
     writeFileSync(file, key)
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect(await stage.status()).toMatchObject({ key_refused: null })
+    // Nothing is to be done, and the host is asked all the same.
+    const blocks = async () => (await stage.status()).blocks
+    writeFileSync(file, 'wrong-key-abcdef')
+    daemon.kill('SIGHUP')
+    await expect.poll(blocks).toMatchObject([{ code: 'INVALID_API_KEY' }])
+    expect(await daemon.told('uploads_stopped', 2)).toMatchObject({ code: 'INVALID_API_KEY' })
+    writeFileSync(file, key)
+    daemon.kill('SIGHUP')
+    await expect.poll(blocks).toEqual([])
     expect(await daemon.stop()).toBe(0)
   })
 })

@@ -255,7 +255,6 @@ describe('doctor', () => {
 
   it('is not all well beside a running daemon that has not asked the host with its key', async () => {
     const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
-    writeFileSync(join(stage.home, 'api-key'), 'wrong-key-0123456789')
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     const { of } = await doctor(stage)
@@ -268,6 +267,7 @@ describe('doctor', () => {
       expect.stringMatching(/^warn albumd is running and does not tell what/),
     ])
     expect(silent.of('endpoint')[0]).toMatch(/^pass list .*does not tell whether it has asked for it/)
+    writeFileSync(join(stage.home, 'api-key'), 'wrong-key-0123456789')
     await stage.here('audit')
     expect(await doctor(stage)).toMatchObject({ code: 5 })
     expect(await daemon.stop()).toBe(0)

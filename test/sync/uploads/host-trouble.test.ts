@@ -386,6 +386,24 @@ describe('trouble at the host', () => {
     await workshop.pass()
     expect(workshop.synced.account.blocks()).toEqual([])
   })
+
+  it('of a plan that lists nothing holds up no upload while a key is tried that was refused', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('red.png', red)
+    const block: Block = {
+      endpoint: 'list',
+      remedy: 'key',
+      code: 'INVALID_API_KEY',
+      message: said('no'),
+      since: 0,
+    }
+    const host = hostWith(workshop.host, {
+      blocks: untried => (untried ? [block] : []),
+      list: async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list'),
+    })
+    expect(await workshop.pass({ host })).toEqual({ stopped: [] })
+    expect(summary(workshop)).toMatchObject({ synced: 1 })
+  })
 })
 
 const HOUR_MS = 3_600_000
