@@ -20,6 +20,8 @@ export function lost(tx: Tx, image: ImageRow, now: number): void {
 /** The image has other bytes than the file that was linked to it, so it is not this file's image. */
 export function refuted(tx: Tx, image: ImageRow, now: number): void {
   tx.refuted.put(image.remote_id, image.hash)
+  // The record of a picture that is gone goes too. So the history keeps why an image of its name stays.
+  tx.history.ofImage(image.id, { at: now, event: 'kept', detail: because('bytes_differ') })
   unrecord(tx, image, now, because('image_refuted'), false)
 }
 

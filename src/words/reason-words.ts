@@ -162,7 +162,7 @@ export const WORDS = {
   not_in_its_album:
     "perhaps somebody else's image of equal bytes, because the recorded album does not list it",
   album_not_listed: "the album can't be looked at: {why:reason}",
-  bytes_differ: "somebody else's image: its bytes are those of another picture",
+  bytes_differ: 'an image of this name stays on the host, because its bytes are those of another picture',
   bytes_not_compared: "linked by name alone, and the bytes can't be compared: {why:reason}",
   address_not_known: 'no upload has shown yet how delivery addresses look',
   address_answered: 'the delivery address answered {status}',

@@ -3,6 +3,8 @@ import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
+import { putImage, remoteAlbum } from '../../sync/album-stage.ts'
+import { green, red } from '../../sync/workshop.ts'
 import { asked, events } from './asked.ts'
 
 describe('why, of a picture', () => {
@@ -53,6 +55,26 @@ describe('why, of a picture', () => {
     rmSync(join(at.pictures, 'two.png'))
     await at.pass()
     expect(at.why('two.png').reason).toContain('the image was deleted: gone from the disk')
+  })
+
+  it('tells why an image of its name stays on the host when the picture is gone', async () => {
+    const at = await asked()
+    const album = await remoteAlbum(at.host, 'Photos', null)
+    await putImage(at.host, album, 'other.png', { ...png(3, 2), bytes: green })
+    at.write('other.png', red)
+    await at.pass()
+    // The address of an own upload shows where linked images can be fetched.
+    at.write('first.png', png(9, 9).bytes)
+    await at.pass()
+    at.remove('other.png')
+    await at.pass()
+    const told = at.why('other.png')
+    expect(told).toMatchObject({
+      state: 'absent',
+      reason:
+        'not there any more: an image of this name stays on the host, because its bytes are those of another picture',
+    })
+    expect(events(told)).toEqual(['found', 'linked', 'gone', 'kept'])
   })
 
   it('notes that the bytes are unchanged under a new modification time, and does not note a touch', async () => {
