@@ -107,7 +107,9 @@ export class Loop {
     this.#lookAtEverything()
     try {
       // Otherwise each folder would be scanned a second time, because its watch began after its scan.
-      await Promise.all([...this.#watchers.values()].map(({ begun }) => begun))
+      const begun = new AbortController()
+      void Promise.all([...this.#watchers.values()].map(watcher => watcher.begun)).then(() => begun.abort())
+      await clock.sleep(WATCH_FIRST_MS, AbortSignal.any([stop, begun.signal]))
       while (!stop.aborted) {
         bus.alive()
         await queue.carryOut()
@@ -233,6 +235,8 @@ export class Loop {
  * due.
  */
 const JUMP_MS = 30_000
+/** The first scan waits so long for the watches at the most: on a slow disk they take minutes. */
+const WATCH_FIRST_MS = 3000
 /** The shortest time that uploads, or deletions, go on before they pause for something else. */
 const LEAST_MS = 5000
 /** The events of deletions, whether done or refused. */
