@@ -6,7 +6,7 @@ import type { Clock } from '../../protocol/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
 import { folderAbove, isAtOrBelow, isBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { inWords } from '../../words/reasons.ts'
+import { codeOf, inWords, type ReasonCode } from '../../words/reasons.ts'
 import { Bell } from '../bell.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
@@ -197,18 +197,25 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   }
 }
 
+/** The doubts about a folder that is there and lacks pictures. Pictures that are put back into the folder end the doubt. */
+const LACKING: ReadonlySet<string> = new Set(['FOLDER_EMPTIED', 'FOLDER_OLDER'])
+/** The same doubts about a disk that is mounted at the folder. */
+const LACKING_DISK: ReadonlySet<string> = new Set<ReasonCode>(['folder_remounted', 'folder_mounted_over'])
+
 /**
- * The folders to watch: the root, and those that are not in doubt. A folder in doubt may be another folder when it comes
- * back, for example by a mount, which makes no event. The root is always watched, so that albumd notices when a root comes
- * back. An emptied folder is watched, because pictures that are put back into it end the doubt.
+ * The folders to watch: the root, those that are not in doubt, and those into which pictures may be put back, for example by
+ * `albumd restore`. Another folder in doubt may be another folder when it comes back, for example by a mount, which makes no
+ * event. The root is always watched, so that albumd notices when a root comes back.
  */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
   if (!row) return new Set([''])
   const doubts = synced.folders.unknown(row.id)
   const isBelowDoubt = (path: string) => doubts.some(doubt => isBelow(path, doubt.path))
-  const emptied = doubts.filter(({ code }) => code === 'FOLDER_EMPTIED').map(({ path }) => path)
-  const there = ['', ...synced.folders.certain(row.id), ...emptied]
+  const lacking = doubts.filter(
+    ({ code, unknown }) => (code !== null && LACKING.has(code)) || LACKING_DISK.has(codeOf(unknown)),
+  )
+  const there = ['', ...synced.folders.certain(row.id), ...lacking.map(({ path }) => path)]
   return new Set(there.filter(path => doubts.length === 0 || !isBelowDoubt(path)))
 }
 
