@@ -2,8 +2,10 @@ import {
   type BigIntStats,
   chmodSync,
   closeSync,
+  constants,
   fchownSync,
   fstatSync,
+  lstatSync,
   openSync,
   renameSync,
   rmSync,
@@ -30,6 +32,7 @@ export function makePrivate(file: string): void {
     closeSync(makeFile(file))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    giveToUser(file)
   }
   if (!isOpenToOthers(file)) return
   try {
@@ -56,6 +59,23 @@ function makeFile(file: string): number {
     fchownSync(made, uid, gid)
   }
   return made
+}
+
+/**
+ * What root has put into the state of another user, such as a backup, is given to that user. A file with a second name may
+ * be another file of root's, so the file stays root's. The file is opened once at most, because it is root's no more then.
+ */
+function giveToUser(file: string): void {
+  if (process.geteuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(file))
+  if (uid === 0 || lstatSync(file).uid !== 0) return
+  const there = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const { uid: owner, nlink } = fstatSync(there)
+    if (owner === 0 && nlink === 1) fchownSync(there, uid, gid)
+  } finally {
+    closeSync(there)
+  }
 }
 
 function isOpenToOthers(file: string): boolean {

@@ -1,4 +1,4 @@
-import { chownSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makePrivate, replaceFile } from '../../src/synced/private-file.ts'
@@ -23,6 +23,13 @@ it.skipIf(process.getuid?.() !== 0 && !process.env.CI)(
       expect(statSync(file)).toMatchObject({ uid: NOBODY, gid: NOBODY, mode: 0o100600 })
     expect(statSync(elsewhere)).toMatchObject({ uid: 0, size: 9 })
     expect(readFileSync(witness, 'utf8')).toBe('by root')
+    // A backup that root has put back. What has another name elsewhere stays root's.
+    const [backup, log] = [join(folder, 'put-back.db'), join(folder, 'put-back.db-wal')]
+    writeFileSync(backup, 'copied')
+    linkSync(elsewhere, log)
+    for (const file of [backup, log]) makePrivate(file)
+    expect(statSync(backup)).toMatchObject({ uid: NOBODY, gid: NOBODY, mode: 0o100600 })
+    expect(statSync(log).uid).toBe(0)
     await asNobody(() => replaceFile(witness, 'by its user'))
     expect(readFileSync(witness, 'utf8')).toBe('by its user')
   },
