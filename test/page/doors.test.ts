@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { startDaemon } from '../e2e/stage/process.ts'
+import { daemonHere } from '../e2e/stage/process.ts'
 import { NOBODY } from '../nobody.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
 
@@ -45,7 +45,7 @@ async function tokenOf({ port }: PageStage): Promise<string> {
 it('other sites get nothing: by no other name, in no frame, with no form, whatever token they have', async () => {
   const stage = await setPageStage()
   const { port } = stage
-  const daemon = await stage.run()
+  const daemon = await stage.run(daemonHere)
   for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '127.0.0.1.nip.io'])
     expect(await ask({ port, headers: { host } })).toMatchObject({ status: 421 })
   for (const host of ['127.0.0.1@evil.example', '127.0.0.1/x'])
@@ -129,7 +129,7 @@ it.skipIf(!isRoot && !process.env.CI)(
   'another user of this machine sees nothing without the key, which he can not read',
   async () => {
     const stage = await setPageStage()
-    const daemon = await stage.run()
+    const daemon = await stage.run(daemonHere)
     const file = join(stage.home, 'state/page.key')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const key = readFileSync(file, 'utf8').trim()
@@ -158,11 +158,11 @@ it.skipIf(!isRoot && !process.env.CI)(
 
 it('its socket is for its user alone, and there without an address; what has the port is named, and backups go on', async () => {
   const first = await setPageStage()
-  const daemon = await first.run()
+  const daemon = await first.run(daemonHere)
   expect(statSync(first.socket).mode & 0o777).toBe(0o600)
   const second = await setPageStage({ config: { status_page: { listen: `127.0.0.1:${first.port}` } } })
   second.write('red.svg', '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"/>')
-  const other = startDaemon(second)
+  const other = await daemonHere(second)
   await other.told('picture_uploaded')
   const warned = other.events().filter(({ event }) => event === 'warning')
   expect(warned).toMatchObject([
@@ -173,7 +173,7 @@ it('its socket is for its user alone, and there without an address; what has the
     .poll(async () => (await second.json('status')).page, { timeout: 60_000 })
     .toMatchObject({ url: null, why: expect.stringContaining('is taken') })
   await expect
-    .poll(async () => (await second.albumd('status', '-c', second.config)).out, { timeout: 60_000 })
+    .poll(async () => (await second.here('status', '-c', second.config)).out, { timeout: 60_000 })
     .toContain('is taken by another program')
   const page = await ask({ socketPath: second.socket, headers: { host: 'photos.example.com' } })
   expect(page).toMatchObject({ status: 200, text: expect.stringContaining('red.svg') })

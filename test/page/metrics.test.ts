@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { readConfig } from '../../src/cli/read-config.ts'
 import { CommandQueue } from '../../src/daemon/commands/queue.ts'
 import { readAlerts } from '../../src/page/facts.ts'
+import { daemonHere } from '../e2e/stage/process.ts'
 import { oneDay, setStage } from '../e2e/stage/stage.ts'
 import { png } from '../pictures.ts'
 import { ask, type PageStage, setPageStage } from './page-stage.ts'
@@ -39,7 +40,7 @@ it('metrics tell what was done and what is left; health turns when something nee
   const stage = await setPageStage({ config: { deletions: { grace: '0', hold_above: '1%', hold_min: 0 } } })
   const pictures = [0, 1, 2].map(n => png(4 + n, 4, n).bytes)
   for (const [n, bytes] of pictures.entries()) stage.write(`${n}.png`, bytes)
-  const daemon = await stage.run()
+  const daemon = await stage.run(daemonHere)
   await daemon.told('picture_uploaded', 3)
   await expect
     .poll(() => ask({ port: stage.port, path: '/healthz' }))
@@ -85,7 +86,7 @@ it('metrics tell what was done and what is left; health turns when something nee
   expect(ill.get(`albumd_oldest_unsynced_seconds{${mirror}}`)).toBeGreaterThan(0)
   expect(ill.get('albumd_failures{code="NOT_A_PICTURE"}')).toBe(1)
 
-  await stage.albumd('accept', 'prose.png')
+  await stage.here('accept', 'prose.png')
   const { text } = await ask({ port: stage.port, path: '/healthz' })
   expect(text).toMatch(/^HELD: .*\n$/)
   const accepted = await metricsOf(stage)
@@ -93,7 +94,7 @@ it('metrics tell what was done and what is left; health turns when something nee
   expect(accepted.get(`albumd_oldest_unsynced_seconds{${mirror}}`)).toBe(0)
   expect(accepted.has('albumd_failures{code="NOT_A_PICTURE"}')).toBe(false)
 
-  await stage.albumd('deletions', 'discard')
+  await stage.here('deletions', 'discard')
   await expect
     .poll(() => ask({ port: stage.port, path: '/healthz' }), { timeout: 60_000, interval: 1000 })
     .toMatchObject({ status: 200, text: 'ok\n' })

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import { type DaemonProcess, startDaemon } from '../e2e/stage/process.ts'
 import { type Stage, type StageOptions, setStage } from '../e2e/stage/stage.ts'
 
@@ -11,8 +11,8 @@ export interface PageStage extends Stage {
   url: string
   port: number
   socket: string
-  /** Starts the daemon, and waits for its page. */
-  run(): Promise<DaemonProcess>
+  /** Starts the daemon, and waits for its page. It is a process of its own where nothing else is said. */
+  run(start?: (stage: Stage) => DaemonProcess | Promise<DaemonProcess>): Promise<DaemonProcess>
 }
 
 export interface Answer {
@@ -41,9 +41,8 @@ export async function setPageStage(options: StageOptions = {}): Promise<PageStag
     url: `http://127.0.0.1:${port}/`,
     port,
     socket,
-    async run() {
-      const daemon = startDaemon(stage)
-      onTestFinished(() => void daemon.kill('SIGKILL'))
+    async run(start = startDaemon) {
+      const daemon = await start(stage)
       await expect.poll(() => isThere(port), { timeout: 120_000 }).toBe(true)
       return daemon
     },

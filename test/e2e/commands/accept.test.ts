@@ -2,7 +2,7 @@ import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
 /** A mirror with one picture that is on the host, and one that is broken. */
@@ -117,7 +117,7 @@ it('a name that is not UTF-8 can be accepted, and a folder in doubt can not', as
 
 it('a daemon accepts too; what is not failed, and a line that says nothing or two things, is refused', async () => {
   const stage = await withBroken()
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   expect(await stage.here('accept', 'a/broken.png')).toMatchObject({ code: 0 })
   expect(await stage.here('accept', 'a/good.png')).toMatchObject({

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere, startDaemon } from '../stage/process.ts'
 import { type Stage, setStage, sha256 } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -21,7 +21,7 @@ const green = png(3, 2, 20).bytes
 async function mirroring() {
   const stage = await setStage()
   stage.write('red.png', red)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('picture_uploaded')
   return { stage, daemon }
 }
@@ -52,7 +52,7 @@ describe('beside a running daemon', () => {
 
   it('shows what its pass does while it does it', async () => {
     const stage = await setStage({ config: { watch: { poll: '1d' } } })
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     stage.write('red.png', red)
     const { code, out } = await stage.here('sync')
@@ -83,7 +83,7 @@ describe('beside a running daemon', () => {
   it('deletions are let go and kept', async () => {
     const stage = await setStage({ config: { deletions: { grace: '0', hold_above: '1%', hold_min: 0 } } })
     for (let n = 0; n < 3; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('picture_uploaded', 3)
     rmSync(join(stage.pictures, '0.png'))
     rmSync(join(stage.pictures, '1.png'))
@@ -137,7 +137,7 @@ describe('beside a running daemon', () => {
     await killed.ended
     expect(statSync(socket).isSocket()).toBe(true)
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     await stage.here('sync')
     expect(daemon.events()).toContainEqual(expect.objectContaining({ event: 'asked_for', what: 'sync' }))
@@ -152,7 +152,7 @@ describe('SIGHUP', () => {
     stage.configure({
       host: { base_url: stage.baseUrl, api_key_file: 'api-key', requests_per_second: { upload: 2 } },
     })
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('picture_uploaded', 2)
     stage.configure({ mirrors: [{ folder: 'pictures', albums: 'Photos' }] })
     daemon.kill('SIGHUP')
@@ -224,7 +224,7 @@ describe('SIGHUP', () => {
     const file = join(stage.home, 'api-key')
     const key = readFileSync(file)
     writeFileSync(file, 'wrong-key-abcdef')
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('uploads_stopped')
     expect(await stage.here('sync')).toMatchObject({ code: 5 })
     writeFileSync(file, key)
@@ -245,7 +245,7 @@ describe('SIGHUP', () => {
     expect((await stage.here('status')).out).toContain(
       `key     it goes on with the one from before: ${why}\n`,
     )
-    writeFileSync(file, key)
+    writeFileSync(file, key, { mode: 0o600 })
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect(await stage.status()).toMatchObject({ key_refused: null })
     // Nothing is to be done, and the host is asked all the same.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { startEditProxy } from '../stage/edit-proxy.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
 const hold = { deletions: { hold_above: '25%', hold_min: 1 } }
@@ -46,7 +46,7 @@ it('held deletions are listed with what would go, and go when they are approved'
     held_deletions: 2,
     will_be_held: false,
   })
-  const { out } = await stage.albumd('status')
+  const { out } = await stage.here('status')
   expect(out).toContain('on the host, 1 to delete as approved, 2 held\n')
   expect(out).not.toContain('will be held')
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
@@ -98,7 +98,7 @@ it('a picture that goes missing and one that moved are told in the log, and when
     pictures: { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes },
     config: { deletions: { grace: '1s' } },
   })
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   expect(daemon.events()[0]).toMatchObject({ event: 'started', config: stage.config, page: 'off' })
   mkdirSync(join(stage.pictures, 'b'))
@@ -112,20 +112,20 @@ it('a picture that goes missing and one that moved are told in the log, and when
   await daemon.told('picture_gone', 2)
   const [{ since, goes_at }] = (await stage.json('deletions', 'list')).deletions
   expect(Math.abs(Date.parse(goes_at) - Date.parse(since) - 3_600_000)).toBeLessThan(100)
-  await stage.albumd('pause')
-  const { out: paused } = await stage.albumd('deletions', 'list')
+  await stage.here('pause')
+  const { out: paused } = await stage.here('deletions', 'list')
   expect(paused).toMatch(
     /1 image:\n {2}next {4}the image is deleted once the grace has ended, when .* more\n/,
   )
   expect(paused).toContain('albumd is paused, and nothing is sent or deleted; to go on: albumd resume\n')
-  await stage.albumd('resume')
-  expect((await stage.sync('--dry-run')).out).toMatch(
+  await stage.here('resume')
+  expect((await stage.here('sync', '--dry-run')).out).toMatch(
     /^wait a\/1\.png \(the image is deleted once the grace/m,
   )
   renameSync(join(stage.pictures, 'b/0.png'), join(stage.pictures, 'b/2.png'))
   await daemon.told('picture_uploaded', 2)
   await daemon.told('picture_gone', 3)
-  expect(await stage.albumd('url', 'b/0.png')).toMatchObject({
+  expect(await stage.here('url', 'b/0.png')).toMatchObject({
     code: 3,
     err: expect.stringContaining('b/0.png was moved to b/2.png, and its old address ends'),
   })
@@ -153,7 +153,7 @@ it('foretells that so many deletions will be held, while uploads come before the
   for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
   // 3 MB that no line compresses.
   stage.write('large.png', png(2000, 1500, 5).bytes)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   expect((await stage.status()).mirrors[0]).toMatchObject({
     pending_deletions: 3,
@@ -170,7 +170,7 @@ it('does not foretell that deletions of pictures that moved will be held', async
     pictures: Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
     config: { deletions: { ...hold.deletions, grace: '1h' } },
   })
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   await expect
@@ -181,7 +181,7 @@ it('does not foretell that deletions of pictures that moved will be held', async
 
 it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
   const stage = await withHeld()
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   const { out } = await stage.here('deletions', 'approve', 'a/1.png')
   expect(out).toContain('to be deleted by the running albumd')
@@ -237,7 +237,7 @@ it('status names the root when all of its pictures are gone at once', async () =
   await stage.pass()
   for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
   await stage.pass()
-  const { out } = await stage.albumd('status')
+  const { out } = await stage.here('status')
   expect(out).toContain(`doubt   ${stage.pictures}: All 20 pictures are gone at once`)
 })
 
@@ -262,13 +262,13 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(refusals).toBeGreaterThan(first)
   refused.clear()
-  const retried = await stage.albumd('retry', 'a/0.png')
+  const retried = await stage.here('retry', 'a/0.png')
   expect(retried).toMatchObject({ code: 0, err: '' })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
 
   // What the daemon has in its grace waits for that.
   configure('10m')
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   rmSync(join(stage.pictures, 'a/1.png'))
   await expect.poll(async () => (await stage.status()).mirrors[0].pending_deletions).toBe(1)
@@ -278,7 +278,7 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   const before = await listed()
   expect(before).toMatchObject([{ goes_at: null, next: [{ code: 'grace_runs' }, { code: 'run_daemon' }] }])
   expect(await listed()).toEqual(before)
-  expect((await stage.albumd('deletions', 'list')).out).toMatch(
+  expect((await stage.here('deletions', 'list')).out).toMatch(
     /1 image:\n.*when albumd has run for about 10 min more\n.*to start it: albumd run\n/,
   )
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
@@ -300,7 +300,7 @@ it('what a sync found gone and could not delete gets the grace of the daemon', a
     { goes_at: null, next: [{ code: 'goes_next' }, { code: 'key_refused' }, { code: 'goes_by_sync' }] },
   ])
   writeFileSync(key, stage.key)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   // The key counts as refused until the end of the pass.
   const leftMs = async () => {
@@ -315,7 +315,7 @@ it('what a sync found gone and could not delete gets the grace of the daemon', a
 it('deletions in their grace are listed with when they go, and each can be discarded, or approved to go at once', async () => {
   const stage = await setStage({ config: { deletions: { grace: '10m' } } })
   for (const n of [0, 1, 2, 3]) stage.write(`a/${n}.png`, png(2 + n, 2).bytes)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('picture_uploaded', 4)
   const before = await stage.listing()
   for (const n of [0, 1]) rmSync(join(stage.pictures, `a/${n}.png`))

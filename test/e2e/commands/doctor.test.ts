@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { exitCodeOf, findingsOf } from '../../../src/cli/commands/doctor.ts'
 import type { Finding } from '../../../src/daemon/doctor/finding.ts'
 import { png } from '../../pictures.ts'
-import { startAlbumd, startDaemon } from '../stage/process.ts'
+import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
 interface Seen {
@@ -232,7 +232,7 @@ describe('doctor', () => {
     onTestFinished(() => void taken.close())
     const { port } = taken.address() as AddressInfo
     stage.configure({ status_page: { listen: `127.0.0.1:${port}` } })
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('warning')
     await daemon.told('picture_uploaded')
     const { code, of } = await program(stage)
@@ -255,7 +255,7 @@ describe('doctor', () => {
 
   it('is not all well beside a running daemon that has not asked the host with its key', async () => {
     const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     const { of } = await doctor(stage)
     expect(of('key')).toEqual([expect.stringMatching(/^warn albumd is running and has not asked the host/)])
@@ -280,7 +280,7 @@ describe('doctor', () => {
     })
     writeFileSync(join(stage.home, 'api-key'), 'their-key-0123456789')
     stage.write('b.png', png(4, 2).bytes)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('uploads_stopped')
     await expect.poll(() => doctor(stage), { timeout: 60_000 }).toMatchObject({ code: 5 })
     const { findings } = await doctor(stage)

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { type Stage, setStage, sha256 } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -12,7 +12,7 @@ describe('pause', () => {
   it('lets the daemon look but not send or delete, over a restart, until resume', async () => {
     const stage = await setStage({ config: { deletions: { grace: '0' } } })
     stage.write('red.png', red)
-    const first = startDaemon(stage)
+    const first = await daemonHere(stage)
     await first.told('picture_uploaded')
     const before = await stage.listing()
     expect(await stage.albumd('pause')).toMatchObject({ code: 0, out: expect.stringMatching(/^paused: /) })
@@ -20,7 +20,7 @@ describe('pause', () => {
 
     rmSync(join(stage.pictures, 'red.png'))
     stage.write('green.png', green)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     await expect
       .poll(() => mirror(stage), { timeout: 40_000, interval: 1000 })
@@ -79,7 +79,7 @@ describe('pause', () => {
 
   it('wakes the daemon when it ends', async () => {
     const stage = await setStage()
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     const { until } = await stage.json('pause', '--for', '5s')
     stage.write('red.png', red)

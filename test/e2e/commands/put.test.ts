@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
 import { setFaultStage } from '../stage/fault-stage.ts'
-import { startAlbumd, startDaemon } from '../stage/process.ts'
+import { daemonHere, startAlbumd, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 const fetched = async (url: string) => sha256(new Uint8Array(await (await fetch(url)).arrayBuffer()))
@@ -27,7 +27,7 @@ describe('put', () => {
     expect(alone).toMatchObject({ code: 0, err: '' })
     expect(await fetched(alone.out.trimEnd())).toBe(sha256(first))
 
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     stage.write('new/deep/c.png', second)
     const beside = await stage.here('put', 'new/deep/c.png', join(stage.pictures, 'new/a b.png'))
@@ -139,7 +139,7 @@ describe('put', () => {
     expect(line).toMatch(
       /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); put it again after \d{4}-[^;]* \(at once with "albumd retry" without a path, if the host allows more by now\), or start "albumd run"$/,
     )
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('uploads_stopped')
     const beside = await stage.here('put', 'new.png')
     expect(beside.err).toMatch(
@@ -204,7 +204,7 @@ describe('put', () => {
     expect(alone.err).not.toMatch(/later|put it again/)
     const { out } = await stage.here('put', 'new.png', '--json')
     expect(JSON.parse(out)).toMatchObject({ pictures: [{ cdn_url: null, code: 'INVALID_API_KEY' }] })
-    const beside = startDaemon(stage)
+    const beside = await daemonHere(stage)
     await beside.told('uploads_stopped')
     const { code, err } = await stage.here('put', 'new.png')
     expect(code).toBe(5)

@@ -10,7 +10,7 @@ import {
 import { png } from '../../pictures.ts'
 import { deadOrigin, json, serve } from '../../remote/serve.ts'
 import { canMount, mountSmallDisk } from '../disk/small-disk.ts'
-import { startAlbumd, startDaemon } from '../stage/process.ts'
+import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Run, setStage } from '../stage/stage.ts'
 
 const picture = (n: number) => png(2 + n, 2).bytes
@@ -43,7 +43,7 @@ describe('restore', () => {
     }
     stage.write('a/gone.png', picture(10))
     stage.write('top.png', picture(11))
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     await daemon.told('picture_uploaded', 5)
     stage.write('top.png', picture(12))
@@ -141,7 +141,7 @@ describe('restore --from-host', () => {
   it('proves by its hash what is recorded, and is refused beside a daemon', async () => {
     const stage = await setStage({ pictures: { 'a/one.png': picture(1) } })
     utimesSync(join(stage.pictures, 'a/one.png'), 1_500_000_000, 1_500_000_000.123456)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     expect(await run(stage, [join(stage.home, 'back'), '--from-host'])).toMatchObject({ code: 4 })
     expect((await run(stage, ['--help'])).out.replace(/\s+/g, ' ')).toContain('stop albumd run first')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { passUntilDone } from '../stage/fault-stage.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -42,7 +42,7 @@ describe('run', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 5 })
     const blocks = async () => (await stage.status()).blocks
     const [before] = await blocks()
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     // There is nothing to send.
     await expect
       .poll(blocks)
@@ -58,7 +58,7 @@ describe('run', () => {
   it('is alone with its state, and status shows it', async () => {
     const stage = await setStage()
     stage.write('red.png', red)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('picture_uploaded')
     expect(await stage.json('status')).toMatchObject({ running: true, pid: daemon.pid })
     const second = await stage.albumd('run')
@@ -83,7 +83,7 @@ describe('run', () => {
     stage.configure({ host: { base_url: stage.baseUrl, api_key_file: 'api-key', ...pace } })
     const backlog = Array.from({ length: 60 }, (_, n) => `${n}.png`)
     for (const [n, name] of backlog.entries()) stage.write(name, png(2 + n, 2).bytes)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('picture_uploaded', 2)
     stage.write('later/new.png', red)
     const uploaded = () => daemon.paths('picture_uploaded')
@@ -101,7 +101,7 @@ describe('run', () => {
   it('waits for a root that is away', async () => {
     const stage = await setStage()
     renameSync(stage.pictures, `${stage.pictures}-away`)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('mirror_guarded')
     expect((await stage.status()).mirrors[0]).toMatchObject({ state: 'guarded' })
     expect(await daemon.stop()).toBe(0)
@@ -110,7 +110,7 @@ describe('run', () => {
   it('logs as much as --log-level says, whatever the config says', async () => {
     const stage = await setStage({ config: { log: { level: 'error' } } })
     mkdirSync(join(stage.pictures, 'a'))
-    const daemon = startDaemon(stage, ['--log-level', 'debug'])
+    const daemon = await daemonHere(stage, ['--log-level', 'debug'])
     await daemon.told('scan_started')
     expect(await daemon.stop()).toBe(0)
   })

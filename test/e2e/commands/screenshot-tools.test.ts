@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { findBrowser } from '../../page/browser.ts'
 import { png } from '../../pictures.ts'
 import { localTree } from '../stage/fault-stage.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { setStage } from '../stage/stage.ts'
 
 const run = promisify(execFile)
@@ -73,7 +73,7 @@ it.skipIf(!canRun && !process.env.CI)(
   'what scrot, import and a browser put there is sent once, when it is whole',
   async () => {
     const stage = await setStage()
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     const display = await openDisplay()
     const env = { ...process.env, DISPLAY: display }

@@ -19,7 +19,7 @@ import { backUp } from '../../../src/daemon/commands/backup.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
 it('a backup beside a daemon takes the place of a lost state, and no picture is sent again', async () => {
@@ -32,7 +32,7 @@ it('a backup beside a daemon takes the place of a lost state, and no picture is 
   })
   stage.write('a.png', png(3, 2).bytes)
   stage.write('b/c.png', png(4, 2).bytes)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('picture_uploaded', 2)
   for (let again = 0; again < 2; again++) {
     const { code, out } = await stage.here('backup', file, '--json')
@@ -135,7 +135,7 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
   execFileSync('cp', ['-a', stage.pictures, there])
   mirrorAt(stage, stage.pictures)
   renameSync(stage.pictures, `${stage.pictures}-away`)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('mirror_guarded')
   symlinkSync(there, stage.pictures)
   expect(await stage.here('move-mirror', stage.pictures, there)).toMatchObject({

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { localTime } from '../../../src/words/text.ts'
 import { png } from '../../pictures.ts'
 import { loseState } from '../stage/fault-stage.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { runProgram, setStage } from '../stage/stage.ts'
 
 const PICTURES = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes]))
@@ -23,7 +23,7 @@ it('tells what a rename costs before it is paid: in the dry run, in the log and 
   expect(plan).toContainEqual(expect.objectContaining({ operation: 'delete', path: 'a/0.png', cdn_url }))
   // The host takes no more today, so they wait.
   await stage.restartHost({ dailyQuota: 4 })
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   expect(await daemon.told('uploads_started')).toMatchObject({ pictures: 4, moved: 4, quota_left: 4996 })
   expect(daemon.events()).toContainEqual(
     expect.objectContaining({ event: 'picture_gone', path: 'a/0.png', cdn_url }),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { setStage } from '../stage/stage.ts'
 
 it('why makes no state, and tells a path in no mirror from one that is not there', async () => {
@@ -65,7 +65,7 @@ it('why names the old images that a backup keeps, whose links still show an edit
 
 it('why says of what a running albumd waits to be whole nothing else than that', async () => {
   const stage = await setStage()
-  const daemon = startDaemon(stage, ['--log-level', 'debug'])
+  const daemon = await daemonHere(stage, ['--log-level', 'debug'])
   stage.write('half.png', png(40, 30).bytes.subarray(0, 600))
   await daemon.told('picture_waits')
   const { state, details, next } = await stage.json('why', 'half.png')

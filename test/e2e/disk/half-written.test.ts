@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { formatOfName } from '../../../src/protocol/formats.ts'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
@@ -23,7 +23,7 @@ const within = { timeout: 40_000 }
 describe('a picture of any format whose writer pauses', () => {
   it('is sent once, when it is whole', async () => {
     const stage = await setStage()
-    const daemon = startDaemon(stage, ['--log-level', 'debug'])
+    const daemon = await daemonHere(stage, ['--log-level', 'debug'])
     await daemon.told('scan_finished')
     const samples = readdirSync(SAMPLES, { recursive: true, withFileTypes: true })
       .filter(entry => entry.isFile() && formatOfName(entry.name))
@@ -62,7 +62,7 @@ it('a picture that is finished under another name, and renamed, linked, or renam
     },
   }
   const stage = await setStage()
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   const names: string[] = []
   for (const [way, finish] of Object.entries(ways)) {
@@ -86,7 +86,7 @@ describe('a picture that stays incomplete', () => {
   it('is reported by the daemon, and sent once it is whole', async () => {
     const stage = await setStage({ config: { watch } })
     stage.write('a.png', half)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await expect.poll(() => daemon.paths('picture_failed'), within).toEqual(['a.png'])
     expect(await stage.status()).toMatchObject({
       mirrors: [{ failed: 1, pending_uploads: 0 }],
@@ -101,7 +101,7 @@ describe('a picture that stays incomplete', () => {
   it('is sent as it is where the config says so', async () => {
     const stage = await setStage({ config: { watch: { ...watch, incomplete: 'send' } } })
     stage.write('a.png', half)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
     expect(await daemon.stop()).toBe(0)
     expect(await stage.delivered()).toEqual({ 'Photos/a.png': sha256(half) })

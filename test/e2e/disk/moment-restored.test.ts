@@ -14,7 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { treeOf } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
-import { startAlbumd, startDaemon } from '../stage/process.ts'
+import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
 const within = { timeout: 60_000 }
@@ -62,7 +62,7 @@ describe('restore --at', () => {
   it('brings a tree back that was encrypted, replaced, renamed and deleted, and nothing is sent twice', async () => {
     const { stage, paths } = await thirty()
     const tree = treeOf(stage.pictures)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('picture_uploaded', 30)
     await expect.poll(async () => (await stage.status()).mirrors[0], within).toMatchObject({ synced: 30 })
     const first = await stage.listing()

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { setStage } from '../stage/stage.ts'
 
 const bytes = (n: number) => png(2 + n, 2, n).bytes
@@ -19,7 +19,7 @@ it('every way in which a picture arrives is noticed, each while nothing else hap
   writeFileSync(aside('saved.png'), bytes(3))
   writeFileSync(aside('linked.png'), bytes(4))
   stage.write('a/first.png', bytes(0))
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('picture_uploaded')
 
   const arrivals: Record<string, () => void> = {
@@ -54,7 +54,7 @@ it('every way in which a picture arrives is noticed, each while nothing else hap
 
 it('a mirror can be polled instead of watched', async () => {
   const stage = await setStage({ config: { watch: { settle: '100ms', poll: '1s' } } })
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
   stage.write('a/new.png', bytes(1))
   await daemon.told('picture_uploaded')

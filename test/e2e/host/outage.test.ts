@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { png } from '../../pictures.ts'
 import { startEditProxy } from '../stage/edit-proxy.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
 
 /** Listens where the host is to be, and resets whoever comes: each connection is a request that cost something. */
@@ -70,7 +70,7 @@ it('a daemon with a backlog whose host is away asks a few times and then seldom,
   for (let n = 0; n < 30; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
   const away = await nobodyHome()
   stage.configure({ host: { base_url: away.baseUrl, api_key_file: 'api-key' } })
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await expect.poll(daemon.out, { timeout: 30_000 }).toContain('HOST_UNREACHABLE')
   const known = away.asked()
   expect(known).toBeLessThanOrEqual(8)
@@ -93,7 +93,7 @@ it('a person who has mended the network does not wait: retry asks at once', asyn
   const door = await shutDoor(stage.baseUrl)
   stage.write('a.png', png(3, 2).bytes)
   stage.configure({ host: { base_url: door.baseUrl, api_key_file: 'api-key' } })
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   const blocks = async () => (await stage.status()).blocks
   await expect.poll(blocks, { timeout: 30_000 }).toMatchObject([{ code: 'HOST_ANSWER' }])
   door.open()
@@ -107,7 +107,7 @@ it('a bandwidth that is set is kept to, and everything arrives', async () => {
   const picture = png(80, 60, 10).bytes
   stage.write('a.png', picture)
   stage.configure({ uploads: { bandwidth: '1KB/s' } })
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   const begun = await daemon.told('uploads_started')
   const sent = await daemon.told('picture_uploaded')
   const seconds = (Date.parse(String(sent.time)) - Date.parse(String(begun.time))) / 1000

@@ -6,7 +6,7 @@ import { openSynced } from '../../../src/synced/synced.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { type FaultStage, setFaultStage } from '../stage/fault-stage.ts'
-import { type Logged, startDaemon } from '../stage/process.ts'
+import { daemonHere, type Logged } from '../stage/process.ts'
 import { inOneDay, oneDay } from '../stage/stage.ts'
 
 const asked = ({ proxy }: FaultStage) => proxy.log.filter(({ kind }) => kind === 'upload').length
@@ -144,7 +144,7 @@ describe('a storage that is full', inOneDay, () => {
 
 /** Runs the daemon until it tells of this, and ends it. Answers what it told. */
 async function daemonUntil(stage: FaultStage, event: string): Promise<Logged> {
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   const told = await daemon.told(event)
   expect(await daemon.stop()).toBe(0)
   return told

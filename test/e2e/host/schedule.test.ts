@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { png } from '../../pictures.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere, startDaemon } from '../stage/process.ts'
 import { call, idOf, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -26,7 +26,7 @@ describe('outside of their hours', () => {
     rmSync(join(stage.pictures, 'red.png'))
     // Of another size: it can't be the deleted one under another name.
     stage.write('large.png', png(30, 20).bytes)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await daemon.told('image_deleted')
     const status = await stage.json('status')
     expect(status.mirrors[0]).toMatchObject({ pending_uploads: 1 })
@@ -54,7 +54,7 @@ describe('an audit by schedule', () => {
     stage.write('a/green.png', green)
     await stage.pass()
     await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/a/green.png')}`)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     expect(await daemon.told('audit_found')).toMatchObject({
       kind: 'gone',
       album: 'Photos/a',
@@ -71,7 +71,7 @@ describe('an audit by schedule', () => {
     const stage = await setStage()
     stage.write('red.png', red)
     await stage.pass()
-    const first = startDaemon(stage)
+    const first = await daemonHere(stage)
     await first.told('scan_finished')
     expect(await first.stop()).toBe(0)
     expect(first.events().map(({ event }) => event)).not.toContain('audit_finished')
@@ -79,7 +79,7 @@ describe('an audit by schedule', () => {
     const missed = db.prepare(`UPDATE meta SET value = '1' WHERE key = 'audit_slot'`).run()
     db.close()
     expect(missed.changes).toBe(1)
-    const later = startDaemon(stage)
+    const later = await daemonHere(stage)
     await later.told('audit_finished')
     expect(await later.stop()).toBe(0)
   })
@@ -99,7 +99,7 @@ describe('others are told', () => {
       config: { notify: { heartbeat: `http://127.0.0.1:${port}/secret-token` } },
     })
     stage.write('red.png', red)
-    const daemon = startDaemon(stage)
+    const daemon = await daemonHere(stage)
     await expect.poll(() => asked, { timeout: 30_000 }).toHaveLength(1)
     expect(asked[0]).toMatch(/^\/secret-token\?oldest_unsynced=\d+$/)
     expect(await daemon.stop()).toBe(0)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { bodyOf, json, serve } from '../../remote/serve.ts'
-import { startDaemon } from '../stage/process.ts'
-import { runProgram, setStage } from '../stage/stage.ts'
+import { daemonHere } from '../stage/process.ts'
+import { setStage } from '../stage/stage.ts'
 
 const CREDENTIAL = 'credential-0123456789abcdef'
 
@@ -42,15 +42,17 @@ it('no key and no credential is in the log, the state or what the commands say, 
     log: { level: 'debug', format: 'json' },
   })
   stage.write('p.png', png(3, 3).bytes)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await daemon.told('picture_failed')
   expect(heard).toContain(key)
   const said: string[] = []
   const commands = [['status'], ['status', '--json'], ['why', 'p.png', '--json']]
-  const runs = await Promise.all(commands.map(command => stage.albumd(...command, '-c', stage.config)))
-  for (const { out, err } of runs) said.push(out, err)
+  for (const command of commands) {
+    const { out, err } = await stage.here(...command, '-c', stage.config)
+    said.push(out, err)
+  }
   await daemon.stop()
-  const sync = await runProgram(['sync', '-c', stage.config, '--log-level', 'debug'], stage.home)
+  const sync = await stage.here('sync', '-c', stage.config, '--log-level', 'debug')
   said.push(sync.out, sync.err, daemon.out(), daemon.err())
   const state = join(stage.home, 'state')
   expect(readdirSync(state)).toContain('albumd.db')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { endedInSync, setFaultStage, USUAL_TTL_MS, within } from '../stage/fault-stage.ts'
-import { startDaemon } from '../stage/process.ts'
+import { daemonHere } from '../stage/process.ts'
 import { sha256 } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -26,7 +26,7 @@ async function startSlow() {
     return released
   }
   stage.write('a/slow.png', red)
-  const daemon = startDaemon(stage)
+  const daemon = await daemonHere(stage)
   await underWay
   return { stage, daemon, release }
 }

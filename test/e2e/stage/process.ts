@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, onTestFinished } from 'vitest'
-import { environmentIn, PROGRAM, type Run, type Stage } from './stage.ts'
+import { enter, environmentIn, exitCodeHere, PROGRAM, type Run, type Stage } from './stage.ts'
 
 /** The program as a process that a test may kill. Its end is awaited with it. */
 export interface Process {
@@ -76,7 +76,7 @@ export interface Logged {
   [field: string]: unknown
 }
 
-/** `albumd run` as its own process. */
+/** A running `albumd run`. */
 export interface DaemonProcess extends Process {
   events(): Logged[]
   /** The paths that events of this name told of, in their order. */
@@ -87,8 +87,49 @@ export interface DaemonProcess extends Process {
   stop(): Promise<number | null>
 }
 
+/** `albumd run` as its own process. */
 export function startDaemon(stage: Stage, args: string[] = [], env: NodeJS.ProcessEnv = {}): DaemonProcess {
-  const daemon = startAlbumd(stage, ['run', ...args], { env })
+  return daemonOf(startAlbumd(stage, ['run', ...args], { env }))
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * `albumd run` in this process, for tests of what the daemon does: the start of a process costs several times as much.
+ * Answers once the daemon has started. A signal that the daemon handles goes to the daemon alone.
+ */
+export async function daemonHere(stage: Stage, args: readonly string[] = []): Promise<DaemonProcess> {
+  const { said, leave } = enter(stage.home, {})
+  const handled = new Map<NodeJS.Signals, NodeJS.SignalsListener[]>()
+  const others = new Set<unknown>(SIGNALS.flatMap(signal => process.listeners(signal)))
+  let isOver = false
+  const ended = exitCodeHere(['run', ...args, '--config', stage.config]).then(code => {
+    isOver = true
+    return { code, signal: null }
+  })
+  try {
+    const hasStarted = () => isOver || said.stdout.includes('"event":"started"')
+    await expect.poll(hasStarted, { timeout: 60_000, interval: 5 }).toBe(true)
+  } finally {
+    leave()
+  }
+  for (const signal of SIGNALS)
+    handled.set(
+      signal,
+      process.listeners(signal).filter(listener => !others.has(listener)),
+    )
+  const kill = (signal: NodeJS.Signals) => {
+    if (isOver) return
+    for (const listener of handled.get(signal)!) listener(signal)
+  }
+  onTestFinished(async () => {
+    kill('SIGTERM')
+    await ended
+  })
+  return daemonOf({ pid: process.pid, ended, kill, out: () => said.stdout, err: () => said.stderr })
+}
+
+function daemonOf(daemon: Process): DaemonProcess {
   const events = () =>
     daemon
       .out()

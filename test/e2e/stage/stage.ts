@@ -233,6 +233,24 @@ export async function runHere(
   cwd: string,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Run> {
+  const { said, leave } = enter(cwd, env)
+  try {
+    return { code: await exitCodeHere(args), out: said.stdout, err: said.stderr }
+  } finally {
+    leave()
+  }
+}
+
+/** Runs a command line in this process, which goes on without an exit code. */
+export async function exitCodeHere(args: readonly string[]): Promise<number> {
+  await main(args)
+  const code = Number(process.exitCode ?? 0)
+  process.exitCode = undefined
+  return code
+}
+
+/** Gives this process the output, environment and working folder of a command until `leave` is called. */
+export function enter(cwd: string, env: NodeJS.ProcessEnv) {
   const said = { stdout: '', stderr: '' }
   const outputs = (['stdout', 'stderr'] as const).map(name => {
     const own = Object.getOwnPropertyDescriptor(process, name)!
@@ -246,15 +264,12 @@ export async function runHere(
   const before = { cwd: process.cwd(), env: process.env }
   process.chdir(cwd)
   process.env = { ...environmentIn(cwd), ...env }
-  try {
-    await main(args)
-    return { code: Number(process.exitCode ?? 0), out: said.stdout, err: said.stderr }
-  } finally {
-    process.exitCode = undefined
+  const leave = () => {
     process.chdir(before.cwd)
     process.env = before.env
     for (const { name, own } of outputs) Object.defineProperty(process, name, own)
   }
+  return { said, leave }
 }
 
 /** Runs a file to its end. A variable of `env` that is undefined is left out. */
