@@ -8,7 +8,6 @@ import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
-import type { DiskCheck } from './send-delete.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
 import { deleteWholeAlbums, recoverWholeDeletions } from './whole-albums.ts'
 
@@ -85,13 +84,7 @@ async function deleteOfMirror(
   const interruption = endingForNews(pass.interruption)
   const named = { id: mirror.row.id, folder: mirror.policy.folder }
   await weighDeletions(synced, tell, named, hold, running(), clock.wall())
-  const check = new LastCheck(context, scanned)
-  const disk: DiskCheck = {
-    doubt: () => check.doubtOfAny(),
-    whyNotGone: file => check.whyNotGone(file),
-    whyThere: ({ path }) => check.whyThere(mirror, path),
-  }
-  const run = { mirror: named, disk, known }
+  const run = { mirror: named, disk: new LastCheck(context, scanned), known }
   const policies = scanned.map(({ policy }) => policy)
   const failure =
     context.albumDeletions === 'recursive'

@@ -1,13 +1,13 @@
 import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
 import { movedTo } from '../../records/history.ts'
-import { deleted, proved, refuted } from '../../records/images.ts'
+import { deleted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
-import { compareBytes, ListedIds } from '../listing/index.ts'
+import { ListedIds } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
@@ -157,20 +157,13 @@ async function whyUnproved(
   image: ImageRow,
   signal: AbortSignal,
 ): Promise<Reason | null> {
-  const { synced, clock, running } = context
+  const { synced, running } = context
   if (image.proof !== 'none' || state === 'approved') return null
-  const compared = await compareBytes(context, image, image, signal)
-  await synced.commit(tx => {
-    if (compared.verdict === 'equal') {
-      proved(tx, image, image, compared.cdnUrl)
-    } else if (compared.verdict === 'other') {
-      refuted(tx, image, clock.wall())
-    } else unproved(tx, image.id, running() + POSTPONED_MS)
-  })
+  const compared = await verifyLink(context, image, signal)
   if (compared.verdict === 'equal') return null
-  return compared.verdict === 'other'
-    ? because('bytes_differ')
-    : because('bytes_not_compared', { why: compared.why })
+  if (compared.verdict === 'other') return because('bytes_differ')
+  await synced.commit(tx => unproved(tx, image.id, running() + POSTPONED_MS))
+  return because('bytes_not_compared', { why: compared.why })
 }
 
 /** Answers the host's refusal, or null when the image is gone. */

@@ -1,13 +1,15 @@
 import type { Disk } from '../../local/disk.ts'
 import { compileRules, type IgnoreRules, ignoreTextIn } from '../../local/ignore-rules.ts'
 import type { Synced } from '../../synced/synced.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { isMount, isSameRoot, type ScannedMirror, whetherThere } from '../scan/index.ts'
 import { fileAt, foldersAbove, fullPath, pathOf } from '../tree-path.ts'
+import type { DiskCheck } from './send-delete.ts'
 
 /** Looks at the disk once more just before a deletion, because a deletion can't be undone. */
-export class LastCheck {
+export class LastCheck implements DiskCheck {
   readonly #disk: Disk
   readonly #synced: Synced
   readonly #mirrors: ReadonlyMap<number, ScannedMirror>
@@ -21,7 +23,7 @@ export class LastCheck {
   }
 
   /** Why a mirror's root or one of its mounts is in doubt, or null. */
-  doubt({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
+  #doubtOf({ policy, identity, row, mounts }: ScannedMirror): Reason | null {
     if (row.guard !== null) return row.guard
     const lost = mounts.find(path => !isMount(this.#disk, policy.folder, path))
     // The root is checked after the mounts. When another root is there by then, the mounts were perhaps looked for below
@@ -31,44 +33,39 @@ export class LastCheck {
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /**
-   * Why the root or a mount of any mirror is in doubt, or null. All mirrors are asked, because a picture may have moved to
-   * another mirror.
-   */
-  doubtOfAny(): Reason | null {
+  /** All mirrors are asked, because a picture may have moved to another mirror. */
+  doubt(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
-      const doubt = this.doubt(mirror)
+      const doubt = this.#doubtOf(mirror)
       if (doubt !== null) return doubt
     }
     return null
   }
 
-  /** Why a file of any mirror is perhaps not gone, or null. */
   whyNotGone(file: FileRow): Reason | null {
     const folder = this.#synced.folders.byId(file.folder)!
     const mirror = this.#mirrors.get(folder.mirror)
     if (!mirror) return because('other_mirror_unseen')
     if (mirror.policy.deletions === 'keep') return because('other_mirror_keeps')
     const path = pathOf(folder.path, file.name)
-    const doubt = this.doubt(mirror)
+    const doubt = this.#doubtOf(mirror)
     if (doubt !== null) return doubt
     if (!this.#isThere(mirror, path)) return null
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why a picture is perhaps at the location of an image that no file uses, or null. */
-  whyThere({ policy, row }: ScannedMirror, path: string): Reason | null {
+  whyThere({ mirror, path }: EscrowRow): Reason | null {
     // The file at this location uses a newer image. So the picture of the older image is not there any more.
-    if (fileAt(this.#synced, row.id, path)?.state === 'synced') return null
-    return this.#isThere({ policy }, path) ? because('file_there_again', { path }) : null
+    if (fileAt(this.#synced, mirror, path)?.state === 'synced') return null
+    return this.#isThere(this.#mirrors.get(mirror)!, path) ? because('file_there_again', { path }) : null
   }
 
   /**
    * Whether something is at a path. On a disk that ignores case, `a.png` is found although the file is called `A.png` now.
    * Then the answer is no.
    */
-  #isThere({ policy: { folder } }: Pick<ScannedMirror, 'policy'>, path: string): boolean {
+  #isThere({ policy: { folder } }: ScannedMirror, path: string): boolean {
     const at = `${folder}/${path}`
     const there = whetherThere(this.#disk, at)
     if (there === 'unknown') this.#unseen = at

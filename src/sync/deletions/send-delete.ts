@@ -99,11 +99,11 @@ export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promis
 
 /** What the disk shows of an image's pictures. The disk is looked at again for each question. */
 export interface DiskCheck {
-  /** Why a file is perhaps not gone, or null. */
+  /** Why a file of any mirror is perhaps not gone, or null. */
   whyNotGone(file: FileRow): Reason | null
   /** Why a picture is perhaps at the location of an image that no file uses, or null. */
   whyThere(entry: EscrowRow): Reason | null
-  /** Why a root is in doubt, so that nothing may be deleted now; or null. */
+  /** Why the root or a mount of any mirror is in doubt, so that nothing may be deleted now; or null. */
   doubt(): Reason | null
 }
 

@@ -92,8 +92,7 @@ function folderlessAlbums(synced: Synced, policies: readonly MirrorPolicy[], mir
 
 /** The album with all that is recorded in it. Null: an image in it must stay, or an upload into it is open. */
 function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, EscrowRow>): WholeAlbum | null {
-  const albums = [album]
-  for (const above of albums) albums.push(...synced.unusedAlbums.below(above.id))
+  const albums = treeOf(synced, album)
   const images = albums.flatMap(({ id }) => synced.images.inAlbum(id))
   const allDue =
     images.length > 0 &&

@@ -94,8 +94,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: "another mirror's root is not looked at before each deletion",
     file: 'sync/deletions/delete-due.ts',
-    find: 'doubt: () => check.doubtOfAny(),',
-    replace: 'doubt: () => check.doubt(mirror),',
+    find: 'new LastCheck(context, scanned)',
+    replace: 'new LastCheck(context, [mirror])',
     why: 'a picture may have gone to the mirror whose root was just replaced',
     seed: 27,
   },
