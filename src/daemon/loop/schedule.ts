@@ -196,8 +196,7 @@ export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: num
     return row !== undefined && (row.guard !== null || (uploadsGo && synced.files.anyPending([row.id])))
   })
   const border = hours === undefined ? [] : [nextBorder(hours, clock.wall()) - clock.wall()]
-  const propagating = config.mirrors.filter(({ deletions }) => deletions === 'propagate')
-  const ids = propagating.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
+  const ids = synced.mirrors.idsOf(config.mirrors.filter(({ deletions }) => deletions === 'propagate'))
   const flat = regroupEveryMs !== null && synced.files.anyFlat(ids) ? [regroupEveryMs] : []
   const again = waiting || stopped.length > 0 ? [RETRY_MS] : []
   return Math.min(dueMs(options, tookMs), ...border, ...flat, ...again)
@@ -217,7 +216,7 @@ export function dueMs(
   const nextInDoubt = synced.journal.nextInDoubt(clock.monotonic() - longAgo - freshMs)
   const unused = synced.unusedAlbums.oldest()
   const lost = lostAt(synced)
-  const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
+  const mirrors = synced.mirrors.idsOf(config.mirrors)
   const due = [
     { at: rescan.at(), now: clock.wall() },
     { at: synced.escrow.nextDue(mirrors), now: running() },

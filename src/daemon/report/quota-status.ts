@@ -88,7 +88,7 @@ export function quotaStatus(
   const { used, exhausted, learned, ends } = state
   const reserve = Math.floor(limit * allowance.reserve)
   const perDay = limit - reserve
-  const mirrors = config.mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
+  const mirrors = synced.mirrors.idsOf(config.mirrors)
   const { pictures, bytes } = synced.files.pendingTotal(mirrors)
   // Only pictures that were found today may use the reserve.
   const anyNew = !synced.files.pendingSince(state.began, mirrors, 1).next().done

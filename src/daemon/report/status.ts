@@ -216,7 +216,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     ...accountStatus(config, synced, running),
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
-    restorable_since: isoTime(restorableSince(synced, mirrorIds(config, synced))),
+    restorable_since: isoTime(restorableSince(synced, synced.mirrors.idsOf(config.mirrors))),
     audit: auditStatus(synced, running),
     deleted_more: deletedMore(synced),
     others_images: othersImages(synced),
@@ -233,10 +233,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     failures: failuresOf(config, synced),
     accepted: acceptedOf(config, synced, FAILURES_SHOWN),
   }
-}
-
-function mirrorIds({ mirrors }: Config, synced: Synced): number[] {
-  return mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? [])
 }
 
 function deletedMore({ meta }: Synced): Status['deleted_more'] {

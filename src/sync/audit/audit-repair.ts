@@ -3,7 +3,7 @@ import { deleted, lost } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Finding, FindingKind } from '../../synced/tables/audit.ts'
+import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Deletion, sendDelete, whyImageStays } from '../deletions/index.ts'
@@ -40,7 +40,8 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
   /** The ids of all images that the host lists in any album. */
   let listed: ReadonlySet<string> | undefined
-  for (const [album, findings] of byAlbum(synced, 'gone')) {
+  const findings = synced.audit.findings().filter(({ kind }) => kind === 'gone')
+  for (const [album, ofAlbum] of Map.groupBy(findings, finding => finding.album)) {
     if (stop.aborted) return repairs
     const look = await lookForMissing(context, album, cut)
     if (look.kind === 'failed') return { ...repairs, stopped: look.failure }
@@ -64,7 +65,7 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
       // The next upload into the album looks at the album again, because a person may have put another image in the place
       // of the image that is gone.
       tx.contents.forgetAlbum(album)
-      for (const finding of findings) {
+      for (const finding of ofAlbum) {
         if (unsure.has(finding.remote_id)) continue
         const image = gone.get(finding.remote_id)
         if (image) lost(tx, image, context.clock.wall())
@@ -192,9 +193,4 @@ function deleteImage(
     notDone: tx => void (isOpened && tx.journal.forgetImage(image.id)),
   }
   return sendDelete(context, deletion, signal)
-}
-
-function byAlbum({ audit }: Synced, kind: FindingKind): Map<number | null, Finding[]> {
-  const findings = audit.findings().filter(finding => finding.kind === kind)
-  return Map.groupBy(findings, ({ album }) => album)
 }

@@ -261,25 +261,16 @@ async function listedIn(
   album: number | null,
   signal: AbortSignal,
 ): Promise<Outcome<Pick<WholeWalk, 'complete' | 'settled' | 'atOnce'> & { images: Placed[] }>> {
-  if (album === null) {
-    const everything = await walkEverything(host, signal)
-    if (!everything.ok) return everything
-    const places = await synced.commit(tx => recordAlbums(tx, everything.value))
-    const images = everything.value.images.map(image => ({
-      ...image,
-      album: places.get(image.album) ?? null,
-    }))
-    const { complete, settled, atOnce } = everything.value
-    return { ok: true, value: { images, complete, settled, atOnce } }
-  }
-  const walk = await walkWhole(host, synced.albums.byId(album)!.remote_id, signal)
+  const row = album === null ? null : synced.albums.byId(album)!
+  const walk = row ? await walkWhole(host, row.remote_id, signal) : await walkEverything(host, signal)
   // The album was deleted, and all images in it with it.
-  if (!walk.ok && walk.failure.remedy === 'gone')
+  if (!walk.ok && walk.failure.remedy === 'gone' && row)
     return { ok: true, value: { images: [], complete: true, settled: true, atOnce: true } }
   if (!walk.ok) return walk
-  const { images, complete, settled, atOnce } = walk.value
-  return {
-    ok: true,
-    value: { images: images.map(image => ({ ...image, album })), complete, settled, atOnce },
-  }
+  const places = row ? null : await synced.commit(tx => recordAlbums(tx, walk.value))
+  const images = walk.value.images.map(image => ({
+    ...image,
+    album: places ? (places.get(image.album) ?? null) : album,
+  }))
+  return { ok: true, value: { ...walk.value, images } }
 }

@@ -57,7 +57,8 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: numb
  */
 export async function findOut(context: EngineContext, pass: Pass): Promise<HostFailure | null> {
   const { synced, clock, pace, credentialLifetimeMs } = context
-  const recovery = { ...context, propagating: propagatingMirrors(synced, pass) }
+  const propagating = pass.mirrors.filter(({ deletions }) => deletions === 'propagate')
+  const recovery = { ...context, propagating: new Set(synced.mirrors.idsOf(propagating)) }
   const signal = pass.interruption.cut
   const delivered = new Set<number>()
   const began = clock.monotonic()
@@ -80,15 +81,6 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
     pace.looked(intent, began, intent.sent_at + EARLY_MS, intent.sent_at + mayArriveFor(credentialLifetimeMs))
   pace.keepOnly(synced.journal.openUploads())
   return unlisted
-}
-
-/** The rows of the mirrors that do not keep images of pictures that are gone. */
-function propagatingMirrors({ mirrors: rows }: Synced, { mirrors }: Pass): ReadonlySet<number> {
-  return new Set(
-    mirrors.flatMap(({ folder, deletions }) =>
-      deletions === 'propagate' ? (rows.of(folder)?.id ?? []) : [],
-    ),
-  )
 }
 
 /**

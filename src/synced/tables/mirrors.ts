@@ -50,6 +50,9 @@ export function openMirrors({ all, get, run }: Statements) {
       of: byFolder,
       byId: get<[id: number], MirrorRow>('SELECT * FROM mirrors WHERE id = ?'),
       all: all<[], MirrorRow>('SELECT * FROM mirrors'),
+      /** The ids of those mirrors of a config that the state knows. */
+      idsOf: (mirrors: readonly { folder: string }[]): number[] =>
+        mirrors.flatMap(({ folder }) => byFolder(folder)?.id ?? []),
     },
     writes: {
       add(folder: string, album: string): MirrorRow {
