@@ -96,7 +96,7 @@ export async function carryOutHere<N extends CommandName>(
     state = openClaimed(config, claim, output.say)
     const { synced } = state
     shared = access && (await openSharedAccount(config, access, synced))
-    const { takesAlbums: take = false } = commandNamed(name)!
+    const take = name === 'take_album'
     const held = shared && (await openClaims(config, shared, synced, interruption, { take, say: output.say }))
     claims = held?.claims ?? null
     if (held) interruption = held.interruption

@@ -44,8 +44,6 @@ export interface Command<Request, Result> {
   request: z.ZodType<Request>
   /** Whether the command sends requests to the host. */
   needsHost?: boolean
-  /** Whether the albums are first taken from the machines that have them: see `openClaims`. */
-  takesAlbums?: boolean
   /**
    * Whether the command only records something. Such a command does not wait until the pass under way ends. It is carried
    * out even when the daemon runs with another config than the person who gave the command.

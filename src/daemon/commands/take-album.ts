@@ -6,8 +6,7 @@ import { type Command, NotPossible } from './command.ts'
 export const takeAlbumCommand: Command<object, { albums: string[] }> = {
   request: z.strictObject({}),
   needsHost: true,
-  // What works with the albums has taken them by now: see carryOutHere. A running daemon has its albums already.
-  takesAlbums: true,
+  // `carryOutHere` has taken the albums by now. A running daemon has its albums already.
   async carryOut({ config }) {
     if (config.account.shared === undefined)
       throw new NotPossible('No machine has claims on albums, because account.shared is not set')
