@@ -1,5 +1,8 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
+/** The errors of systems that can't sync a folder, or a file that is open only for reading. */
+const IGNORED = ['EISDIR', 'EINVAL', 'EPERM', 'EBADF', 'ENOTSUP', 'EOPNOTSUPP']
+
 /**
  * Syncs a file with its times, or a folder with the names in it, to the disk. After a power cut a file may be there without
  * its name until its folder is synced.
@@ -9,9 +12,7 @@ export function toDisk(path: string): void {
   try {
     fsyncSync(open)
   } catch (error) {
-    // The error is ignored on systems that can't sync a folder, or a file that is open only for reading.
-    if (!['EISDIR', 'EINVAL', 'EPERM', 'EBADF'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      throw error
+    if (!IGNORED.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   } finally {
     closeSync(open)
   }

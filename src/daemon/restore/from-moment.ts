@@ -22,7 +22,7 @@ import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
 import { reading } from '../state/state.ts'
-import { foldersFor, unknownTo } from './from-records.ts'
+import { foldersFor, ONLY_LINKED, unknownTo } from './from-records.ts'
 import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
 import type { TargetFolder } from './target-folder.ts'
 
@@ -190,8 +190,7 @@ function pictures(synced: Synced, rows: readonly MirrorRow[], { place, folders, 
   return {
     pictures: count,
     bytes,
-    noAddress:
-      'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out',
+    noAddress: ONLY_LINKED,
     noImage: { code: 'NOT_FOUND', message: 'no longer on the host' },
     doubt: null,
     *due() {

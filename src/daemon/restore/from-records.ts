@@ -70,6 +70,9 @@ export function foldersFor(mirrors: readonly string[]): Map<string, string> {
   )
 }
 
+export const ONLY_LINKED =
+  'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out'
+
 /**
  * A file in one of these states needs no image on the host. When it has none, the restore does not report it as missing.
  */
@@ -107,8 +110,7 @@ function recordedPictures(
   return {
     pictures: totals.reduce((sum, { pictures }) => sum + pictures, 0),
     bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
-    noAddress:
-      'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out',
+    noAddress: ONLY_LINKED,
     noImage: { code: 'NOT_ON_HOST', message: 'not uploaded yet' },
     doubt: null,
     *due(report) {

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { ftruncateSync, constants as is, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { toDisk } from '../../local/to-disk.ts'
 import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { sizeFits } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf } from '../../sync/tree-path.ts'
-import { PictureProblem, syncFolder, type TargetFolder } from './target-folder.ts'
+import { PictureProblem, type TargetFolder } from './target-folder.ts'
 
 /**
  * What is known of a picture: every byte, by its hash, or only what the host lists. `isLinked`: albumd has found the image by
@@ -99,7 +100,7 @@ export class PlaceFiles {
     const folders = [...this.#folders.values()]
     this.#folders = new Map()
     const made = await Promise.allSettled(folders)
-    for (const folder of made) if (folder.status === 'fulfilled') await syncFolder(folder.value)
+    for (const folder of made) if (folder.status === 'fulfilled') toDisk(folder.value)
   }
 
   /** Moves a file or link that has the picture's place into the folder `aside`. Answers whether there was one. */

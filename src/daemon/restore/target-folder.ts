@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { makeFolder } from '../../local/make-folder.ts'
+import { toDisk } from '../../local/to-disk.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { type Lock, lockFolder } from '../../synced/lock.ts'
 import { NotPossible } from '../commands/command.ts'
@@ -108,7 +109,7 @@ export async function openTarget(
         try {
           if (!complete && (await namesIn(root)).length > 0) return
           await rm(own, { recursive: true, force: true })
-          await syncFolder(root)
+          toDisk(root)
         } catch (error) {
           // Only a complete restore tells this error. An incomplete one has already told what is wrong.
           if (complete) throw error
@@ -214,7 +215,7 @@ async function begin(root: string, own: string, mark: string, mayHold: boolean):
     if (before !== mark || !NOTES.has(name)) await rm(join(own, name), { recursive: true, force: true })
   if (before === mark) return
   await keep(file, mark)
-  await syncFolder(root)
+  toDisk(root)
 }
 
 async function namesIn(root: string): Promise<string[]> {
@@ -225,7 +226,7 @@ async function keep(file: string, text: string): Promise<void> {
   const temporary = `${file}.new`
   await writeFile(temporary, text, { flag: 'wx', flush: true })
   await rename(temporary, file)
-  await syncFolder(dirname(file))
+  toDisk(dirname(file))
 }
 
 async function makeOwn(root: string, own: string): Promise<void> {
@@ -311,22 +312,6 @@ export function diskProblem(error: unknown, root: string): Error {
     return new FolderStopped(`${root}: ${stops}, then run the same command again: it goes on where it was`)
   return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "the file can't be written"} (${code})`)
 }
-
-/** Makes what was made, moved or removed in the folder survive a power cut, where the file system can sync folders. */
-export async function syncFolder(path: string): Promise<void> {
-  try {
-    const folder = await open(path, 'r')
-    try {
-      await folder.sync()
-    } finally {
-      await folder.close()
-    }
-  } catch (error) {
-    if (!NO_SYNC.has((error as NodeJS.ErrnoException).code ?? '')) throw error
-  }
-}
-
-const NO_SYNC: ReadonlySet<string> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM'])
 
 /**
  * Whether the path leads to a file below the folder that is filled. Recorded paths are checked, because somebody may have
