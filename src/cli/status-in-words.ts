@@ -131,12 +131,14 @@ function clockTime(time: string): string {
 }
 
 /** What the mirror does, or what its pictures wait for. */
-function doesInWords({ state, pending_uploads }: MirrorStatus, status: Status): string {
+function doesInWords(mirror: MirrorStatus, status: Status): string {
+  const { state, pending_uploads, unfinished } = mirror
   if (state !== 'idle' || pending_uploads === 0) return state
-  const wait = whatUploadsWaitFor(status)
+  const wait = whatUploadsWaitFor({ ...status, mirrors: [mirror] })
+  const written = `${inWords(because('may_be_written', { pictures: unfinished }))}; "albumd why FILE" says until when, and what happens then`
   switch (wait.for) {
     case 'command':
-      return 'waiting for "albumd sync" or "albumd run"'
+      return `waiting for "albumd sync" or "albumd run"${unfinished > 0 ? `: ${written}` : ''}`
     case 'hours':
       return `waiting until ${clockTime(wait.until!)} (uploads.hours)`
     case 'quota':
@@ -144,7 +146,9 @@ function doesInWords({ state, pending_uploads }: MirrorStatus, status: Status): 
     case 'reserve':
       return `waiting for quota: ${inWords(because('rest_is_reserve'))}`
     case 'writers':
-      return `waiting: ${inWords(because('may_be_written', { pictures: pending_uploads }))}; "albumd why FILE" says until when, and what happens then`
+      return `waiting: ${written}`
+    case 'other':
+      return 'waiting; "albumd why FILE" says for what'
   }
 }
 

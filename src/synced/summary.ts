@@ -11,6 +11,8 @@ export interface MirrorSummary {
   linked: number
   uncertain: number
   pending_uploads: number
+  /** How many of `pending_uploads` the last pass did not send, because they may still be written. */
+  unfinished: number
   pending_deletions: number
   /** How many of `pending_deletions` a person has approved. They wait for no grace, and are not held. */
   approved_deletions: number
@@ -151,6 +153,12 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
   )
+  const unfinished = value<[mirror: number], number>(
+    `SELECT count(*) FROM meta CROSS JOIN json_each(meta.value) AS one
+       CROSS JOIN files ON files.folder = one.value ->> 'folder' AND files.name = one.value ->> 'name'
+       CROSS JOIN folders ON folders.id = files.folder
+     WHERE meta.key = 'unfinished' AND state = 'pending' AND mirror = +?`,
+  )
   const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
      WHERE flat > 0 AND state = 'synced' AND mirror = +?`
   const countFlat = value<[mirror: number], number>(`SELECT count(*) ${flat}`)
@@ -198,6 +206,7 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
           linked: count('linked'),
           uncertain: count('uncertain'),
           pending_uploads: count('pending'),
+          unfinished: unfinished(mirror),
           ...escrowed(mirror),
           ...failed(mirror),
           left_out,

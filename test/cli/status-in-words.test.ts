@@ -60,6 +60,7 @@ const lines = (changes: Partial<Status>) =>
 describe('status', () => {
   it('says what pictures wait for, instead of calling their mirror idle', () => {
     const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
+    const unfinished = { ...waiting, unfinished: 1 }
     const does = (changes: Partial<Status>) =>
       lines({ running: true, mirrors: [waiting], ...changes }).find(line => line.includes('→'))
     expect(does({ running: false })).toMatch(/: waiting for "albumd sync" or "albumd run"$/)
@@ -69,9 +70,14 @@ describe('status', () => {
     expect(does({ quota: { ...STATUS.quota, only_reserve_left: true } })).toMatch(
       /: waiting for quota: the rest is kept for new pictures$/,
     )
-    expect(does({})).toMatch(
-      /: waiting: 1 picture may still be written, and is sent once it is complete; "albumd why FILE" says/,
+    const written =
+      /: waiting: 1 picture may still be written, and is sent once it is complete; "albumd why FILE" says/
+    expect(does({ mirrors: [unfinished] })).toMatch(written)
+    // The picture waits for its writer and for a command.
+    expect(does({ running: false, mirrors: [unfinished] })).toMatch(
+      /: waiting for "albumd sync" or "albumd run": 1 picture may still be written, and is sent once/,
     )
+    expect(does({})).toMatch(/: waiting; "albumd why FILE" says for what$/)
     expect(does({ mirrors: [{ ...waiting, state: 'paused' }] })).toMatch(/: paused$/)
     expect(does({ mirrors: [mirrorInSync(2)] })).toMatch(/: idle$/)
   })

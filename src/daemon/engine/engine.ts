@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
@@ -165,7 +166,7 @@ export function openEngine(
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))
-      return await runPass(context, {
+      const report = await runPass(context, {
         mirrors,
         interruption: { ...interruption, stop, cut },
         scopeOf,
@@ -173,6 +174,8 @@ export function openEngine(
         named,
         isKeyNew: isNewKey(state.synced, access.apiKey),
       })
+      if (task === 'mirror' && !named) await recordUnfinished(context)
+      return report
     } catch (error) {
       // Ends the other uploads and requests of the pass, which may still be under way.
       broken.abort()
@@ -218,6 +221,13 @@ async function noticeBandwidth(
     tx.meta.set('bandwidth', named)
     retried(tx, failures.uploadsOfCode('TOO_SLOW'))
   })
+}
+
+/** Records which pictures may still be written, for `status`. */
+async function recordUnfinished({ synced, incomplete }: EngineContext): Promise<void> {
+  const unfinished = incomplete.files()
+  if (!isDeepStrictEqual(unfinished, synced.meta.get('unfinished') ?? []))
+    await synced.commit(tx => tx.meta.set('unfinished', unfinished))
 }
 
 /** The parts of the outside world that the engine uses. */

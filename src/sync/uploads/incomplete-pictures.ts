@@ -36,7 +36,7 @@ const MOST_KNOWN = 1000
 const BLANK_MS = 60_000
 
 /** A picture that waits. Times are monotonic milliseconds. */
-interface Waiting extends Pick<Read, 'look' | 'hash'> {
+interface Waiting extends FileKey, Pick<Read, 'look' | 'hash'> {
   /**
    * cut: its end was missing. blank: it contains a long stretch of zeros. restless: it changed while albumd waited for it to
    * rest.
@@ -73,6 +73,11 @@ export class IncompletePictures {
     const now = clock.monotonic()
     if (now >= Math.min(known.end, known.from + READ_AGAIN_MS)) return null
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
+  }
+
+  /** The pictures that waited when they were last read. Some may be gone since. */
+  files(): FileKey[] {
+    return [...this.#waiting.values()].map(({ folder, name }) => ({ folder, name }))
   }
 
   /** Whether the picture changed while albumd waited for it, when it was last read. */
@@ -163,10 +168,11 @@ export class IncompletePictures {
     return before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
   }
 
-  #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, 'look' | 'hash'>): Waits {
+  #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, keyof FileKey | 'look' | 'hash'>): Waits {
+    const { folder, name } = file
     this.#waiting.delete(keyOf(file))
     if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
-    this.#waiting.set(keyOf(file), { look, hash, ...wait })
+    this.#waiting.set(keyOf(file), { folder, name, look, hash, ...wait })
     return { kind: 'waits', message: wait.message, retryInMs: wait.end - wait.from }
   }
 }

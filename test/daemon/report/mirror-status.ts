@@ -26,6 +26,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     kept: 0,
     perhaps_renamed: 0,
     will_be_held: false,
+    unfinished: 0,
     oldest_unsynced: null,
   }
 }

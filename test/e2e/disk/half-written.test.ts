@@ -111,7 +111,13 @@ describe('a picture that stays incomplete', () => {
     const stage = await setStage()
     stage.write('a.png', half)
     expect(await stage.here('sync')).toMatchObject({ code: 3 })
-    expect(await stage.status()).toMatchObject({ mirrors: [{ pending_uploads: 1 }], failures: [] })
+    expect(await stage.status()).toMatchObject({
+      mirrors: [{ pending_uploads: 1, unfinished: 1 }],
+      failures: [],
+    })
+    expect((await stage.here('status')).out).toContain(
+      ': waiting for "albumd sync" or "albumd run": 1 picture may still be written, and is sent once it is complete',
+    )
     stage.configure({ watch })
     const failuresAfterSync = async () => {
       await stage.pass()
@@ -121,6 +127,7 @@ describe('a picture that stays incomplete', () => {
       .poll(failuresAfterSync, within)
       .toMatchObject([{ path: 'a.png', code: 'PICTURE_INCOMPLETE' }])
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+    expect(await stage.status()).toMatchObject({ mirrors: [{ unfinished: 0 }] })
     expect(await stage.delivered()).toEqual({})
   })
 })
