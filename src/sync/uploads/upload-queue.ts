@@ -69,7 +69,7 @@ export class UploadQueue {
 
   /** Sends the files. Answers the failure that ended the uploads early, or null. */
   async run(interruption: Interruption, scan?: Scan): Promise<HostFailure | null> {
-    const { synced, clock, quota, running, tell, only, lanes, underWay } = this.#run
+    const { synced, clock, quota, running, only, lanes, underWay } = this.#run
     const ids = this.#ids
     if (only === 'compare') {
       const until = clock.monotonic() + COMPARE_MS
@@ -79,24 +79,24 @@ export class UploadQueue {
       return null
     }
     if (!synced.files.anyPending(ids)) return null
-    const of = this.#areAllMeant() ? null : this.#countMeant(ids)
-    if (of?.pictures === 0 && of.compare === 0) return null
+    const few = this.#countFew()
+    if (few?.pictures === 0 && few.compare === 0) return null
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
     if (this.#trouble && mustRest(this.#trouble, this.#run)) return this.#stop(asBefore(this.#trouble))
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     const { news } = interruption
-    const take = (mirrors: readonly ScannedMirror[]) => {
-      this.#mirrors = byRow(mirrors)
-    }
-    if (news && scan) news.scan = scopeOf => lanes.scanBeside(scan(scopeOf).then(take))
-    const pending = of ?? { ...synced.files.toSend(ids), moved: synced.summaries.moved(ids) }
-    tell({
-      event: 'uploads_started',
-      ...onlyCompared(pending, only),
-      quota_left: quota.left(),
-      looks_first: this.#looksFirst(),
-    })
+    // A scan beside the uploads may find more. Then all that is still to be sent is told anew.
+    if (news && scan)
+      news.scan = scopeOf => {
+        const began = Math.floor(clock.wall())
+        const take = (mirrors: readonly ScannedMirror[]) => {
+          this.#mirrors = byRow(mirrors)
+          if (!synced.files.pendingSince(began, this.#ids, 1).next().done) this.#tellStarted(this.#countFew())
+        }
+        return lanes.scanBeside(scan(scopeOf).then(take))
+      }
+    this.#tellStarted(few)
     const from = clock.monotonic()
     try {
       await this.#upload(state === 'probe', interruption)
@@ -286,17 +286,21 @@ export class UploadQueue {
     return this.#suspects.weigh(file, await upload, this.#uploaded > 0)
   }
 
-  /** Whether the pending files of all folders are sent. */
-  #areAllMeant(): boolean {
-    const mirrors = [...this.#mirrors.values()]
-    return this.#run.named === undefined && mirrors.every(({ unknown }) => unknown.length === 0)
+  /** Tells what is to be sent. `few`: as `countFew` answers. */
+  #tellStarted(few: Pending | null): void {
+    const { synced, quota, only, tell } = this.#run
+    const pending = few ?? { ...synced.files.toSend(this.#ids), moved: synced.summaries.moved(this.#ids) }
+    const looks_first = this.#looksFirst()
+    tell({ event: 'uploads_started', ...onlyCompared(pending, only), quota_left: quota.left(), looks_first })
   }
 
-  /** Counts the files that are sent, where others are not. */
-  #countMeant(ids: number[]): Pending {
-    const { synced, order } = this.#run
+  /** Counts the files that are sent, where others are not. Null: the pending files of all folders are sent. */
+  #countFew(): Pending | null {
+    const { synced, order, named } = this.#run
+    const mirrors = [...this.#mirrors.values()]
+    if (named === undefined && mirrors.every(({ unknown }) => unknown.length === 0)) return null
     const sum: Pending = { pictures: 0, bytes: 0, compare: 0, moved: 0 }
-    for (const file of synced.files.pending(order, ids))
+    for (const file of synced.files.pending(order, this.#ids))
       if (jobOf(this.#run, this.#mirrors, file) === null) continue
       else if (synced.files.isToCompare(file)) sum.compare++
       else {

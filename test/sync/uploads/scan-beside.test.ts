@@ -57,6 +57,8 @@ async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt?
 
 const uploaded = ({ events }: Workshop) =>
   events.flatMap(told => (told.event === 'picture_uploaded' ? [told.path] : []))
+const started = ({ events }: Workshop) =>
+  events.flatMap(told => (told.event === 'uploads_started' ? [told.pictures] : []))
 const until = (workshop: Workshop, path: string) =>
   expect.poll(() => uploaded(workshop), { timeout: 20_000 }).toContain(path)
 
@@ -71,10 +73,13 @@ describe('while a picture is sent slowly', () => {
     'a scan finds %s, which takes a lane that is free',
     async path => {
       const { workshop, scan, stale, ends } = await withSlow()
+      await scan()
+      expect(started(workshop)).toEqual([1])
       workshop.write(path, second)
       await scan()
       await until(workshop, path)
       expect(uploaded(workshop)).toEqual([path])
+      expect(started(workshop)).toEqual([1, 2])
       await ends()
       expect(uploaded(workshop)).toEqual([path, 'a/slow.png'])
       expect(stale).toEqual([])
