@@ -217,13 +217,19 @@ function tiff(n: number): Buffer {
 const APPLIES_EXIF = { readings: { dimensions: 'turned' } } as const
 
 describe('a host that applies EXIF', () => {
-  it('takes 1,000 turned JPEGs for at most 1,005 credentials, and none of them looks changed', async () => {
+  it('takes 1,000 turned JPEGs one after the other for at most 1,005 credentials', () => {
+    const { upload } = account()
+    const tries = Array.from({ length: 1000 }, () => upload(turned, of(true)).length)
+    expect(tries.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(1005)
+  })
+
+  it('takes 150 turned JPEGs beside each other for at most 155, and none of them looks changed', async () => {
     const workshop = await openWorkshop({}, APPLIES_EXIF)
-    for (let n = 0; n < 1000; n++) workshop.write(`${n}.jpg`, turnedJpeg(n))
+    for (let n = 0; n < 150; n++) workshop.write(`${n}.jpg`, turnedJpeg(n))
     const declared: Declared[] = []
     await workshop.pass({ host: writingDown(workshop.host, declared), concurrency: 8 })
-    expect(summary(workshop)).toMatchObject({ synced: 1000, failed: 0 })
-    expect(declared.length).toBeLessThanOrEqual(1005)
+    expect(summary(workshop)).toMatchObject({ synced: 150, failed: 0 })
+    expect(declared.length).toBeLessThanOrEqual(155)
     expect(declared).not.toContain('skip')
     await audit(workshop)
     expect(found(workshop)).toEqual([])
