@@ -5,11 +5,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { STEPS } from '../../src/host/data/database.ts'
 import { startHost } from '../../src/host/embedded-host.ts'
+import { ENDPOINTS } from '../../src/protocol/endpoints.ts'
+import { PROGRAM } from '../e2e/stage/stage.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { KEY } from './choices.ts'
@@ -18,15 +19,17 @@ import { declaration, pictureFiles, send, testHost } from './test-host.ts'
 
 const picture = png()
 
-const entry = fileURLToPath(new URL('./host-process.ts', import.meta.url))
-
 /** A real process that serves `data`. */
 async function hostProcess(data: string) {
-  const child = spawn(process.execPath, [entry, data], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = ['host', '--json', '--no-tls', '--listen', '127.0.0.1:0', '--data', data, '--api-key', KEY]
+  const rates = ENDPOINTS.map(endpoint => `${endpoint}=unlimited`).join(',')
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--rates', rates], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const exited = once(child, 'exit')
   onTestFinished(() => void child.kill('SIGKILL'))
   const [line] = await once(child.stdout, 'data')
-  const baseUrl = String(line).trim()
+  const { base_url: baseUrl } = JSON.parse(String(line))
   return {
     async call(method: string, path: string, body?: unknown) {
       const headers = { 'X-API-Key': KEY, 'Content-Type': 'application/json' }

@@ -9,22 +9,26 @@ import {
 } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
 import { deadOrigin, json, serve } from '../../remote/serve.ts'
-import { canMount, mountSmallDisk } from '../disk/small-disk.ts'
+import { canMount, mountSmallDisk, type SmallDisk } from '../disk/small-disk.ts'
 import { daemonHere, startAlbumd } from '../stage/process.ts'
-import { type Run, setStage } from '../stage/stage.ts'
+import { type Run, runHere, setStage } from '../stage/stage.ts'
 
 const picture = (n: number) => png(2 + n, 2).bytes
 const stageOf = ({ home, configFile }: Recorded) => ({ home, config: configFile })
 
-async function run(
-  stage: { home: string; config: string },
+/** The same as a process where the disk is mounted. */
+async function runThrough(
+  recorded: Recorded,
   args: string[],
-  through: readonly string[] = [],
+  { through }: Pick<SmallDisk, 'through'>,
 ): Promise<Run> {
-  const child = startAlbumd(stage, ['restore', ...args], { through })
+  const child = startAlbumd(stageOf(recorded), ['restore', ...args], { through })
   const { code } = await child.ended
   return { code: code ?? -1, out: child.out(), err: child.err() }
 }
+
+const run = ({ home, config }: { home: string; config: string }, args: string[]): Promise<Run> =>
+  runHere(['restore', ...args, '--config', config], home)
 
 const within = { timeout: 45_000 }
 const isAsked = ({ asked }: Recorded, path: string) => expect.poll(() => asked, within).toContain(path)
@@ -118,7 +122,7 @@ describe('restore', () => {
         response.end(bytes)
       })
       const back = join(recorded.home, 'small/back')
-      const full = await run(stageOf(recorded), [back], disk.through)
+      const full = await runThrough(recorded, [back], disk)
       expect(full.code).toBe(3)
       expect(full.err.trimEnd().split('\n')).toEqual([
         expect.stringMatching(/the disk is full; make room there, then run the same command again/),
@@ -128,7 +132,7 @@ describe('restore', () => {
       disk.free()
       recorded.answers.delete('3.png')
       recorded.asked.length = 0
-      expect(await run(stageOf(recorded), [back], disk.through)).toMatchObject({
+      expect(await runThrough(recorded, [back], disk)).toMatchObject({
         code: 0,
         out: expect.stringMatching(/3 pictures restored .*, 3 there already/),
       })
@@ -144,7 +148,9 @@ describe('restore --from-host', () => {
     const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     expect(await run(stage, [join(stage.home, 'back'), '--from-host'])).toMatchObject({ code: 4 })
-    expect((await run(stage, ['--help'])).out.replace(/\s+/g, ' ')).toContain('stop albumd run first')
+    expect((await stage.albumd('restore', '--help')).out.replace(/\s+/g, ' ')).toContain(
+      'stop albumd run first',
+    )
     await daemon.stop()
     const restored = await run(stage, [join(stage.home, 'back'), '--from-host'])
     expect(restored).toMatchObject({ code: 0, err: '' })
