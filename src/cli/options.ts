@@ -115,7 +115,7 @@ export function pathArgument(path: string | undefined): string | undefined {
  */
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)
-  if (given === undefined || path?.startsWith('/')) return given
+  if (given === undefined) return given
   const { readState } = await import('../daemon/state/state.ts')
   const { locationsOf } = await import('../daemon/report/mirrored-pictures.ts')
   const { fullPath } = await import('../sync/tree-path.ts')

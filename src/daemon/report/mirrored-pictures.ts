@@ -6,15 +6,7 @@ import { movedTo } from '../../records/history.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { lookAt, type MirrorLocation, wasFolder } from '../../sync/outlook/index.ts'
-import {
-  fileAt,
-  folderAbove,
-  foldersAbove,
-  fullPath,
-  isAtOrBelow,
-  nameOf,
-  pathOf,
-} from '../../sync/tree-path.ts'
+import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -28,7 +20,7 @@ export function locationsOf(config: Config, synced: Synced, given: string | unde
   if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
   const isKnown = (at: MirrorLocation) => isKnownAt(synced, at) || namesMeant(at).length > 0
   return candidates(config.mirrors, normalize(given).replace(/(?<=.)\/$/, ''), isKnown).flatMap(at => {
-    const meant = namesMeant(at)
+    const meant = isKnownAt(synced, at) ? [] : namesMeant(at)
     return meant.length > 0 ? meant : [at]
   })
 }
@@ -61,20 +53,36 @@ function behindLinks(path: string): string {
 }
 
 /**
- * A shell passes the bytes of a name that is not UTF-8, and Node turns them into U+FFFD. Answers the entries of the disk that
- * may be meant, with their names written as \xNN. Nothing below a folder with such a name is found.
+ * The entries of the disk that a path may mean whose own name is not there. A shell passes the bytes of a name that is not
+ * UTF-8, and Node turns them into U+FFFD: such entries have their names written as \xNN, and nothing below them is found. A
+ * Mac writes "ü" as two characters, and a keyboard types one: the only name that differs in nothing else is meant.
  */
 function namesMeant({ mirror, path }: MirrorLocation): MirrorLocation[] {
-  for (const at of [...foldersAbove(path), path]) {
-    if (!nameOf(at).includes('\ufffd') || isOnDisk({ mirror, path: at })) continue
-    const given = nameOf(at).replace(/\ufffd+/g, '\ufffd')
-    const above = folderAbove(at)
-    const isMeant = ({ name, validUtf8 }: DiskEntry) =>
-      !validUtf8 && name.replace(/(?:\\x[0-9a-f]{2})+/g, '\ufffd') === given
+  let above = ''
+  for (const name of path.split('/')) {
+    const at = pathOf(above, name)
+    if (isOnDisk({ mirror, path: at })) {
+      above = at
+      continue
+    }
+    const given = formOf(name)
     const entries = orNull(() => realDisk.readFolder(fullPath(mirror.folder, above))) ?? []
-    return entries.filter(isMeant).map(({ name }) => ({ mirror, path: pathOf(above, name) }))
+    const meant = entries.filter(entry => formOf(entry.validUtf8 ? entry.name : bytesLost(entry)) === given)
+    const [only, another] = meant
+    if (meant.some(({ validUtf8 }) => !validUtf8))
+      return meant.map(entry => ({ mirror, path: pathOf(above, entry.name) }))
+    if (!only || another) return []
+    above = pathOf(above, only.name)
   }
-  return []
+  return above === path ? [] : [{ mirror, path: above }]
+}
+
+function formOf(name: string): string {
+  return name.normalize().replace(/\ufffd+/g, '\ufffd')
+}
+
+function bytesLost({ name }: DiskEntry): string {
+  return name.replace(/(?:\\x[0-9a-f]{2})+/g, '\ufffd')
 }
 
 /** A location of which only the mirror's folder matters. */

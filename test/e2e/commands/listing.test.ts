@@ -111,6 +111,23 @@ it('url gives one address and copies it, and says why it has none', async () => 
   for (const { err } of [bare, older, unsent, folder]) expect(err.trimEnd().split('\n')).toHaveLength(1)
 })
 
+it('a name that a Mac wrote is found by what a keyboard types, unless a file has just that name', async () => {
+  const path = 'Köln/Brücke.png'
+  const stage = await setStage({ pictures: { [path.normalize('NFD')]: png(3, 2).bytes } })
+  const url = await stage.here('url', path)
+  expect(url.out).toMatch(/^http/)
+  for (const line of [
+    ['why', path],
+    ['ls', 'Köln', '--format', 'url'],
+    ['put', join(stage.pictures, path)],
+  ])
+    expect(await stage.here(...line)).toMatchObject({ code: 0, out: expect.stringContaining(url.out) })
+  const retried = await stage.here('retry', join(stage.pictures, path))
+  expect(retried.err).toContain(`below ${stage.pictures}/${path.normalize('NFD')}`)
+  stage.write(path, png(4, 2).bytes)
+  expect((await stage.here('why', path)).out).toContain('no scan has seen it yet')
+})
+
 it('ls --left-out names what is not mirrored, and why', async () => {
   const stage = await setStage({ mirror: { ignore: ['*.bak.png'] } })
   const picture = png(3, 2).bytes
