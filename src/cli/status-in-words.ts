@@ -40,7 +40,9 @@ export function statusInWords(
   if (status.config_refused)
     lines.push(`config  it refused the one that it was told to read: ${printable(status.config_refused)}`)
   if (status.key_refused)
-    lines.push(`key     it goes on with the one from before: ${printable(status.key_refused)}`)
+    lines.push(
+      `key     it goes on with the one from before, and the next start fails: ${printable(status.key_refused)}`,
+    )
   for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status))
   lines.push(
     '',

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DaemonView } from '../daemon/loop/supervisor.ts'
+import type { Alert } from '../daemon/notify/health.ts'
 import { version } from '../daemon/package.ts'
 import type { AccountStatus } from '../daemon/report/machines.ts'
 import { statusOf } from '../daemon/report/status.ts'
@@ -39,6 +40,11 @@ export class Metrics {
     buckets: [0.01, 0.1, 1, 10, 60, 600, 3600, 21_600],
     registers: [this.#registry],
   })
+  readonly #trouble = this.#gauge(
+    'albumd_trouble',
+    'What needs a person, by the codes that /healthz tells. Without such a line all is well.',
+    ['code'],
+  )
   readonly #open = this.#gauge('albumd_state_open', '1 while albumd has its state open.')
   readonly #paused = this.#gauge('albumd_paused', '1 while albumd is paused.')
   readonly #pictures = this.#gauge('albumd_pictures', 'Pictures on the disk, by state.', ['mirror', 'state'])
@@ -58,6 +64,10 @@ export class Metrics {
     'albumd_failures',
     'Paths with a failure that nobody accepted, by code.',
     ['code'],
+  )
+  readonly #findings = this.#gauge(
+    'albumd_audit_findings',
+    'In how many places the last audit found the host to differ from the records.',
   )
   readonly #limit = this.#gauge('albumd_quota_limit', 'Uploads that the plan allows in a day.')
   readonly #used = this.#gauge('albumd_quota_used', 'Uploads that were requested today.')
@@ -110,15 +120,20 @@ export class Metrics {
     this.#requests.inc({ endpoint, status: status ?? 'none' })
   }
 
-  /** The numbers in the text format of Prometheus. `wall`: milliseconds since 1970. */
-  async read(daemon: DaemonView | null, wall: number): Promise<{ type: string; text: string }> {
+  /** The numbers in the text format of Prometheus. `alerts`: what `/healthz` tells. `wall`: milliseconds since 1970. */
+  async read(
+    daemon: DaemonView | null,
+    alerts: readonly Alert[],
+    wall: number,
+  ): Promise<{ type: string; text: string }> {
+    this.#trouble.reset()
+    for (const { code } of alerts) this.#trouble.inc({ code: this.#known(code) })
     this.#look(daemon, wall)
     return { type: this.#registry.contentType, text: await this.#registry.metrics() }
   }
 
   #lookAtMachines({ store, machines }: AccountStatus, wall: number): void {
     if (store) this.#store.set(store.away === null ? 1 : 0)
-    for (const gauge of [this.#seen, this.#rate, this.#usedBy]) gauge.reset()
     for (const { name: machine, seen, rates, used_today } of machines) {
       this.#seen.set({ machine }, Math.max(0, wall - Date.parse(seen)) / 1000)
       for (const [endpoint, rate] of Object.entries(rates)) this.#rate.set({ machine, endpoint }, rate!)
@@ -129,12 +144,12 @@ export class Metrics {
   #look(daemon: DaemonView | null, wall: number): void {
     const session = daemon?.queue.session ?? null
     this.#open.set(session === null ? 0 : 1)
-    this.#store.remove()
-    if (session === null) return
+    this.#forget()
+    // While something keeps albumd from its work, the records are old, and no number is better than an old one.
+    if (session === null || daemon?.problem() != null) return
     const { config, synced } = session
-    const { mirrors, quota, backlog, paused, store, machines } = statusOf(config, synced, true, wall)
-    for (const gauge of [this.#pictures, this.#held, this.#pending, this.#guarded, this.#oldest])
-      gauge.reset()
+    const status = statusOf(config, synced, true, wall)
+    const { mirrors, quota, backlog, paused, store, machines, audit } = status
     for (const mirror of mirrors) {
       const of = { mirror: mirror.folder }
       for (const state of ['synced', 'linked', 'uncertain', 'accepted'] as const)
@@ -154,10 +169,32 @@ export class Metrics {
     this.#used.set(quota.used)
     this.#exhausted.set(quota.exhausted ? 1 : 0)
     this.#paused.set(paused === null ? 0 : 1)
-    this.#failuresNow.reset()
+    this.#findings.set(audit.findings)
     for (const { folder } of config.mirrors)
       for (const { code, n } of synced.summaries.failuresByCode(synced.mirrors.of(folder)?.id ?? 0))
         this.#failuresNow.inc({ code: this.#known(code) }, n)
+  }
+
+  /** Leaves out every number that comes from the records. */
+  #forget(): void {
+    const ofRecords = [
+      this.#store,
+      this.#backlog,
+      this.#backlogBytes,
+      this.#findings,
+      this.#limit,
+      this.#used,
+    ]
+    for (const gauge of [...ofRecords, this.#exhausted, this.#paused]) gauge.remove()
+    const byLabel = [
+      this.#pictures,
+      this.#held,
+      this.#pending,
+      this.#guarded,
+      this.#oldest,
+      this.#failuresNow,
+    ]
+    for (const gauge of [...byLabel, this.#seen, this.#rate, this.#usedBy]) gauge.reset()
   }
 
   /** Every metric, for the reference. */

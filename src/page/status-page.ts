@@ -149,7 +149,7 @@ export class StatusPage implements Display, Sources {
   }
 
   metrics(): Promise<{ type: string; text: string }> {
-    return this.#metrics.read(this.#daemon, this.#clock.wall())
+    return this.#metrics.read(this.#daemon, this.alerts(), this.#clock.wall())
   }
 
   alerts(): Alert[] {

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readConfig } from '../../src/cli/read-config.ts'
 import { CommandQueue } from '../../src/daemon/commands/queue.ts'
+import { waitsAlert } from '../../src/daemon/notify/health.ts'
 import { readAlerts } from '../../src/page/facts.ts'
+import { Metrics } from '../../src/page/metrics.ts'
 import { daemonHere } from '../e2e/stage/process.ts'
 import { oneDay, setStage } from '../e2e/stage/stage.ts'
 import { png } from '../pictures.ts'
@@ -45,7 +47,8 @@ it('metrics tell what was done and what is left; health turns when something nee
   await expect
     .poll(() => ask({ port: stage.port, path: '/healthz' }))
     .toMatchObject({ status: 200, text: 'ok\n' })
-  expect((await metricsOf(stage)).has('albumd_store_up')).toBe(false)
+  const well = [...(await metricsOf(stage)).keys()]
+  expect(well.filter(name => /^albumd_(store_up|trouble)/.test(name))).toEqual([])
   const mirror = `mirror="${stage.pictures}"`
   const size = pictures.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const now = async () => Object.fromEntries(await metricsOf(stage))
@@ -60,6 +63,7 @@ it('metrics tell what was done and what is left; health turns when something nee
     albumd_quota_used: 3,
     albumd_quota_exhausted: 0,
     albumd_backlog_pictures: 0,
+    albumd_audit_findings: 0,
     albumd_state_open: 1,
     albumd_paused: 0,
     [`albumd_held_deletions{${mirror}}`]: 0,
@@ -82,6 +86,8 @@ it('metrics tell what was done and what is left; health turns when something nee
     [`albumd_held_deletions{${mirror}}`]: 2,
     [`albumd_pictures{${mirror},state="failed"}`]: 1,
     'albumd_upload_failures_total{code="NOT_A_PICTURE"}': 1,
+    'albumd_trouble{code="HELD"}': 1,
+    'albumd_trouble{code="FAILED"}': 1,
   })
   expect(ill.get(`albumd_oldest_unsynced_seconds{${mirror}}`)).toBeGreaterThan(0)
   expect(ill.get('albumd_failures{code="NOT_A_PICTURE"}')).toBe(1)
@@ -125,4 +131,18 @@ it('health tells between two sessions what the records tell, as status does', as
   }
   expect(alertsWith(config.state_dir)).toContainEqual(expect.objectContaining({ code: 'INVALID_API_KEY' }))
   expect(alertsWith(join(stage.home, 'new'))).toEqual([])
+})
+
+it('metrics name what keeps albumd from its work, and leave out the numbers of records that are old', async () => {
+  const stage = await setStage()
+  const config = await readConfig(stage.config)
+  const problem = waitsAlert('STATE_FULL', 'the disk is full')
+  const { text } = await new Metrics(() => 0).read(
+    { config: () => config, configFile: null, queue: new CommandQueue(), problem: () => problem },
+    [problem],
+    Date.now(),
+  )
+  const values = Object.fromEntries(parse(text))
+  expect(values).toMatchObject({ 'albumd_trouble{code="STATE"}': 1, albumd_state_open: 0 })
+  expect(Object.keys(values).filter(name => /backlog|quota|paused|findings/.test(name))).toEqual([])
 })

@@ -147,7 +147,10 @@ export function openSettings(
       await take({ config, access: accessFor(config) })
       note({ event: 'key_taken' })
     } catch (error) {
-      await refuse('key_refused', error as Error)
+      const { message } = error as Error
+      // The key was read from this file before, so its path can't be a key that somebody wrote in the path's place.
+      const named = keyFile === null || message.includes(keyFile) ? message : `${message} (${keyFile})`
+      await refuse('key_refused', new Error(named))
     }
   }
 

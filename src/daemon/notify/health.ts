@@ -59,7 +59,7 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
       `CONFIG ${config_refused}`,
     )
   if (key_refused)
-    alert('KEY', `The new key was refused, so the one from before stays; mend its file: ${key_refused}`)
+    alert('KEY', `The key can't be read any more, so the next start fails; mend its file: ${key_refused}`)
   for (const { folder, reason } of mirrors.filter(
     ({ state, needs_person }) => state === 'guarded' && needs_person,
   ))

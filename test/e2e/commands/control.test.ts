@@ -241,9 +241,9 @@ describe('SIGHUP', () => {
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
     await daemon.told('key_refused')
     expect(await daemon.told('trouble')).toMatchObject({ code: 'KEY' })
-    const why = 'host.api_key_file: no such file, and it must hold the API key'
+    const why = `host.api_key_file: no such file, and it must hold the API key (${file})`
     expect((await stage.here('status')).out).toContain(
-      `key     it goes on with the one from before: ${why}\n`,
+      `key     it goes on with the one from before, and the next start fails: ${why}\n`,
     )
     writeFileSync(file, key, { mode: 0o600 })
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
