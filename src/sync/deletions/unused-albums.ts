@@ -166,66 +166,59 @@ function whyAlbumIsNeeded(synced: Synced, album: AlbumRow): Reason | null {
   return holds || isUnderWay(synced, tree) ? because('album_needed') : null
 }
 
-/** An album that nothing needs, as far as the records tell. */
-interface UnusedAlbum {
+/** An album that no folder needs, as far as the records tell. */
+interface FolderlessAlbum {
   album: AlbumRow
   /** The names from the host's root to the album. */
   path: string[]
 }
 
 /**
- * Tells which albums no folder needs. An album must meet four conditions: it lies below the album of exactly one mirror,
- * this mirror does not keep images, no mirror's own album lies in it, and no recorded folder is mirrored to it. The albums
- * of a mirror that was taken out of the config are kept.
+ * Those of the albums that no folder needs, deepest first. An album must meet four conditions: it lies below the album of
+ * exactly one mirror, this mirror does not keep images, no mirror's own album lies in it, and no recorded folder is mirrored
+ * to it. The albums of a mirror that was taken out of the config are kept. `mirror`: only albums of this mirror are answered.
  */
-export class FolderlessAlbums {
-  readonly #synced: Synced
-  readonly #mirrors: { id: number; album: string; root: string[]; propagates: boolean }[]
-  readonly #needed = new Map<number, Set<string>>()
-
-  constructor(synced: Synced, policies: readonly MirrorPolicy[]) {
-    this.#synced = synced
-    this.#mirrors = synced.mirrors.all().map(({ id, folder, album }) => ({
-      id,
-      album,
-      root: albumPathOf(album, ''),
-      propagates: policies.some(policy => policy.folder === folder && policy.deletions === 'propagate'),
-    }))
+export function folderlessAlbums(
+  synced: Synced,
+  policies: readonly MirrorPolicy[],
+  albums: readonly AlbumRow[],
+  mirror?: number,
+): FolderlessAlbum[] {
+  const mirrors = synced.mirrors.all().map(({ id, folder, album }) => ({
+    id,
+    album,
+    root: albumPathOf(album, ''),
+    propagates: policies.some(policy => policy.folder === folder && policy.deletions === 'propagate'),
+  }))
+  const needed = new Map<number, ReadonlySet<string>>()
+  /** The paths of the albums that the mirror's folders are mirrored to. */
+  const neededBy = ({ id, album }: { id: number; album: string }) => {
+    const paths =
+      needed.get(id) ??
+      new Set(synced.folders.ofMirror(id).map(({ path }) => keyOf(albumPathOf(album, path))))
+    needed.set(id, paths)
+    return paths
   }
-
-  /** Whether no folder needs the album at this path. `mirror`: the answer is false for albums of other mirrors. */
-  has(path: readonly string[], mirror?: number): boolean {
-    if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false
-    const above = this.#mirrors.filter(({ root }) => startsWith(path, root))
+  const isFolderless = ({ path }: FolderlessAlbum) => {
+    if (mirrors.some(({ root }) => startsWith(root, path))) return false
+    const above = mirrors.filter(({ root }) => startsWith(path, root))
     const [only] = above
     if (!only || above.length > 1 || !only.propagates || (mirror !== undefined && only.id !== mirror))
       return false
-    return !this.#albumsOf(only).has(keyOf(path))
+    return !neededBy(only).has(keyOf(path))
   }
-
-  /** The paths of the albums that the mirror's folders are mirrored to. */
-  #albumsOf({ id, album }: { id: number; album: string }): Set<string> {
-    const known = this.#needed.get(id)
-    if (known) return known
-    const albums = new Set(
-      this.#synced.folders.ofMirror(id).map(({ path }) => keyOf(albumPathOf(album, path))),
-    )
-    this.#needed.set(id, albums)
-    return albums
-  }
+  return albums
+    .map(album => ({ album, path: albumNames(synced, album.id) }))
+    .filter(isFolderless)
+    .sort((a, b) => b.path.length - a.path.length)
 }
 
 /** The albums that albumd created and that neither a folder nor an image needs, deepest first. */
-export function unusedAlbumsOf(synced: Synced, policies: readonly MirrorPolicy[]): UnusedAlbum[] {
+export function unusedAlbumsOf(synced: Synced, policies: readonly MirrorPolicy[]): FolderlessAlbum[] {
   const unused = synced.unusedAlbums.unused()
   if (unused.length === 0) return []
-  const folderless = new FolderlessAlbums(synced, policies)
-  const candidates = unused
-    .map(album => ({ album, path: albumNames(synced, album.id) }))
-    .filter(({ path }) => folderless.has(path))
-    .sort((a, b) => b.path.length - a.path.length)
   const found = new Set<number>()
-  return candidates.filter(({ album: { id } }) => {
+  return folderlessAlbums(synced, policies, unused).filter(({ album: { id } }) => {
     const isUnused = synced.unusedAlbums.below(id).every(child => found.has(child.id))
     if (isUnused) found.add(id)
     return isUnused

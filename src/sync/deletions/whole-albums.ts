@@ -9,14 +9,14 @@ import type { AlbumRow } from '../../synced/tables/albums.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { albumName, albumNames, isUnderWay } from '../album.ts'
+import { albumName, isUnderWay } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
 import type { Interruption, MirrorPolicy } from '../pass-request.ts'
 import { type DeletionContext, type DeletionRun, isDue } from './delete-images.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
-import { FolderlessAlbums } from './unused-albums.ts'
+import { folderlessAlbums } from './unused-albums.ts'
 
 /** An album with all that is recorded in it and below it. */
 interface WholeAlbum {
@@ -45,7 +45,9 @@ export async function deleteWholeAlbums(
   const due = new Map(entries.map(entry => [entry.image, entry]))
   if (due.size === 0) return null
   const done = new Set<number>()
-  for (const album of folderlessAlbums(synced, policies, mirror.id)) {
+  const created = synced.albums.all().filter(({ ours, confirmed }) => ours === 1 && confirmed === 1)
+  // The outermost albums come first, because the albums in them are deleted with them.
+  for (const { album } of folderlessAlbums(synced, policies, created, mirror.id).toReversed()) {
     // The host may have deleted more with the previous album than was recorded. Then no further album is deleted.
     if (stop.aborted || synced.meta.get('deleted_more') !== null) return null
     if (done.has(album.id)) continue
@@ -76,18 +78,6 @@ function whyAlbumStays(
     if (why !== null) return why
   }
   return null
-}
-
-/** The albums that albumd created and that no folder of the mirror needs, outermost first. */
-function folderlessAlbums(synced: Synced, policies: readonly MirrorPolicy[], mirror: number): AlbumRow[] {
-  const folderless = new FolderlessAlbums(synced, policies)
-  return synced.albums
-    .all()
-    .filter(({ ours, confirmed }) => ours === 1 && confirmed === 1)
-    .map(album => ({ album, path: albumNames(synced, album.id) }))
-    .filter(({ path }) => folderless.has(path, mirror))
-    .sort((a, b) => a.path.length - b.path.length)
-    .map(({ album }) => album)
 }
 
 /** The album with all that is recorded in it. Null: an image in it must stay, or an upload into it is open. */

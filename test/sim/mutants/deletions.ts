@@ -97,13 +97,13 @@ export const DELETIONS: readonly Mutant[] = [
     edits: [
       {
         file: 'sync/deletions/unused-albums.ts',
-        find: 'if (this.#mirrors.some(({ root }) => startsWith(root, path))) return false',
+        find: 'if (mirrors.some(({ root }) => startsWith(root, path))) return false',
         replace: 'if (path.length === 0) return false',
       },
       {
         file: 'sync/deletions/unused-albums.ts',
-        find: 'return !this.#albumsOf(only).has(keyOf(path))',
-        replace: 'return path.length === only.root.length || !this.#albumsOf(only).has(keyOf(path))',
+        find: 'return !neededBy(only).has(keyOf(path))',
+        replace: 'return path.length === only.root.length || !neededBy(only).has(keyOf(path))',
       },
     ],
     why: 'a person has named the album in the config',
