@@ -1,4 +1,4 @@
-import type { FileKey } from '../synced/tables/files.ts'
+import { type FileKey, textOf } from '../synced/tables/files.ts'
 
 /** A folder of a mirror: the mirror's folder, and the path below it. */
 interface Place {
@@ -31,7 +31,7 @@ export class UnderWay {
 
   /** Runs the upload of a file. */
   async during(file: FileKey, upload: () => Promise<void>): Promise<void> {
-    const key = keyOf(file)
+    const key = textOf(file)
     const again: Place[] = []
     this.#files.set(key, again)
     try {
@@ -48,12 +48,12 @@ export class UnderWay {
   }
 
   has(file: FileKey): boolean {
-    return this.#files.has(keyOf(file))
+    return this.#files.has(textOf(file))
   }
 
   /** Whether the file is under way. Then the place is scanned again once its upload has ended. */
   leavesOut(file: FileKey, place: Place): boolean {
-    const places = this.#files.get(keyOf(file))
+    const places = this.#files.get(textOf(file))
     places?.push(place)
     return places !== undefined
   }
@@ -73,8 +73,4 @@ export class UnderWay {
     })
     await this.#scan.catch(() => {})
   }
-}
-
-function keyOf({ folder, name }: FileKey): string {
-  return `${folder}/${name}`
 }

@@ -1,6 +1,6 @@
 import type { FolderLook } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
+import { type FileRow, textOf } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { because } from '../../words/reasons.ts'
 import { foldersAbove, fullPath, nameOf } from '../tree-path.ts'
@@ -111,7 +111,7 @@ export class FoundElsewhere {
   #take({ size, mtime }: FileRow): boolean {
     const found = this.#found(size).get(mtime) ?? []
     for (let file = found.pop(); file; file = found.pop()) {
-      const key = `${file.folder}/${file.name}`
+      const key = textOf(file)
       if (this.#taken.has(key)) continue
       this.#taken.add(key)
       return true

@@ -1,7 +1,7 @@
 import { isSameLook } from '../../local/look.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
 import type { Clock } from '../../protocol/clock.ts'
-import type { FileKey, FileRow } from '../../synced/tables/files.ts'
+import { type FileKey, type FileRow, textOf } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { type AgeContext, leftAloneMs } from './settled-picture.ts'
@@ -68,7 +68,7 @@ export class IncompletePictures {
    * it has changed, so that a picture that is written all the time is not read all the time. Null: the picture must be read.
    */
   recall(file: FileRow, clock: Clock): Waits | null {
-    const known = this.#waiting.get(keyOf(file))
+    const known = this.#waiting.get(textOf(file))
     if (!known || (known.why !== 'restless' && !isSameLook(known.look, file))) return null
     const now = clock.monotonic()
     if (now >= Math.min(known.end, known.from + READ_AGAIN_MS)) return null
@@ -82,7 +82,7 @@ export class IncompletePictures {
 
   /** Whether the picture changed while albumd waited for it, when it was last read. */
   isRestless(file: FileKey): boolean {
-    return this.#waiting.get(keyOf(file))?.why === 'restless'
+    return this.#waiting.get(textOf(file))?.why === 'restless'
   }
 
   /**
@@ -98,7 +98,7 @@ export class IncompletePictures {
     const since = this.isRestless(file) ? this.#sameSince(file, read, now) : now
     const end = since + settleMs
     if (now >= end) {
-      this.#waiting.delete(keyOf(file))
+      this.#waiting.delete(textOf(file))
       return null
     }
     return this.#wait(file, read, {
@@ -115,7 +115,7 @@ export class IncompletePictures {
    * is still at work, and not an editor.
    */
   wasJustCut(file: FileKey, clock: Clock): boolean {
-    const known = this.#waiting.get(keyOf(file))
+    const known = this.#waiting.get(textOf(file))
     return known?.why === 'cut' && clock.monotonic() - known.from < JUST_MS
   }
 
@@ -131,7 +131,7 @@ export class IncompletePictures {
     const { action } = this.#policy
     const now = clock.monotonic()
     const since = this.#sameSince(file, read, now)
-    this.#waiting.delete(keyOf(file))
+    this.#waiting.delete(textOf(file))
     const waits = waitForEnd(ending, this.#policy, settleMs)
     if (waits === null) return null
     const { afterMs, message } = waits
@@ -164,15 +164,15 @@ export class IncompletePictures {
 
   /** Since when the picture has not changed, as this read and the earlier reads of the picture show. Monotonic milliseconds. */
   #sameSince(file: FileKey, { look, hash }: Read, now: number): number {
-    const before = this.#waiting.get(keyOf(file))
+    const before = this.#waiting.get(textOf(file))
     return before && isSameLook(before.look, look) && before.hash.equals(hash) ? before.since : now
   }
 
   #wait(file: FileKey, { look, hash }: Read, wait: Omit<Waiting, keyof FileKey | 'look' | 'hash'>): Waits {
     const { folder, name } = file
-    this.#waiting.delete(keyOf(file))
+    this.#waiting.delete(textOf(file))
     if (this.#waiting.size >= MOST_KNOWN) this.#waiting.delete(this.#waiting.keys().next().value!)
-    this.#waiting.set(keyOf(file), { folder, name, look, hash, ...wait })
+    this.#waiting.set(textOf(file), { folder, name, look, hash, ...wait })
     return { kind: 'waits', message: wait.message, retryInMs: wait.end - wait.from }
   }
 }
@@ -202,8 +202,4 @@ export function waitForEnd(
     default:
       return null
   }
-}
-
-function keyOf({ folder, name }: FileKey): string {
-  return `${folder} ${name}`
 }

@@ -1,7 +1,7 @@
 import { NODE_REFUSES } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { FileKey, FileRow } from '../../synced/tables/files.ts'
+import { type FileKey, type FileRow, textOf } from '../../synced/tables/files.ts'
 import { because, reasonIn } from '../../words/reasons.ts'
 import { nodeTrouble } from './node-refusals.ts'
 import type { UploadResult } from './upload-job.ts'
@@ -83,8 +83,4 @@ export class Suspects {
   #record(): Promise<void> {
     return this.#synced.commit(tx => tx.meta.set('suspects', [...this.#keys.values()].slice(-MOST)))
   }
-}
-
-function textOf({ folder, name }: FileKey): string {
-  return `${folder}/${name}`
 }

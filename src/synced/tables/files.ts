@@ -29,6 +29,11 @@ export interface FileRow extends FileLook {
 
 export type FileKey = Pick<FileRow, 'folder' | 'name'>
 
+/** A file as the key of a map. */
+export function textOf({ folder, name }: FileKey): string {
+  return `${folder}/${name}`
+}
+
 /** A file with its path below the mirror. */
 export interface FileAtPath extends FileRow {
   path: string
