@@ -125,32 +125,31 @@ export class UploadQueue {
     const flat = { ...synced.files.flatTotal(ids), compare: 0, moved: 0 }
     tell({ event: 'uploads_started', ...flat, quota_left: quota.left(), looks_first: false })
     const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
-    await this.#together(
-      () => this.#suspects.last(synced.files.flat(ids)),
-      interruption,
-      mayGoOn,
-      // The picture has taken its share of the quota before it was read.
-      () => !ended,
-      async (job, cut) => {
-        // The host may have refused the album a moment ago, for another picture of the folder. Then this picture stays
-        // where it is.
-        if (synced.files.at(job.file)?.flat !== 1) return
-        // Each picture takes its share of the quota before its credential is granted, so that pictures under way together
-        // do not take more than is left.
-        spare--
-        let usesMore = false
-        const takeSpare = () => {
-          usesMore = true
-          return spare > 0 && spare-- > 0
-        }
-        const result = await this.#weigh(job, uploader.regroup({ ...job, takeSpare }, cut))
-        const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
-        if (!isSent && !usesMore) spare++
-        // The result is recorded also when another upload has set `ended` meanwhile.
-        const isLast = await this.#settleRegrouped(job, result)
-        ended ||= isLast
-      },
-    )
+    const each: Each = async (job, cut) => {
+      // The host may have refused the album a moment ago, for another picture of the folder. Then this picture stays
+      // where it is.
+      if (synced.files.at(job.file)?.flat !== 1) return
+      // Each picture takes its share of the quota before its credential is granted, so that pictures under way together
+      // do not take more than is left.
+      spare--
+      let usesMore = false
+      const takeSpare = () => {
+        usesMore = true
+        return spare > 0 && spare-- > 0
+      }
+      const result = await this.#weigh(job, uploader.regroup({ ...job, takeSpare }, cut))
+      const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
+      if (!isSent && !usesMore) spare++
+      // The result is recorded also when another upload has set `ended` meanwhile.
+      const isLast = await this.#settleRegrouped(job, result)
+      ended ||= isLast
+    }
+    // The picture has taken its share of the quota before it was read.
+    const mayBegin = () => !ended
+    await this.#together(() => this.#suspects.last(synced.files.flat(ids)), interruption, mayGoOn, {
+      mayBegin,
+      each,
+    })
     return this.#stopped
   }
 
@@ -183,7 +182,7 @@ export class UploadQueue {
   }
 
   async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
-    const { synced, quota, order, lanes } = this.#run
+    const { synced, quota, order } = this.#run
     const inOrder = (by: typeof order) => this.#suspects.last(synced.files.pending(by, this.#ids))
     const pending = () => inOrder(order)
     const asks = this.#letAsk(isProbe)
@@ -194,7 +193,7 @@ export class UploadQueue {
       // together, so the one that asks a node comes from the other end.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
       const first = () => inOrder(this.#trouble ? otherEnd : order)
-      await lanes.run(first, async files => quota.granted === 0 && this.#next(files, interruption), 1)
+      await this.#together(first, interruption, () => quota.granted === 0, { most: 1 })
       if (quota.granted === 0) return
       if (this.#trouble && this.#uploaded === 0) return void this.#stop(asBefore(this.#trouble))
     }
@@ -236,47 +235,40 @@ export class UploadQueue {
   }
 
   /**
-   * Uploads several files at a time. `files`: answers all files anew. `mayGoOn`: whether another file may be taken.
-   * `mayBegin`: whether a file that was read may be sent.
+   * Works through files, several at a time. `files`: answers all files anew. `mayGoOn`: whether another file may be taken.
+   * `mayBegin`: whether a file that was read may be sent. `most`: so many files at a time.
    */
   #together(
     files: () => Generator<FileRow>,
     interruption: Interruption,
     mayGoOn: () => boolean,
-    mayBegin = mayGoOn,
-    each: Each = this.#send,
+    {
+      mayBegin = mayGoOn,
+      each = this.#send,
+      most,
+    }: { mayBegin?: () => boolean; each?: Each; most?: number } = {},
   ): Promise<void> {
-    return this.#run.lanes.run(
-      files,
-      async from => mayGoOn() && this.#next(from, interruption, mayBegin, each),
-    )
-  }
-
-  /** Uploads the next file. False: there is no further file, or nothing more may be sent. */
-  async #next(
-    files: Generator<FileRow>,
-    interruption: Interruption,
-    mayBegin = () => true,
-    each: Each = this.#send,
-  ): Promise<boolean> {
-    const mayGoOn = () => !this.#stopped && !isEnded(interruption)
-    if (!mayGoOn()) return false
-    const next = files.next()
-    if (next.done) return false
     const { synced, underWay, lanes } = this.#run
-    await lanes.take(
-      next.value.size,
-      () => mayGoOn() && mayBegin(),
-      async lane => {
-        // The file may have waited for a large one. Meanwhile other uploads may have ended all, and a scan may have changed the
-        // record.
-        const file = mayGoOn() ? synced.files.at(next.value) : undefined
-        if (file?.state !== next.value.state || underWay.has(file)) return
-        const job = jobOf(this.#run, this.#mirrors, file)
-        if (job) await underWay.during(file, () => each({ ...job, lane }, interruption.cut))
-      },
-    )
-    return true
+    const isOver = () => this.#stopped !== null || isEnded(interruption)
+    const takeNext = async (from: Generator<FileRow>) => {
+      if (isOver() || !mayGoOn()) return false
+      const next = from.next()
+      if (next.done) return false
+      await lanes.take(
+        next.value.size,
+        () => !isOver() && mayBegin(),
+        async lane => {
+          // The file may have waited for a large one. Meanwhile other uploads may have ended all, and a scan may have changed
+          // the record.
+          const file = isOver() ? undefined : synced.files.at(next.value)
+          if (file?.state !== next.value.state || underWay.has(file)) return
+          const job = jobOf(this.#run, this.#mirrors, file)
+          if (job) await underWay.during(file, () => each({ ...job, lane }, interruption.cut))
+        },
+      )
+      return true
+    }
+    return lanes.run(files, takeNext, most)
   }
 
   #send: Each = async (job, cut) =>
