@@ -234,6 +234,7 @@ export const WORDS = {
 
   // What the audit found.
   not_listed: 'the host does not list it any more',
+  listed_instead: 'the host does not list it any more, but {id} of the same name and size',
   twin_in_use: 'albumd uploaded it, and the file uses another image of the same bytes',
   deletion_undone: 'albumd deleted it, and the host still has it',
   looks_like:

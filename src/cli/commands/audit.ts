@@ -140,16 +140,22 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
   return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired} repaired` : ''}`
 }
 
+const REPAIRS_GONE =
+  '"albumd audit --repair" links an image there that has the same bytes, or uploads it again'
+
 /** `repair`: whether the audit was told to repair. Then the words do not advise to repair at once. */
 function whatToDo({ kind, ours, repaired, repair_from }: AuditFinding, repair: boolean): string {
-  if (repaired) return kind === 'gone' ? 'its file, where it is there, is uploaded again' : 'deleted'
+  if (repaired)
+    return kind === 'gone'
+      ? 'its file, where it is there, is uploaded again, or linked to an image of the same bytes'
+      : 'deleted'
   switch (kind) {
     case 'gone':
       if (repair_from !== null)
-        return `"albumd audit --repair" uploads it again, not before ${localTimeFrom(repair_from)}, because until then the host may only be late to list it`
+        return `${REPAIRS_GONE}, not before ${localTimeFrom(repair_from)}, because until then the host may only be late to list it`
       return repair
         ? 'not uploaded again: what the host lists was not clear, or the repair ended early'
-        : '"albumd audit --repair" uploads it again'
+        : REPAIRS_GONE
     case 'changed':
       return `put it right on the host, or delete it there and ${repair ? 'repair again' : 'run "albumd audit --repair"'}`
     case 'foreign':

@@ -33,6 +33,8 @@ export interface AlbumComparison {
   inPlace: ImageRow[]
   /** Images that are recorded in this album, and that its listing does not show. Another album may list them. */
   missing: ImageRow[]
+  /** For missing images, by the numbers of their rows: the id of an unrecorded image that may be the same picture. */
+  instead: ReadonlyMap<number, string>
   /** Findings about images that this album's listing shows, and that are recorded in another album. */
   elsewhere: Finding[]
 }
@@ -65,31 +67,34 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
     if (!row) unrecorded.push(image)
     else if (records.isSettled(row)) elsewhere.push(moved(row, image, records))
   }
-  findings.push(...judgeUnrecorded(unrecorded, settled, records))
-  return { findings, inPlace, missing, elsewhere }
+  const instead = new Map<number, string>()
+  findings.push(...judgeUnrecorded(unrecorded, { inPlace, missing, instead }, records))
+  return { findings, inPlace, missing, elsewhere, instead }
 }
 
-/** The findings about unrecorded images. */
+/**
+ * The findings about unrecorded images. An image that may be the same picture as a missing one is no finding but put into
+ * `instead`: as a copy a person might delete it, and it may be the only image of its picture.
+ */
 function judgeUnrecorded(
   unrecorded: readonly ListedImage[],
-  settled: readonly ImageRow[],
+  { inPlace, missing, instead }: Record<'inPlace' | 'missing', ImageRow[]> & { instead: Map<number, string> },
   { album, isUnderWay, wasDeleted }: AuditRecords,
 ): Finding[] {
-  const byName = Map.groupBy(settled, ({ name }) => plainName(name))
-  const kindOf = (image: ListedImage): Pick<Finding, 'kind' | 'detail'> => {
-    if (wasDeleted(image)) return { kind: 'twice', detail: because('deletion_undone') }
+  const byName = Map.groupBy([...missing, ...inPlace], ({ name }) => plainName(name))
+  const lacked = new Set(missing)
+  return unrecorded.flatMap(image => {
+    if (isUnderWay(image)) return []
+    const found = { remote_id: image.id, album, name: image.name ?? '' }
+    if (wasDeleted(image)) return { kind: 'twice', ...found, detail: because('deletion_undone') }
     const named = image.name === undefined ? [] : (byName.get(plainName(image.name)) ?? [])
-    const alike = named.find(known => canBe(image, known))
-    if (alike)
-      return {
-        kind: 'twice',
-        detail: because('looks_like', { id: alike.remote_id }),
-      }
-    return { kind: 'foreign', detail: because('not_recorded') }
-  }
-  return unrecorded
-    .filter(image => !isUnderWay(image))
-    .map(image => ({ remote_id: image.id, album, name: image.name ?? '', ...kindOf(image) }))
+    const alike = named.find(known => canBe(image, known) && !instead.has(known.id))
+    if (!alike) return { kind: 'foreign', ...found, detail: because('not_recorded') }
+    if (!lacked.has(alike))
+      return { kind: 'twice', ...found, detail: because('looks_like', { id: alike.remote_id }) }
+    instead.set(alike.id, image.id)
+    return []
+  })
 }
 
 /** Whether names are compared. They are not compared when the host lists all images under names of its own. */

@@ -6,6 +6,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
+import type { EngineContext } from '../context.ts'
 import { type Deletion, sendDelete, whyImageStays } from '../deletions/index.ts'
 import { walkEverything } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
@@ -35,7 +36,10 @@ export interface Repairs {
  * Records that the images of `gone` findings are lost, after their albums were walked again. The files of these images
  * become pending, and the next pass uploads them. Nothing is changed on the host.
  */
-export async function repairGone(context: AuditContext, { stop, cut }: Interruption): Promise<Repairs> {
+export async function repairGone(
+  context: AuditContext & Pick<EngineContext, 'contents'>,
+  { stop, cut }: Interruption,
+): Promise<Repairs> {
   const { synced } = context
   const repairs: Repairs = { repaired: [], withheld: 0, stopped: null }
   /** The ids of all images that the host lists in any album. */
@@ -73,6 +77,7 @@ export async function repairGone(context: AuditContext, { stop, cut }: Interrupt
         repairs.repaired.push(finding)
       }
     })
+    context.contents.forget(album)
   }
   return repairs
 }

@@ -80,7 +80,8 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
     await synced.commit(tx => {
       record(tx, album, compared)
-      if (compared.findings.every(isRecorded)) tx.contents.countOthers(0, album)
+      if (compared.instead.size === 0 && compared.findings.every(isRecorded))
+        tx.contents.countOthers(0, album)
       if (others.ok) for (const finding of others.value) tx.audit.put(finding)
       tx.audit.done(album, clock.wall())
     })
@@ -191,9 +192,11 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)
   for (const finding of compared.findings) audit.put(finding)
   // An image that this audit has found in another album is not missing.
-  for (const { remote_id, name } of compared.missing)
-    if (!audit.has('changed', remote_id))
-      audit.put({ kind: 'gone', remote_id, album, name, detail: because('not_listed') })
+  for (const { id, remote_id, name } of compared.missing) {
+    const instead = compared.instead.get(id)
+    const detail = instead === undefined ? because('not_listed') : because('listed_instead', { id: instead })
+    if (!audit.has('changed', remote_id)) audit.put({ kind: 'gone', remote_id, album, name, detail })
+  }
   for (const finding of compared.elsewhere) recordMoved(finding)
 
   /**

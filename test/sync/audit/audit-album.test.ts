@@ -120,6 +120,13 @@ describe('an image that no record stands for', () => {
     expect(twice!.detail).toBe(because('looks_like', { id: 'img-1' }))
   })
 
+  it('is named by the finding of a missing image that it may be the same picture as, one for each', () => {
+    const shown = [listed(5, { name: '1.png' }), listed(6, { name: '1.png' })]
+    const { findings, instead } = compareAlbum(shown, records([row(1)]))
+    expect(findings).toMatchObject([{ kind: 'foreign', remote_id: 'img-6' }])
+    expect([...instead]).toEqual([[1, 'img-5']])
+  })
+
   it('is nothing to tell where it may be an upload in doubt', () => {
     expect(found([listed(5)], records([], { isUnderWay: () => true }))).toEqual([])
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ListPage, type Outcome } from '../../../src/remote/host.ts'
 import { deleteTwice, repairGone } from '../../../src/sync/audit/audit-repair.ts'
-import { said } from '../../../src/words/reasons.ts'
+import { because, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { never, putImage } from '../album-stage.ts'
 import { failure, type Workshop, workshopWith } from '../workshop.ts'
@@ -41,6 +41,26 @@ describe('a repair', () => {
     expect(uploaded).toMatchObject([{ path: 'a/1.png' }])
     await audit(workshop)
     expect(found(workshop)).toEqual([])
+  })
+
+  it('links what is there in the place of an image that is gone, which the audit tells in one finding', async () => {
+    const workshop = await withPictures()
+    const { host, synced, events } = workshop
+    const parts = partsOf(workshop, host)
+    // The album was looked at before.
+    workshop.write('a/0.png', png(3, 2, 30).bytes)
+    await workshop.pass({ contents: parts.contents })
+    await host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
+    const there = await putImage(host, albumOf(workshop, 'a').remote_id, '1.png', png(3, 2, 10))
+    await audit(workshop)
+    expect(synced.audit.findings()).toMatchObject([
+      { kind: 'gone', name: '1.png', detail: because('listed_instead', { id: there }) },
+    ])
+    events.length = 0
+    await repairGone(parts, interruption)
+    await workshop.pass({ contents: parts.contents })
+    expect(events.map(({ event }) => event)).not.toContain('picture_uploaded')
+    expect(imageOf(workshop, '1.png').remote_id).toBe(there)
   })
 
   it('sends nothing again that is listed by then', async () => {

@@ -3,6 +3,7 @@ import type { ImageHost } from '../../../src/remote/host.ts'
 import { type AuditReport, runAudit } from '../../../src/sync/audit/audit.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
 import { FileAges } from '../../../src/sync/clock.ts'
+import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import { png } from '../../pictures.ts'
 import { never } from '../album-stage.ts'
@@ -18,6 +19,7 @@ export const partsOf = ({ synced, events }: Workshop, host: ImageHost, clock: Cl
   tell: (told: PassEvent) => void events.push(told),
   ages: new FileAges(synced.meta.get('clock_offset')),
   credentialLifetimeMs: 60_000,
+  contents: new AlbumContents(),
 })
 
 export function audit(
