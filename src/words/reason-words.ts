@@ -26,8 +26,8 @@ export const WORDS = {
   new: 'new',
   touched: 'only the attributes changed, so the bytes are compared',
   there_again: 'there again',
-  size_changed: 'changed: {before} bytes became {now}',
-  time_changed: 'changed: another modification time',
+  size_changed: 'changed from {before} to {now} bytes',
+  time_changed: 'changed, with another modification time',
   file_replaced: 'replaced by another file',
   left_out: 'there, but empty or a link; the image stays',
   perhaps_renamed:
@@ -80,11 +80,11 @@ export const WORDS = {
   not_of_interface:
     '{where} answered {status} with something that is not of the interface. Check host.base_url',
   answer_misfits: ({ where, status, field }: { where: string; status: number; field?: string }) =>
-    `${where} answered ${status} with ${field ? `a field that does not fit the interface: ${field}` : 'something that is not of the interface'}`,
+    `${where} answered ${status} with ${field ? `a field (${field}) that does not fit the interface` : 'something that is not of the interface'}`,
   answer_of_another: '{where} answered {status} with the answer to another request',
   redirects: '{where} redirects to another address. Set host.base_url to the final address',
   host_refused_with: 'the host answered {code}',
-  refused_by_node: 'The upload node refused the picture: {why:reason}',
+  refused_by_node: 'The upload node refused the picture ({why:fact}){why:remedy_of}',
   nodes_refuse: 'upload nodes refuse one picture after another, the last with "{why:reason}"',
   asked_to_wait: '{why:reason}; the host asks to wait until {until:time}',
   request_cancelled: 'the request was cancelled',
@@ -121,7 +121,7 @@ export const WORDS = {
     'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
-  folder_in_doubt: 'Deletions wait because of {path}{others:more}: {why:reason}',
+  folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:fact}){why:remedy_of}',
   root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
   root_moved: '{folder} was moved here; the next scan looks at all of it',
   root_not_moved:
@@ -142,18 +142,18 @@ export const WORDS = {
     'Stopped while another albumd{pid:process} was at work here, before anything was done. Run the command again',
   folder_in_use: 'Another albumd{pid:process} works in {folder}. Wait for that one, or stop it',
   root_replaced: '{folder} was replaced',
-  root_lost_in_scan: '{folder}: {words}',
+  root_lost_in_scan: "{folder} can't be read ({words})",
   scan_ended: 'Deletions of {folder} wait for the next scan, because the last one did not come to its end',
   trusted: '{path} is trusted as it is; the next scan takes it as the truth',
 
-  at_path: '{path}: {why:reason}',
+  at_path: '{why:fact}, in {path}{why:remedy_of}',
 
   // Why an image stays.
   kept_for_good: 'kept for good',
   in_use: 'another file uses the same image',
   perhaps_anothers: 'perhaps the image of another machine, because machines share the album',
   claim_in_doubt: 'Deletions wait until the shared store confirms whose the albums are; uploads go on',
-  may_have_moved: 'perhaps the picture moved: one of the same size has no image yet',
+  may_have_moved: 'perhaps the picture moved, because one of the same size has no image yet',
   mount_gone: '{path} was a mount point and is none now',
   location_unseen: "{path} can't be looked at",
   other_mirror_unseen: "a picture of another mirror used the image, and that mirror can't be looked at",
@@ -161,14 +161,14 @@ export const WORDS = {
   file_there_again: '{path} is there again',
   not_in_its_album:
     "perhaps somebody else's image of equal bytes, because the recorded album does not list it",
-  album_not_listed: "the album can't be looked at: {why:reason}",
+  album_not_listed: "the album can't be looked at ({why:fact}){why:remedy_of}",
   bytes_differ: 'an image of this name stays on the host, because its bytes are those of another picture',
-  bytes_not_compared: "linked by name alone, and the bytes can't be compared: {why:reason}",
+  bytes_not_compared: "linked by name alone, and the bytes can't be compared ({why:fact}){why:remedy_of}",
   address_not_known: 'no upload has shown yet how delivery addresses look',
   address_answered: 'the delivery address answered {status}',
   delivery_alters: 'the host does not deliver pictures as they were sent',
   paused: 'albumd is paused',
-  deletion_refused: 'the host refused the deletion: {why:reason}',
+  deletion_refused: 'the host refused the deletion ({why:fact}){why:remedy_of}',
   album_needed: 'something is in the album, or on its way there',
 
   // Why a picture waits or failed.
@@ -184,7 +184,7 @@ export const WORDS = {
   stays_incomplete: 'File is truncated. Replace it, or exclude it in .albumdignore',
   too_large: 'File is too large for the host (plan {plan}). Make it smaller, or get a larger plan',
   perhaps_sent_before_loss:
-    'Perhaps on the host already: the state was lost, and the plan lists no albums. "albumd retry --resend" sends it all the same',
+    'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it all the same',
   album_refused: 'The host refuses the album where this picture belongs',
   older_version_open: 'albumd finds out first whether an earlier version arrived',
   older_version_alike:
@@ -194,10 +194,10 @@ export const WORDS = {
   linked_image_alike:
     'The linked image may be this version too, and nothing tells. "albumd retry --resend" sends the picture again',
   not_on_host: 'not on the host',
-  host_not_asked: 'the host could not be asked: {why:reason}',
+  host_not_asked: 'the host could not be asked ({why:fact}){why:remedy_of}',
   upload_failed: '{why:reason} ({code})',
   cut_off: 'no answer to its upload was recorded',
-  uncertain: 'Not known whether it arrived: {why:reason}',
+  uncertain: 'Not known whether it arrived ({why:fact}){why:remedy_of}',
   album_deletion_open: 'albumd finds out first whether the album was deleted',
   sent_before_loss:
     'The state was lost while albumd worked; uploads go on once the earlier ones can arrive no more',
@@ -224,7 +224,7 @@ export const WORDS = {
   image_kept: 'the image stays on the host for good',
   image_gone: 'the image is not on the host any more',
   image_not_found: 'the audit did not find the image on the host',
-  image_refuted: "the linked image has other bytes: it is somebody else's",
+  image_refuted: "the linked image is somebody else's, because it has other bytes",
   picture_moved: 'the picture moved to {path}',
 
   // What a host says of an album's deletion.
@@ -254,20 +254,20 @@ export const WORDS = {
   linked_by_name:
     'an image of this name, these dimensions and this size was on the host; the bytes are not compared yet',
   cause_not_recorded: 'what went wrong is not recorded',
-  since_then: '{before:reason} (since then: {now:reason})',
+  since_then: '{before:reason} (since then {now:reason})',
   not_scanned: 'there, and no scan has seen it yet',
   not_visible: "File can't be looked at ({words}). {code:remedy}",
-  in_no_mirror: '{path} lies in no mirror: {mirrors:mirrors}',
-  no_mirror: '{path} is no mirror: {mirrors:mirrors}',
+  in_no_mirror: '{path} lies in no mirror; {mirrors:mirrors}',
+  no_mirror: '{path} is no mirror; {mirrors:mirrors}',
   not_known: 'No such file, and albumd has never seen it',
   folder_mirrored: 'part of the mirror',
   folder_gone: (gone: ImagesOfFolder | null) => `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
-  image_deleted: 'the image was deleted: {why:reason}',
-  last_known: 'not there any more: {why:reason}',
-  last_event: 'not there any more: {event}',
+  image_deleted: 'the image was deleted ({why:reason})',
+  last_known: 'not there any more ({why:reason})',
+  last_event: 'not there any more ({event})',
 
   // Why something on the disk is not mirrored. `at`: the folder above the path that is left out; null: the path itself is.
-  hidden_name: '{at:within}hidden: the name begins with a dot',
+  hidden_name: '{at:within}hidden, because the name begins with a dot',
   system_folder:
     '{at:within}a folder for thumbnails, snapshots or deleted files of the system; "!{name}/" in mirrors[].ignore mirrors it',
   symbolic_link:
@@ -275,14 +275,14 @@ export const WORDS = {
   special_file: '{at:within}no regular file',
   rule_ignores: '{at:within}hidden by the rule {rule:rule}',
   other_format: ({ extension, known }: { extension: string; known: string[] }) =>
-    `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes: ${known.join(', ')}`,
+    `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes (${known.join(', ')})`,
   empty_file: '{at:within}empty',
   ignore_file: '{at:within}the ignore rules of this folder',
 
   // What happens next with a picture.
   looked_at_again: 'albumd looks at it again',
   will_be_uploaded: ({ ahead }: { ahead: number }) =>
-    ahead > 0 ? `albumd uploads it; other pictures that wait: ${inDigits(ahead)}` : 'albumd uploads it',
+    ahead > 0 ? `albumd uploads it; ${inDigits(ahead)} other pictures wait too` : 'albumd uploads it',
   flat_goes: 'albumd sends it again, into its own album, once the host makes albums and quota is left',
   flat_refused:
     'stays where it is, because the host refuses its own album; "albumd retry" asks the host again',
@@ -315,7 +315,7 @@ export const WORDS = {
   root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',
   all_paused: 'albumd is paused, and nothing is sent or deleted; to go on',
   paused_until: ({ until }: { until: number | null }) =>
-    `paused${until === null ? '' : ` until ${localTime(until)}`}: nothing is sent or deleted; "albumd resume" ends it`,
+    `paused${until === null ? '' : ` until ${localTime(until)}`}, so nothing is sent or deleted; "albumd resume" ends it`,
 
   // What happens next with an image that is in escrow.
   goes_next: '{of:image} is deleted, once everything was scanned again',
@@ -323,12 +323,12 @@ export const WORDS = {
   host_refused:
     'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
   image_held: '{of:image} is held, because {held:held}',
-  image_stays: '{of:image} stays: {why:reason}',
+  image_stays: '{of:image} stays ({why:reason})',
   but_stays: 'but {why:reason}',
-  doubt_elsewhere: 'but nothing is deleted while a folder is in doubt: {why:reason}',
+  doubt_elsewhere: 'but nothing is deleted while a folder is in doubt ({why:fact}){why:remedy_of}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
-  moved_away: 'moved: the image is deleted once the picture is uploaded in its new place',
+  moved_away: 'moved; the image is deleted once the picture is uploaded in its new place',
   first_needs_album: 'the first picture in it needs it',
 
   // What a person can do. A colon and the command follow these words.
@@ -356,7 +356,7 @@ export const WORDS = {
     `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
   will_be_held: 'So many deletions will be held, and wait until you decide',
   sent_again: ({ moved, left }: { moved: number; left: number }) =>
-    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved: sending ${moved === 1 ? 'it' : 'them'} again takes ` +
+    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved; sending ${moved === 1 ? 'it' : 'them'} again takes ` +
     `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,
   backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
     const rest = pictures - today
@@ -386,7 +386,7 @@ export const WORDS = {
     )
   },
   album_taken:
-    'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or take it over when {machine} is gone for good: "albumd trust --take-album"',
+    'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or say "albumd trust --take-album" when {machine} is gone for good',
   album_in_use:
     'Album "{album}" belongs to the machine {machine}, which worked within the last half minute. Name another, or stop albumd there and say "albumd trust --take-album" half a minute later',
   state_copied: 'Another albumd with a copy of this state folder has begun. Give each a state_dir of its own',

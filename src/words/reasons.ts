@@ -62,6 +62,9 @@ export type ImageName = keyof typeof IMAGES
 const KINDS = {
   /** A fact that is itself a reason. */
   reason: (why: Reason) => inWords(why),
+  /** What is so, of a fact that is itself a reason, and what can be done about it. */
+  fact: (why: Reason) => factOf(why),
+  remedy_of: (why: Reason) => inWords(why).slice(factOf(why).length),
   reasons: (all: readonly Reason[]) => all.map(inWords).join('; '),
   /** What the host said, if it said anything. */
   said: (why: Reason | null) => (why === null ? 'it has not said why' : inWords(why)),
@@ -80,7 +83,7 @@ const KINDS = {
   connection: (code: string) => CONNECTION_ERRORS[code],
   certificate: certificateFault,
   /** The folder above the path that is left out; null when the path itself is left out. */
-  within: (at: string | null) => (at === null ? '' : `in ${at}: `),
+  within: (at: string | null) => (at === null ? '' : `in ${at}, `),
   /** An ignore rule and where it stands. `file`: the ignore file; null: the config. */
   rule: ({ pattern, file, line }: { pattern: string; file: string | null; line: number }) =>
     `${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,

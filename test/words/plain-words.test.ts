@@ -21,6 +21,7 @@ function faultsIn(words: string): string[] {
     [words.length > LONGEST, `over ${LONGEST} characters`],
     [sentences.length > 2, 'over two sentences'],
     [words.split('; ').length > 2, 'several semicolons'],
+    [words.split(': ').length > 2, 'several colons'],
     [sentences.some(sentence => POINTS_BACK.test(sentence.replace(/^\S+: /, ''))), 'points back'],
     [
       sentences.length > 1 && /^[a-z]+ /.test(first) && !/^(?:albumd|systemd|host\.)/.test(first),
@@ -86,10 +87,26 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   raise_limit: [{ key: 'max_user_watches', value: 1 }],
 }
 
+/** Reasons that are always a whole line, and a command, or what the host said, follows the colon. */
+const ALONE: ReadonlySet<ReasonCode> = new Set([
+  'longer_queue',
+  'raise_limit',
+  'key_refused',
+  'host_away',
+  'uploads_blocked',
+  'node_blocked',
+  'listing_blocked',
+  'deletions_blocked',
+  'will_fail',
+  'backlog_takes',
+])
+
 it.each(CODES)('the words of the reason %s are plain', code => {
   for (const deciding of DECIDING[code] ?? [{}]) {
     const words = inWords(because(code as 'at_path', { ...FACTS, ...deciding }))
     expect(faultsIn(words), words).toEqual([])
+    // Most lines name what they are about before a colon, and the reason follows.
+    if (!ALONE.has(code)) expect(words).not.toContain(': ')
   }
 })
 

@@ -20,7 +20,7 @@ describe('reasons', () => {
       why: because('ignore_file_unreliable', { code: 'EIO', why: 'EIO: i/o error' }),
     })
     expect(endsByItself(why)).toBe(false)
-    expect(inWords(why)).toContain('because of /p/a and 1 more: ')
+    expect(inWords(why)).toContain('because of /p/a and 1 more (Ignore file ')
     expect(moreOf(why)).toBe(null)
     expect(
       moreOf(
@@ -36,7 +36,7 @@ describe('reasons', () => {
   it('of a code that another version of albumd has recorded are told in a sentence', () => {
     const other = because('at_path', { path: 'a', why: because('code_of_another' as 'gone') })
     expect(inWords(other)).toBe(
-      'a: another version of albumd recorded why, and this version has no words for it (code_of_another)',
+      'another version of albumd recorded why, and this version has no words for it (code_of_another), in a',
     )
   })
 

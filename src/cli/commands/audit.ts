@@ -91,7 +91,7 @@ function report(
   const table = tableLines(COLUMNS, rows, { width: process.stdout.columns || null, paint: paintTitle })
   process.stdout.write([...table].join(''))
   for (const { album, reason } of skipped)
-    printLine(`not compared: ${printable(album || 'the root')}: ${printable(reason)}`)
+    printLine(`not compared, ${printable(album || 'the root')}: ${printable(reason)}`)
   if (withheld > 0)
     printLine(
       `${count(withheld, 'image')} would be deleted: more than deletions.hold_min, so none was; raise it to let them go`,

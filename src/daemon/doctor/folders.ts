@@ -11,7 +11,7 @@ import { checkRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { inDigits, shellWord } from '../../words/text.ts'
+import { count, inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { whoRefuses } from '../state/state-problem.ts'
 import type { Watching } from '../watch/watching.ts'
@@ -133,7 +133,7 @@ function surveyFinding(folder: string, { folders, pictures, unreadable }: Survey
 function presignFinding(folder: string, { pictures, first }: Survey['deep']): Finding {
   return fail(
     'folder',
-    `${folder}: pictures in folders below it: ${inDigits(pictures)}, the first in ${first}; host.upload_form presign can't send them`,
+    `${folder}: ${count(pictures, 'picture')} in folders below it, the first in ${first}; host.upload_form presign can't send them`,
     "Set host.upload_form to credential, or name these folders in the mirror's ignore",
   )
 }

@@ -66,7 +66,7 @@ export function checkDatabase(config: Config): Finding {
     if (fault !== null)
       return fail(
         'database',
-        `${database}: damaged: ${fault}`,
+        `${database} is damaged (${fault})`,
         'Stop albumd, move the file away and run "albumd sync", which makes new records from what the host lists',
       )
     readState(config, synced => refuseOther(synced, config))

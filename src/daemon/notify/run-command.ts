@@ -41,7 +41,7 @@ export async function runCommand(
       return stop.aborted ? 'albumd ended' : `it took more than ${timeoutMs / 1000} s`
     const line = told.trim().split('\n').at(-1)
     const ending = code === null ? `it was ended by ${signal}` : `it ended with ${code}`
-    return line ? `${ending}: ${line}` : ending
+    return line ? `${ending} and said "${line}"` : ending
   } catch (error) {
     // The system refused to start the command, for example because its environment is too large.
     return (error as Error).message

@@ -154,7 +154,12 @@ state_dir: state
   expect(await findings('credential')).toMatchObject([{ status: 'pass' }])
   expect(await findings('presign')).toMatchObject([
     { status: 'pass' },
-    { status: 'fail', message: expect.stringMatching(/^[^\n]*1, the first in [^\n]*deep;[^\n]*presign/) },
+    {
+      status: 'fail',
+      message: expect.stringMatching(
+        /^[^\n]*: 1 picture in folders below it, the first in [^\n]*deep;[^\n]*presign/,
+      ),
+    },
   ])
 })
 
@@ -201,7 +206,7 @@ describe('a guarded mirror', () => {
     const at = join(pictures, 'sub')
     expect(guards()).toMatchObject([
       {
-        message: `guarded since the last scan: Deletions wait because of ${at}: Ignore file can't be read (not UTF-8 text). Save it as UTF-8`,
+        message: `guarded since the last scan: Deletions wait because of ${at} (Ignore file can't be read (not UTF-8 text)). Save it as UTF-8`,
       },
     ])
   })

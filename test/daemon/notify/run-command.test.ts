@@ -36,7 +36,7 @@ it('runs a shell command with the given variables, and no others', async () => {
 
 it.each([
   ['exit 3', 'it ended with 3'],
-  ['echo no such access >&2; exit 4', 'it ended with 4: no such access'],
+  ['echo no such access >&2; exit 4', 'it ended with 4 and said "no such access"'],
   ['kill -TERM $$', 'it was ended by SIGTERM'],
 ])('answers what went wrong with %s', async (command, said) => {
   expect(await runCommand(command, {}, NEVER)).toBe(said)

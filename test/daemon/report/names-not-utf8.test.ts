@@ -30,7 +30,7 @@ it('a picture that is missing beside a name that is not UTF-8 is neither left ou
   const at = await withBadName()
   expect(at.why('a/0.png')).toMatchObject({
     state: 'synced',
-    reason: expect.stringContaining(`(since then: ${PERHAPS_RENAMED})`),
+    reason: expect.stringContaining(`(since then ${PERHAPS_RENAMED})`),
   })
   await at.pass()
   for (const path of ['a/0.png', 'a/1.png']) {
@@ -45,7 +45,7 @@ it('a picture that is missing beside a name that is not UTF-8 is neither left ou
   renameSync(at.bad, join(at.pictures, 'a/good.png'))
   expect(at.why('a/0.png')).toMatchObject({
     state: 'unknown',
-    reason: `${PERHAPS_RENAMED} (since then: gone from the disk)`,
+    reason: `${PERHAPS_RENAMED} (since then gone from the disk)`,
   })
   await at.pass()
   expect(at.mirrorNow()).toMatchObject({ files: 3, synced: 3, perhaps_renamed: 0 })

@@ -32,7 +32,7 @@ describe('why, of a picture', () => {
 
     at.write('a/one.png', png(14, 3).bytes)
     utimesSync(join(at.pictures, 'a/one.png'), 1, 1)
-    expect(at.why('a/one.png').reason).toContain('since then: changed: ')
+    expect(at.why('a/one.png').reason).toContain('(since then changed from ')
     await at.pass()
     const changed = at.why('a/one.png')
     expect(events(changed)).toEqual(['found', 'uploaded', 'changed', 'uploaded', 'deleted'])
@@ -54,7 +54,7 @@ describe('why, of a picture', () => {
 
     rmSync(join(at.pictures, 'two.png'))
     await at.pass()
-    expect(at.why('two.png').reason).toContain('the image was deleted: gone from the disk')
+    expect(at.why('two.png').reason).toContain('the image was deleted (gone from the disk)')
   })
 
   it('tells why an image of its name stays on the host when the picture is gone', async () => {
@@ -72,7 +72,7 @@ describe('why, of a picture', () => {
     expect(told).toMatchObject({
       state: 'absent',
       reason:
-        'not there any more: an image of this name stays on the host, because its bytes are those of another picture',
+        'not there any more (an image of this name stays on the host, because its bytes are those of another picture)',
     })
     expect(events(told)).toEqual(['found', 'linked', 'gone', 'kept'])
   })
@@ -101,7 +101,7 @@ describe('why, of a picture', () => {
     expect(at.events).toContainEqual(
       expect.objectContaining({ event: 'image_deleted', path: 'a/p.png', moved_to: null }),
     )
-    expect(at.why('a/p.png').reason).toBe('the image was deleted: gone from the disk')
+    expect(at.why('a/p.png').reason).toBe('the image was deleted (gone from the disk)')
   })
 
   it('keeps an image that a backup holds, and says so', async () => {

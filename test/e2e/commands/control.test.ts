@@ -108,7 +108,7 @@ describe('beside a running daemon', () => {
     await daemon.told('picture_uploaded', 2)
     const { code, err } = await stage.here('trust', stage.home)
     expect(code).toBe(2)
-    expect(err).toContain(`albumd: ${stage.home} lies in no mirror: the only mirror is ${stage.pictures}\n`)
+    expect(err).toContain(`albumd: ${stage.home} lies in no mirror; the only mirror is ${stage.pictures}\n`)
     expect(await daemon.stop()).toBe(0)
   })
 

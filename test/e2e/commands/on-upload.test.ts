@@ -60,7 +60,7 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
   stage.write('second.png', png(6, 5).bytes)
   expect(await daemon.told('upload_command_failed')).toMatchObject({
     path: 'second.png',
-    message: 'it ended with 4: no such door',
+    message: 'it ended with 4 and said "no such door"',
   })
   expect(await daemon.stop()).toBe(0)
 })
@@ -79,10 +79,10 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   const failing = await stage.here('sync')
   expect(failing.code).toBe(0)
   expect(failing.err).toMatch(
-    /^albumd: notify\.on_upload \([45]\.png\): it ended with 4: no such door\nalbumd: notify\.on_upload: it failed in the same way for 1 more picture\n$/,
+    /^albumd: notify\.on_upload \([45]\.png\): it ended with 4 and said "no such door"\nalbumd: notify\.on_upload: it failed in the same way for 1 more picture\n$/,
   )
   expect((await stage.here('doctor')).out).toMatch(
-    /^warn {2}on upload .*failed the last time it ran: it ended with 4: no such door\n.*Mend the command/m,
+    /^warn {2}on upload .*failed the last time it ran: it ended with 4 and said "no such door"\n.*Mend the command/m,
   )
 
   // The command ends after the pass, and its success is recorded all the same.

@@ -15,7 +15,7 @@ describe('pause', () => {
     const first = await daemonHere(stage)
     await first.told('picture_uploaded')
     const before = await stage.listing()
-    expect(await stage.albumd('pause')).toMatchObject({ code: 0, out: expect.stringMatching(/^paused: /) })
+    expect(await stage.albumd('pause')).toMatchObject({ code: 0, out: expect.stringMatching(/^paused, so /) })
     expect(await first.stop()).toBe(0)
 
     rmSync(join(stage.pictures, 'red.png'))
@@ -33,7 +33,7 @@ describe('pause', () => {
     const { code, out } = await stage.here('sync')
     expect(code).toBe(3)
     expect(out.trimEnd().split('\n')).toEqual([
-      'paused: nothing is sent or deleted; "albumd resume" ends it',
+      'paused, so nothing is sent or deleted; "albumd resume" ends it',
       'nothing done; left: 1 to upload, 1 to delete ("albumd deletions list" says when). "albumd status" tells more',
     ])
     expect(await stage.listing()).toEqual(before)

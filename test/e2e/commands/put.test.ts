@@ -187,7 +187,7 @@ describe('put', () => {
     const cut = await stage.here('put', 'cut.png')
     expect(cut).toMatchObject({ code: 3, out: '' })
     expect(cut.err).toMatch(
-      /cut\.png: Not known whether it arrived: [^;]*; put it again after \d{4}-[^;]*: albumd looks for it on the host first, and sends it only if it is not there\n$/,
+      /cut\.png: Not known whether it arrived \([^;]*\); put it again after \d{4}-[^;]*: albumd looks for it on the host first, and sends it only if it is not there\n$/,
     )
     await stage.proxy.quiet()
     expect(await stage.here('put', 'cut.png')).toMatchObject({ code: 0, err: '' })

@@ -92,7 +92,7 @@ describe('sync', () => {
     const { code, out } = await stage.here('sync', '--dry-run')
     expect(code).toBe(0)
     expect(out).toContain('upload b/new.png (new')
-    expect(out).toMatch(/replace changes\.png \(changed: \d+ bytes became \d+/)
+    expect(out).toMatch(/replace changes\.png \(changed from \d+ to \d+ bytes/)
     expect(out).toContain('delete goes.png (gone from the disk)')
     expect(out).toContain('use album "Photos/b"')
     expect(sha256(readFileSync(join(stage.home, 'state/albumd.db')))).toBe(state)

@@ -64,7 +64,7 @@ describe('trust', () => {
     for (const [folder, why] of [
       [stage.pictures, 'is not there'],
       [join(stage.pictures, 'a'), 'is not there'],
-      [stage.home, `${stage.home} lies in no mirror: the only mirror is ${stage.pictures}`],
+      [stage.home, `${stage.home} lies in no mirror; the only mirror is ${stage.pictures}`],
     ] as const) {
       const { code, out, err } = await stage.here('trust', folder)
       expect({ code, out }).toEqual({ code: 2, out: '' })

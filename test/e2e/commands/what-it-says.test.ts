@@ -15,7 +15,7 @@ it('tells what a rename costs before it is paid: in the dry run, in the log and 
   const { cdn_url } = await stage.json('url', 'a/0.png')
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   const cost = (left: string) =>
-    `4 pictures were renamed or moved: sending them again takes 4 uploads (${left} left today), and their old addresses end`
+    `4 pictures were renamed or moved; sending them again takes 4 uploads (${left} left today), and their old addresses end`
   const { out } = await stage.here('sync', '--dry-run')
   expect(out).toContain(`${cost('4,996')}\n`)
   expect(out).toContain(`uploaded in its new place)  ${cdn_url}\n`)
@@ -39,7 +39,7 @@ describe('sync --dry-run', () => {
     renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
     const { out } = await stage.here('sync', '--dry-run')
     expect(out).toContain(
-      'delete a/0.png (moved: the image is deleted once the picture is uploaded in its new place)',
+      'delete a/0.png (moved; the image is deleted once the picture is uploaded in its new place)',
     )
     expect(out).toContain('upload b/0.png (moved from a/0.png')
     expect(out).not.toContain('hold ')
@@ -86,7 +86,7 @@ describe('sync --dry-run', () => {
       /\n\d+ operations \(use album 1; upload 1, \d+ B; (compare \d, \d+ B; )?delete 1\); nothing was changed/,
     )
     await stage.here('pause')
-    expect((await stage.here('sync', '--dry-run')).out).toContain('paused: nothing is sent or deleted')
+    expect((await stage.here('sync', '--dry-run')).out).toContain('paused, so nothing is sent or deleted')
     rmSync(join(stage.home, 'api-key'))
     expect(await stage.here('sync', '--dry-run')).toMatchObject({
       code: 2,

@@ -45,7 +45,7 @@ describe('a folder that has lost all its many pictures at once', () => {
     workshop.remove('z/0.png')
     for (const _ of [1, 2]) await workshop.pass({ hold })
     expect(guard(workshop)).toContain(
-      `many: All 20 pictures are gone at once. Bring them back, or run "albumd trust ${workshop.pictures}/many"`,
+      `many (All 20 pictures are gone at once). Bring them back, or run "albumd trust ${workshop.pictures}/many"`,
     )
     expect(summary(workshop)).toMatchObject({ files: 24, pending_uploads: 1, pending_deletions: 1 })
     expect(deleted(workshop)).toBe(0)
@@ -91,7 +91,7 @@ describe('a folder that has lost all its many pictures at once', () => {
       mkdirSync(join(workshop.pictures, name))
     }
     await workshop.pass({ hold })
-    expect(guard(workshop)).toContain('many and 1 more: All 20 pictures are gone at once.')
+    expect(guard(workshop)).toContain('many and 1 more (All 20 pictures are gone at once).')
   })
 
   it.each(['many/sorted/deep', 'a', 'zz'])('is not in doubt where they have moved to %s', async to => {
@@ -130,7 +130,7 @@ describe('a folder that has lost all its many pictures at once', () => {
     for (const name of readdirSync(join(workshop.pictures, 'b'))) workshop.remove(`b/${name}`)
     workshop.write('c/one.png', png(3, 2, 100).bytes)
     await workshop.pass({ hold })
-    expect(guard(workshop)).toContain('b: All 30 pictures')
+    expect(guard(workshop)).toContain('b (All 30 pictures')
   })
 
   it('is no matter where few were lost, or some stay', async () => {

@@ -132,7 +132,7 @@ describe('a disk that is mounted over pictures', () => {
     expect(mounting.guard()).toMatchObject({
       guard_code: 'FOLDER_UNKNOWN',
       guard: expect.stringContaining(
-        'album/usb: A disk was mounted here, and not all of the pictures are on it',
+        'album/usb (A disk was mounted here, and not all of the pictures are on it)',
       ),
     })
     expect(mounting.summary()).toMatchObject({ synced: 3, pending_uploads: 0, pending_deletions: 0 })
@@ -171,7 +171,7 @@ describe('a disk that was mounted below the root', () => {
     expect(mounting.guard()).toMatchObject({
       guard_code: 'FOLDER_UNKNOWN',
       guard: expect.stringContaining(
-        `album/usb: Folder was a mount point and is none now. Mount it again, or run "albumd trust ${mounting.in('album/usb')}"`,
+        `album/usb (Folder was a mount point and is none now). Mount it again, or run "albumd trust ${mounting.in('album/usb')}"`,
       ),
     })
     expect(mounting.summary()).toMatchObject({

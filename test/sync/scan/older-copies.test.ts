@@ -87,9 +87,9 @@ describe('an older copy', () => {
     const workshop = await copied()
     const trip = join(workshop.pictures, 'trip')
     swap(trip, join(workshop.copy, 'trip'))
-    expect(await guarded(workshop)).toContain('trip: An older copy is here')
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
     workshop.write('trip/new.png', png(7, 7).bytes)
-    expect(await guarded(workshop)).toContain('trip: An older copy is here')
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
     await trust(workshop, 'trip')
     await workshop.pass()
     expect(mirror(workshop).guard).toBeNull()
@@ -120,7 +120,7 @@ describe('an older copy', () => {
     workshop.events.length = 0
     device++
     swap(pictures, copy)
-    expect(await guarded(workshop, parts)).toMatch(/(trip|later) and 1 more: An older copy is here/)
+    expect(await guarded(workshop, parts)).toMatch(/(trip|later) and 1 more \(An older copy is here/)
     rmSync(pictures, { recursive: true })
     renameSync(`${copy}-before`, pictures)
     await workshop.pass(parts)
@@ -158,9 +158,9 @@ describe('an older copy', () => {
     workshop.write('trip/a.png', png(3, 2).bytes)
     await workshop.pass()
     swap(trip, copy)
-    expect(await guarded(workshop)).toContain('trip: An older copy is here')
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
     workshop.write('trip/new.png', png(7, 7).bytes)
-    expect(await guarded(workshop)).toContain('trip: An older copy is here')
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
     swap(trip, `${copy}-before`)
     await workshop.pass()
     expect(mirror(workshop).guard).toBeNull()
@@ -184,7 +184,7 @@ describe('an older copy', () => {
       await workshop.pass({ host })
       expect(summary(workshop)).toMatchObject({ synced: 1, [state]: 1 })
       swap(join(workshop.pictures, 'trip'), copy)
-      expect(await guarded(workshop, { host })).toContain('trip: An older copy is here')
+      expect(await guarded(workshop, { host })).toContain('trip (An older copy is here')
     },
   )
 
@@ -198,7 +198,7 @@ describe('an older copy', () => {
     renameSync(join(workshop.pictures, 'trip/a.png.tmp'), join(workshop.pictures, 'trip/a.png'))
     await workshop.pass()
     swap(join(workshop.pictures, 'trip'), copy)
-    expect(await guarded(workshop)).toContain('trip: An older copy is here')
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
 })
 

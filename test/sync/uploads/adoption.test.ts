@@ -347,7 +347,7 @@ it('tells what is not there, and what a plan without a list leaves untold', asyn
   await workshop.pass({ host }, 'adopt')
   expect(whyWaits(workshop)).toEqual([
     'not on the host',
-    'the host could not be asked: the host said PLAN_NOT_SUPPORTED',
+    'the host could not be asked (the host said PLAN_NOT_SUPPORTED)',
   ])
 })
 

@@ -124,7 +124,7 @@ describe('an upload whose answer was lost', () => {
     expect(sends).toEqual([0, 1.5, 6, 30.5, 55])
     const failure = workshop.synced.failures.of(1, 'red.png')!
     expect(inWords(failure.message)).toContain(
-      'The upload node refused the picture: n.example:443 answered 413',
+      'The upload node refused the picture (n.example:443 answered 413 with something that is not of the interface). Check host.base_url',
     )
     expect(await imagesOn(workshop)).toEqual([])
   })
