@@ -22,6 +22,8 @@ export class UnderWay {
   readonly #scanAgain: (mirror: string, folders: readonly string[]) => void
   /** By file, the places to scan again. */
   readonly #files = new Map<string, Place[]>()
+  /** The files of which a scan has left something out, and that were not scanned since. */
+  readonly #toScan = new Set<string>()
   #scan: Promise<void> | null = null
 
   /** `scanAgain`: asks for another scan of folders of a mirror. */
@@ -37,8 +39,9 @@ export class UnderWay {
     try {
       await upload()
     } finally {
-      await this.#scan
+      while (this.#scan) await this.#scan
       this.#files.delete(key)
+      if (again.length > 0) this.#toScan.add(key)
       for (const { mirror, folder } of again) this.#scanAgain(mirror, [folder])
     }
   }
@@ -49,6 +52,16 @@ export class UnderWay {
 
   has(file: FileKey): boolean {
     return this.#files.has(textOf(file))
+  }
+
+  /** Whether an upload of the file may begin: none is under way, and the file was scanned after the last one. */
+  mayBegin(file: FileKey): boolean {
+    return !this.has(file) && !this.#toScan.has(textOf(file))
+  }
+
+  /** Whether a scan has left out something of a file under way. */
+  isLeftOut(file: FileKey): boolean {
+    return (this.#files.get(textOf(file))?.length ?? 0) > 0
   }
 
   /** Whether the file is under way. Then the place is scanned again once its upload has ended. */
@@ -70,6 +83,7 @@ export class UnderWay {
   async beside(scan: Promise<void>): Promise<void> {
     this.#scan = scan.then(() => {
       this.#scan = null
+      this.#toScan.clear()
     })
     await this.#scan.catch(() => {})
   }

@@ -49,7 +49,12 @@ export interface Workshop {
   write(path: string, bytes: Uint8Array | string): void
   remove(path: string): void
   /** One pass; `changes` replace parts of the engine, such as a host that fails. */
-  pass(changes?: Partial<EngineContext>, task?: PassTask, news?: News): Promise<PassReport>
+  pass(
+    changes?: Partial<EngineContext>,
+    task?: PassTask,
+    news?: News,
+    mirrors?: readonly MirrorPolicy[],
+  ): Promise<PassReport>
 }
 
 export async function openWorkshop(
@@ -133,10 +138,10 @@ export async function openWorkshop(
     },
     remove: path => rmSync(join(pictures, path), { recursive: true }),
     // Each as that of another process, which knows nothing of the last one's time.
-    pass: (changes, task, news) =>
+    pass: (changes, task, news, mirrors = [mirror]) =>
       runPass(
         { ...parts, vanishedRules: new VanishedRules(systemClock), ...changes },
-        { mirrors: [mirror], interruption: { stop: never, cut: never, ...(news && { news }) }, task },
+        { mirrors, interruption: { stop: never, cut: never, ...(news && { news }) }, task },
       ),
   }
 }

@@ -19,7 +19,7 @@ type Next = (files: Generator<FileRow>) => Promise<boolean>
  * 1, uploads go strictly one after the other.
  *
  * A large picture may be on the way for minutes. So what becomes stale meanwhile is scanned beside the uploads. During such a
- * scan no further picture is begun, because the scan may find a folder in doubt.
+ * scan no further picture is begun and no upload begins, because the scan may find a folder in doubt.
  */
 export class Lanes {
   readonly #workers: number
@@ -39,15 +39,17 @@ export class Lanes {
   /** Works through files, `most` at a time. `files`: answers all files anew. */
   async run(files: () => Generator<FileRow>, next: Next, most = this.#workers): Promise<void> {
     const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>()
-    let from: Generator<FileRow>
+    let from: Generator<FileRow> | null
     let working = 0
     const work = async () => {
-      do while (this.#underWay.scan) await this.#underWay.scan
-      while (await next(from))
+      do {
+        while (this.#underWay.scan) await this.#underWay.scan
+        from ??= files()
+      } while (await next(from))
       if (--working === 0) end()
     }
     this.#beginAnew = () => {
-      from = files()
+      from = null
       for (; working < most; working++) work().catch(fail)
     }
     this.#beginAnew()
@@ -73,6 +75,7 @@ export class Lanes {
     const lane: Lane = {
       enter: async () => {
         leave = await this.#onTheWay.enter()
+        while (this.#underWay.scan) await this.#underWay.scan
         return mayBegin()
       },
       leave: () => leave?.(),

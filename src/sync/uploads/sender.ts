@@ -89,10 +89,13 @@ async function sendDeclared(
   return refused(last!)
 }
 
-/** Whether the file is still the one that was read. While a picture waits for its lane, it may be deleted or saved anew. */
-function isAsRead({ disk }: UploadRun, { job: { root, path }, open }: Parcel): boolean {
+/**
+ * Whether the file is still the one that was read, and is to be sent. While a picture waits for its lane, it may be deleted,
+ * saved anew or hidden by an ignore rule.
+ */
+function isAsRead({ disk }: UploadRun, { job: { root, path, isAsScanned }, open }: Parcel): boolean {
   try {
-    return isSameLook(disk.lstat(fullPath(root, path)), open.look)
+    return isAsScanned() && isSameLook(disk.lstat(fullPath(root, path)), open.look)
   } catch {
     return false
   }

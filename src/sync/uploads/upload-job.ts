@@ -26,8 +26,11 @@ export interface UploadJob {
   mirror: number
   albumPath: string[]
   deletions: Deletions
-  /** Whether the root, and the disks that are mounted above the file, are still those that the scan saw. */
-  isSameDisk: () => boolean
+  /**
+   * Whether the root, and the disks that are mounted above the file, are still those that the scan saw. Also false when a
+   * scan beside the uploads has found the file changed or hidden, or its folder in doubt.
+   */
+  isAsScanned: () => boolean
   /**
    * For a flat picture: takes another credential from the day's quota without the reserve. False: nothing of it is left.
    */
@@ -70,7 +73,7 @@ export function jobOf(
     mirror: folder.mirror,
     albumPath: albumPathOf(policy.album, folder.path),
     deletions: policy.deletions,
-    isSameDisk: () =>
+    isAsScanned: () =>
       mounts.every(at => !isAtOrBelow(folder.path, at) || isMount(disk, policy.folder, at)) &&
       isSameRoot(disk, policy.folder, identity),
   }

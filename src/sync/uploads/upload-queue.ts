@@ -261,9 +261,11 @@ export class UploadQueue {
           // The file may have waited for a large one. Meanwhile other uploads may have ended all, and a scan may have changed
           // the record.
           const file = isOver() ? undefined : synced.files.at(next.value)
-          if (file?.state !== next.value.state || underWay.has(file)) return
-          const job = jobOf(this.#run, this.#mirrors, file)
-          if (job) await underWay.during(file, () => each({ ...job, lane }, interruption.cut))
+          if (file?.state !== next.value.state || !underWay.mayBegin(file)) return
+          const jobNow = () => jobOf(this.#run, this.#mirrors, file)
+          const isAsScanned = () => !underWay.isLeftOut(file) && jobNow()?.isAsScanned() === true
+          const job = jobNow()
+          if (job) await underWay.during(file, () => each({ ...job, isAsScanned, lane }, interruption.cut))
         },
       )
       return true

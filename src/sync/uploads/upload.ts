@@ -59,7 +59,7 @@ export class Uploader {
     if (liesFlat(synced, albumPath, album.value)) return this.#noAlbum(file.hash!)
     return this.#withOpen(job, signal, async open => {
       // Another disk may be mounted at the folder now, or the picture may have changed. Then the next scan decides.
-      if (!job.isSameDisk() || !open.picture || !open.hash.equals(file.hash!))
+      if (!job.isAsScanned() || !open.picture || !open.hash.equals(file.hash!))
         return { kind: 'waits', message: because('folder_replaced') }
       const again = await this.#albumOf(job, signal)
       if (!again.ok) return this.#blindly(again.failure, open.hash) ?? this.#refused(again.failure, open.hash)
@@ -114,7 +114,7 @@ export class Uploader {
     const { synced } = this.#run
     const { hash, picture } = open
     // Another disk may have been mounted at the folder since the scan.
-    if (!job.isSameDisk()) return { kind: 'waits', message: because('folder_replaced') }
+    if (!job.isAsScanned()) return { kind: 'waits', message: because('folder_replaced') }
     const used = this.#imageOf(job)
     // An open intent to delete the image may have been carried out. So the image may be gone, and the picture is uploaded.
     if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {

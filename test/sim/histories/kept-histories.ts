@@ -104,7 +104,7 @@ const KEPT: readonly History[] = [
     variations: { ...PLAIN, delivery: 'nothing', blinks: 'even' },
     files: [[0, 1]],
     pauses: [3_700_000, 3_700_000],
-    actions: [atStep(0, 42, 'kill')],
+    actions: [atStep(0, 44, 'kill')],
   },
   // A deletion is served and its answer lost; it is asked again and refused, and then the file comes back.
   {
@@ -232,7 +232,7 @@ const KEPT: readonly History[] = [
     ...THREE,
     seed: 1_000_000_022,
     concurrency: 4,
-    actions: [at(0, 'quota', 1), atStep(0, 57, 'kill', 0, 2)],
+    actions: [at(0, 'quota', 1), atStep(0, 61, 'kill', 0, 2)],
   },
   // An ignore file is deleted.
   {
@@ -303,7 +303,7 @@ const KEPT_CHECKING: readonly History[] = [
     variations: { ...PLAIN, order: 'shuffled', delivery: 'nothing', perPage: 2, blinks: 'even' },
     files: SIX.slice(0, 5),
     hold: THREE.hold,
-    actions: [atStep(0, 146, 'kill')],
+    actions: [atStep(0, 152, 'kill')],
   },
   // The first picture lands in the default album and is listed late: nobody learns where it is.
   {

@@ -85,9 +85,9 @@ export const ROOTS: readonly Mutant[] = [
   },
   {
     name: 'the root is not looked at before a picture is sent',
-    file: 'sync/uploads/upload.ts',
-    find: 'if (!job.isSameDisk()) return',
-    replace: 'if (!job.isSameDisk) return',
+    file: 'sync/uploads/upload-job.ts',
+    find: 'isSameRoot(disk, policy.folder, identity)',
+    replace: 'isSameRoot.length > 0',
     why: 'a picture of another disk is sent',
     seed: 33_760,
   },

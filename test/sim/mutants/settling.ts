@@ -77,7 +77,7 @@ export const SETTLING: readonly Mutant[] = [
   {
     name: 'a picture under way is begun once more',
     file: 'sync/uploads/upload-queue.ts',
-    find: 'next.value.state || underWay.has(file)) return',
+    find: 'next.value.state || !underWay.mayBegin(file)) return',
     replace: 'next.value.state) return',
     why: 'after each scan beside the uploads it is sent again',
     seed: 1_000_000_404,

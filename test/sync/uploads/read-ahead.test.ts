@@ -2,8 +2,9 @@ import { expect, it } from 'vitest'
 import { randomPicture } from '../../../bench/trees/picture-set.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith, PictureChanged } from '../../../src/remote/host.ts'
+import type { News } from '../../../src/sync/pass-request.ts'
 import { png } from '../../pictures.ts'
-import { openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { imagesOn, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
 const CONCURRENCY = 3
 
@@ -31,16 +32,23 @@ function heldPass(workshop: Workshop, { read, sending }: { read: number; sending
       return sent
     },
   })
-  const pass = workshop.pass({
-    host,
-    concurrency: CONCURRENCY,
-    async openPicture(root, path) {
-      if (opened.add(path).size === read) areOpened.resolve()
-      return openPicture(root, path, { changed: () => new PictureChanged() })
+  const news: News = { scan: null, add: () => {} }
+  const pass = workshop.pass(
+    {
+      host,
+      concurrency: CONCURRENCY,
+      async openPicture(root, path) {
+        if (opened.add(path).size === read) areOpened.resolve()
+        return openPicture(root, path, { changed: () => new PictureChanged() })
+      },
     },
-  })
+    'mirror',
+    news,
+  )
   return {
     opened,
+    /** Scans everything beside the uploads. */
+    scan: () => news.scan!(() => 'everything'),
     areHeld: Promise.all([areOpened.promise, areSending.promise]),
     release: () => held.resolve(),
     most: () => most,
@@ -96,4 +104,27 @@ it('a picture that was deleted or saved anew after it was read ahead is not sent
   expect(await workshop.pass()).toEqual({ stopped: [] })
   expect(uploaded().slice(CONCURRENCY)).toEqual([changed])
   expect(summary(workshop)).toMatchObject({ synced: CONCURRENCY + 1 })
+})
+
+it.each<[string, (workshop: Workshop, waiting: string[]) => void]>([
+  ['hidden', ({ write }, waiting) => write('.albumdignore', waiting.join('\n'))],
+  ['in a folder in doubt', ({ remove }) => remove('.albumdignore')],
+])('a picture that a scan has found %s since it was read ahead is not sent', async (_, change) => {
+  const workshop = await openWorkshop()
+  workshop.write('.albumdignore', 'x.png')
+  for (let n = 0; n < 5; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
+  const { opened, areHeld, release, scan, pass } = heldPass(workshop, {
+    read: 2 * CONCURRENCY - 1,
+    sending: CONCURRENCY,
+  })
+  await areHeld
+  const sending = workshop.synced.journal.openUploads().map(({ name }) => name)
+  change(
+    workshop,
+    [...opened].filter(path => !sending.includes(path)),
+  )
+  await scan()
+  release()
+  expect(await pass).toEqual({ stopped: [] })
+  expect(await imagesOn(workshop)).toEqual(sending.sort())
 })

@@ -4,17 +4,16 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { lookAtFolder } from '../../../src/local/look.ts'
 import { hostWith } from '../../../src/remote/host.ts'
-import type { EngineContext } from '../../../src/sync/context.ts'
 import type { News } from '../../../src/sync/pass-request.ts'
 import { sha256 } from '../../e2e/stage/stage.ts'
 import { png } from '../../pictures.ts'
-import { imagesOn, openWorkshop, type Workshop } from '../workshop.ts'
+import { imagesOn, lookingAt, openWorkshop, type Workshop } from '../workshop.ts'
 
 const first = png(4, 4, 1).bytes
 const second = png(4, 5, 2).bytes
 
 /** A pass that sends `a/slow.png` until `release` is called. What it asks to scan again is in `stale`. */
-async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt?: EngineContext['lookAt']) {
+async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt = lookingAt(realDisk)) {
   const workshop = await openWorkshop()
   workshop.write('a/slow.png', first)
   before(workshop)
@@ -38,7 +37,9 @@ async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt?
   })
   const stale: string[] = []
   const news: News = { scan: null, add: (_, folders) => void stale.push(...folders) }
-  const passing = workshop.pass({ host, ...(lookAt && { lookAt }) }, 'mirror', news)
+  const other = { ...workshop.mirror, folder: `${workshop.pictures}.other`, album: 'Other' }
+  const mirrors = [workshop.mirror, other]
+  const passing = workshop.pass({ host, lookAt }, 'mirror', news, mirrors)
   await underWay
   return {
     workshop,
@@ -173,6 +174,14 @@ describe('while a picture is sent slowly', () => {
     await expect(passing).rejects.toThrow('a bug')
     release()
     await until(workshop, 'a/slow.png')
+  })
+
+  it('a mirror whose root comes back gets its pictures', async () => {
+    const { workshop, scan, ends } = await withSlow()
+    workshop.write('../pictures.other/new.png', second)
+    await scan()
+    await until(workshop, 'new.png')
+    await ends()
   })
 
   it('a mirror whose root is gone gets no further picture', async () => {
