@@ -141,25 +141,29 @@ export class Loop {
   /**
    * Rests until a folder is stale, a command waits, deletions that waited may go on, the wall clock has jumped, or `mostMs`
    * have passed. `alive` is called at least once a minute, or as often as `aliveEveryMs` says. `until`: the rest ends at
-   * this moment too, which may change meanwhile.
+   * this moment too, which may change meanwhile. Answers whether there is nothing to do but to scan: a folder is stale, or
+   * `until` has come.
    */
   async #rest(
     mostMs: number,
     stop: AbortSignal,
     alive: () => void = () => {},
     until = () => Number.POSITIVE_INFINITY,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { clock, queue, aliveEveryMs = SLICE_MS } = this.#options
     const end = clock.monotonic() + mostMs
     const offset = clock.wall() - clock.monotonic()
     const called = AbortSignal.any([stop, queue.asked, this.#mayDelete.signal])
     while (!called.aborted) {
       alive()
-      const left = Math.min(end, until()) - clock.monotonic()
-      if (left <= 0) return
-      await this.#stale.wait(Math.min(left, SLICE_MS, aliveEveryMs), called)
-      if (this.#stale.any || Math.abs(clock.wall() - clock.monotonic() - offset) > JUMP_MS) return
+      const now = clock.monotonic()
+      if (now >= end) return false
+      if (now >= until()) return true
+      await this.#stale.wait(Math.min(end - now, until() - now, SLICE_MS, aliveEveryMs), called)
+      if (Math.abs(clock.wall() - clock.monotonic() - offset) > JUMP_MS) return false
+      if (this.#stale.any) return !called.aborted && clock.monotonic() < end
     }
+    return false
   }
 
   /**
@@ -172,17 +176,17 @@ export class Loop {
     const end = clock.monotonic() + leastMs
     const left = () => Math.max(0, end - clock.monotonic())
     const until = () => (news.scan ? this.#lookAgainAt : Number.POSITIVE_INFINITY)
-    for (let tookMs = 0; ; ) {
+    for (let freshMs = 0; ; ) {
       const leftMs = left()
-      await this.#rest(leftMs || dueMs(this.#options, 2 * tookMs), ended, () => {}, until)
-      const hasNews = this.#stale.any || this.#lookAgainAt <= clock.monotonic()
-      if (news.scan && hasNews && !ended.aborted && !queue.asked.aborted) {
+      const mostMs = leftMs || dueMs(this.#options, freshMs)
+      const hasNews = await this.#rest(mostMs, ended, () => {}, until)
+      if (news.scan && hasNews) {
         const began = clock.monotonic()
         const scopes = this.#stale.take()
         this.#lookAgainAt = Number.POSITIVE_INFINITY
         await news.scan(({ folder }) => scopes.get(folder) ?? [])
-        tookMs = clock.monotonic() - began
-        await clock.sleep(tookMs, AbortSignal.any([ended, queue.asked]))
+        await clock.sleep(clock.monotonic() - began, AbortSignal.any([ended, queue.asked]))
+        freshMs = clock.monotonic() - began
       } else if (leftMs === 0 || ended.aborted) return
       else await clock.sleep(left(), ended)
     }

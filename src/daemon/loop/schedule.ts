@@ -82,7 +82,7 @@ export interface ScheduledAudit {
   /**
    * Goes on until the audit ends, or until `rest` resolves because other work is due. Answers whether other work is due.
    */
-  goOn(interruption: Interruption, rest: (ended: AbortSignal) => Promise<void>): Promise<boolean>
+  goOn(interruption: Interruption, rest: (ended: AbortSignal) => Promise<unknown>): Promise<boolean>
 }
 
 /**

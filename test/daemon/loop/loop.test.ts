@@ -11,7 +11,7 @@ import { Loop, type LoopOptions } from '../../../src/daemon/loop/loop.ts'
 import type { Recurring } from '../../../src/daemon/loop/schedule.ts'
 import type { Hours } from '../../../src/daemon/report/upload-hours.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
-import type { Interruption, Scope } from '../../../src/sync/pass-request.ts'
+import type { Interruption, News, Scope } from '../../../src/sync/pass-request.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'
 import { said } from '../../../src/words/reasons.ts'
@@ -67,6 +67,7 @@ type FirstPass = (
   uploads: () => Promise<void>,
   clock: VirtualClock,
   deletions: (told?: SpokenEvent) => Promise<void>,
+  news: News,
 ) => Promise<void>
 
 interface More {
@@ -130,6 +131,7 @@ function start(
           () => uploads(interruption),
           clock,
           told => deletions(interruption, told),
+          interruption.news!,
         )
       return { stopped: [] }
     },
@@ -283,6 +285,23 @@ describe('the daemon', () => {
     await clock.pass(20 * SECOND - 1)
     expect(passes).toHaveLength(1)
     await clock.pass(1)
+    expect(passes).toHaveLength(2)
+  })
+
+  it('pauses uploads for such a deletion also while folders become stale all the time', async () => {
+    const { clock, passes } = start(
+      stage => giveUp(stage, 20 * SECOND),
+      async (uploads, clock, _, news) => {
+        const add = () => news.add('/pictures', ['new'])
+        news.scan = async () => {
+          await clock.sleep(100, new AbortController().signal)
+          add()
+        }
+        add()
+        await uploads()
+      },
+    )
+    await clock.pass(21 * SECOND)
     expect(passes).toHaveLength(2)
   })
 
