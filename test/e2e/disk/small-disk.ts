@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
@@ -12,6 +12,8 @@ export interface SmallDisk {
   fill(): void
   /** Gives back what `fill` took. */
   free(): void
+  /** Copies the files that are on it to the folder below it, where this process sees them. */
+  copyDown(): void
 }
 
 /** Mounts of one's own need root, or a user namespace; not every machine lets one make it. */
@@ -25,7 +27,8 @@ const ENTER = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--preserve-cr
 /** Puts the disk at `folder`. It goes with the test. */
 export async function mountSmallDisk(folder: string, size: string): Promise<SmallDisk> {
   const { pid, through } = await mountWith(`mount -t tmpfs -o size=${size},mode=700 tmpfs "$0"`, folder)
-  const ballast = join(`/proc/${pid}/root${folder}`, 'ballast')
+  const onDisk = `/proc/${pid}/root${folder}`
+  const ballast = join(onDisk, 'ballast')
   return {
     through,
     fill() {
@@ -39,6 +42,10 @@ export async function mountSmallDisk(folder: string, size: string): Promise<Smal
       }
     },
     free: () => rmSync(ballast),
+    copyDown() {
+      for (const entry of readdirSync(onDisk, { withFileTypes: true }))
+        if (entry.isFile()) copyFileSync(join(onDisk, entry.name), join(folder, entry.name))
+    },
   }
 }
 
