@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
-import { count, printable, sizeInWords } from '../../words/text.ts'
+import { count, printable, shellWord, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -53,9 +53,15 @@ export const moveMirrorCommand = configCommand(
       printLine(
         `${printable(moved.from)} → ${printable(moved.to)}: ${count(pictures, 'picture')} moved in the records; "albumd sync" or "albumd run" goes on there`,
       )
-      if (missing > 0)
+      const one = missing === 1
+      const lacks = `${count(missing, 'picture')} ${one ? 'is' : 'are'} not there`
+      if (moved.guarded)
         printLine(
-          `${count(missing, 'picture')} ${missing === 1 ? 'is' : 'are'} not there, and ${missing === 1 ? 'counts' : 'count'} as deleted; "albumd sync --dry-run" names what goes`,
+          `${lacks}, so the mirror is guarded until ${one ? 'it is' : 'they are'}; if ${one ? 'it is' : 'they are'} gone for good: albumd trust ${shellWord(printable(moved.to))}`,
+        )
+      else if (missing > 0)
+        printLine(
+          `${lacks}, and ${one ? 'counts' : 'count'} as deleted; "albumd sync --dry-run" names what goes`,
         )
     }
     return EXIT.inSync

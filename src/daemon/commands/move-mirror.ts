@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
-import { missingPictures, recordMove, whyNotMovedTo } from '../../sync/scan/index.ts'
+import { checkRoot, missingPictures, recordMove, whyNotMovedTo } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { claimWhenFree, type Waiting } from '../state/claim.ts'
@@ -13,8 +13,13 @@ export interface MovedMirror {
   album: string
   /** How many pictures keep their records and are in the new folder. */
   pictures: number
-  /** How many pictures that have an image are not in the new folder. The next scan takes them as deleted. */
+  /** How many pictures that have an image are not in the new folder. */
   missing: number
+  /**
+   * Whether the mirror is guarded until they are there, or until `albumd trust`, because the new folder seems to be an older
+   * copy. False: the next scan takes them as deleted.
+   */
+  guarded: boolean
 }
 
 /**
@@ -68,11 +73,13 @@ function moveIn(synced: Synced, config: Config, from: readonly string[], to: str
     )
   const why = whyNotMovedTo(realDisk, synced, mirror, to)
   if (why) throw new NotPossible(inWords(why))
+  const { trusted } = checkRoot(realDisk, synced, { ...mirror, folder: to })
   recordMove(synced, mirror, to)
   let missing = 0
   for (const { state } of missingPictures(realDisk, synced, { ...mirror, folder: to }, () => true))
     if (state !== 'gone') missing++
-  return { from: folder, to, album, pictures: synced.summaries.mirror(mirror.id).files - missing, missing }
+  const pictures = synced.summaries.mirror(mirror.id).files - missing
+  return { from: folder, to, album, pictures, missing, guarded: !trusted }
 }
 
 function listed(mirrors: readonly { folder: string }[]): string {

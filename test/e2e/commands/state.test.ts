@@ -130,6 +130,19 @@ it('a picture that is not in the new folder is told as missing, and not as moved
   })
 })
 
+it('a copy that lacks a picture is told as guarded, as it then is', async () => {
+  const { stage, there, before } = await withOtherFolder()
+  execFileSync('cp', ['-a', stage.pictures, there])
+  rmSync(join(there, 'a/0.png'))
+  const { out } = await stage.here('move-mirror', stage.pictures, there)
+  expect(out.trimEnd().split('\n').at(-1)).toBe(
+    `1 picture is not there, so the mirror is guarded until it is; if it is gone for good: albumd trust '${there}'`,
+  )
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+  expect((await stage.status()).mirrors).toMatchObject([{ state: 'guarded' }])
+  expect(await stage.listing()).toEqual(before)
+})
+
 it('a copy on another disk, with a link to it at the old place, is the same mirror, guarded or not', async () => {
   const { stage, there, before } = await withOtherFolder()
   execFileSync('cp', ['-a', stage.pictures, there])
@@ -157,6 +170,7 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
     album: 'Photos',
     pictures: 4,
     missing: 0,
+    guarded: false,
   })
   expect((await stage.status()).mirrors).toMatchObject([
     { folder: there, reason: expect.stringContaining('the next scan'), needs_person: false },
