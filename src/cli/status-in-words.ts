@@ -138,11 +138,14 @@ function doesInWords(mirror: MirrorStatus, status: Status): string {
   if (state !== 'idle' || pending_uploads === 0) return state
   const wait = whatUploadsWaitFor({ ...status, mirrors: [mirror] })
   const written = `${inWords(because('may_be_written', { pictures: unfinished }))}; "albumd why FILE" says until when, and what happens then`
+  const more = lossInWords(status) ?? (unfinished > 0 ? written : null)
   switch (wait.for) {
     case 'command':
-      return `waiting for "albumd sync" or "albumd run"${unfinished > 0 ? `: ${written}` : ''}`
+      return `waiting for "albumd sync" or "albumd run"${more === null ? '' : `: ${more}`}`
     case 'hours':
       return `waiting until ${clockTime(wait.until!)} (uploads.hours)`
+    case 'loss':
+      return `waiting: ${more}`
     case 'quota':
       return 'waiting for quota'
     case 'reserve':
@@ -152,6 +155,11 @@ function doesInWords(mirror: MirrorStatus, status: Status): string {
     case 'other':
       return 'waiting; "albumd why FILE" says for what'
   }
+}
+
+/** Null: nothing waits because the state was lost. */
+function lossInWords({ loss_ends_at: end }: Pick<Status, 'loss_ends_at'>): string | null {
+  return end && inWords(because('sent_before_loss', { until: Date.parse(end) }))
 }
 
 function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {

@@ -111,6 +111,18 @@ export function lostAt({ meta }: Pick<Synced, 'meta'>): number | null {
   return meta.get('lost_at')
 }
 
+/** When uploads go on after a state loss, in milliseconds since 1970; null: they do not wait for that. */
+export function lossEndsAt(
+  synced: Pick<Synced, 'meta'>,
+  credentialLifetimeMs: number,
+  clock: Omit<Clock, 'sleep'>,
+): number | null {
+  const at = lostAt(synced)
+  const most = mayArriveFor(credentialLifetimeMs)
+  // After another boot the monotonic clock may be behind the recorded time.
+  return at === null ? null : clock.wall() + Math.min(most, at + most - clock.monotonic())
+}
+
 /**
  * Ends the wait after a state loss, once no request from before the loss can arrive any more. Then albums are walked again,
  * because images may have arrived since the last walk.

@@ -199,8 +199,8 @@ export const WORDS = {
   cut_off: 'no answer to its upload was recorded',
   uncertain: 'Not known whether it arrived ({why:fact}){why:remedy_of}',
   album_deletion_open: 'albumd finds out first whether the album was deleted',
-  sent_before_loss:
-    'The state was lost while albumd worked; uploads go on once the earlier ones can arrive no more',
+  sent_before_loss: ({ until }: { until: number | null }) =>
+    `The state was lost or put back while albumd worked, so the last uploads may still arrive. Pictures that are not on the host yet wait${until === null ? '' : ` until ${localTime(until)}`}`,
   same_bytes_sent: 'the same bytes were sent before, and it is not known whether they arrived',
   id_of_another: 'the host answered with the id of another picture',
   album_asked_for:

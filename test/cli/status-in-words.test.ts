@@ -40,6 +40,7 @@ const STATUS: Status = {
   machines: [],
   watching: null,
   uploads_wait_until: null,
+  loss_ends_at: null,
   restorable_since: null,
   audit: { last: null, findings: 0, under_way: false, left_off: false },
   deleted_more: null,
@@ -66,6 +67,10 @@ describe('status', () => {
     expect(does({ running: false })).toMatch(/: waiting for "albumd sync" or "albumd run"$/)
     const at = new Date(2026, 10, 25, 22).toISOString()
     expect(does({ uploads_wait_until: at })).toMatch(/: waiting until 22:00 \(uploads\.hours\)$/)
+    // Whatever else a picture waits for, it does not go before that.
+    const lost = { loss_ends_at: at, mirrors: [unfinished] }
+    expect(does(lost)).toMatch(/: waiting: The state was lost or put back .* wait until 2026-11-25 22:00:00/)
+    expect(does({ ...lost, running: false })).toMatch(/"albumd run": The state was lost .* 22:00:00/)
     expect(does({ quota: { ...STATUS.quota, exhausted: true } })).toMatch(/: waiting for quota$/)
     expect(does({ quota: { ...STATUS.quota, only_reserve_left: true } })).toMatch(
       /: waiting for quota: the rest is kept for new pictures$/,

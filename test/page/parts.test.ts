@@ -54,6 +54,7 @@ it('says of pictures that may still be written what they wait for, and not how l
       running: true,
       paused: null,
       uploads_wait_until: null,
+      loss_ends_at: null,
       mirrors: [{ state, pending_uploads: 1, unfinished: 1, will_be_held: false }],
       quota: { ...quota, ...changes },
       backlog: { ...backlog, done_by: new Date(now + 1000).toISOString() },

@@ -72,6 +72,7 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   will_be_uploaded: [{ ahead: 0 }, { ahead: 3 }],
   quota_used_up: [{ known: true }, { known: false }],
   may_be_written: [{ pictures: 1 }, { pictures: 2 }],
+  sent_before_loss: [{ until: null }, { until: 0 }],
   paused_until: [{ until: null }, { until: 0 }],
   album_taken: [{ seen: 0 }],
   approve_folder: [{ images: 1 }, { images: 2 }],

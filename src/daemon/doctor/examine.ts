@@ -69,6 +69,7 @@ export async function* examine(
   yield checkDiskSpace(config)
   yield* checkDaemon(isRunning, status, lost, file)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
+  yield* checkLoss(status)
   yield* checkQuota(status)
   yield* checkUploadCommand(config, status)
   const access = readAccess(config, env)
@@ -108,6 +109,11 @@ function* checkDaemon(
         ? fail('daemon', said, '"albumd status" tells more')
         : warn('daemon', said, BY_ITSELF)
     }
+}
+
+function* checkLoss(status: Status | null): Generator<Finding> {
+  const end = status?.loss_ends_at
+  if (end) yield warn('state', inWords(because('sent_before_loss', { until: Date.parse(end) })), BY_ITSELF)
 }
 
 function* checkQuota(status: Status | null): Generator<Finding> {

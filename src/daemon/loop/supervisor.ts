@@ -3,9 +3,11 @@ import { type Clock, systemClock } from '../../protocol/clock.ts'
 import { givenGrace } from '../../records/escrow.ts'
 import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { SharedAccount } from '../../shared/account.ts'
+import { lossEndsAt } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { StateError } from '../../synced/state-error.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { Refused } from '../commands/command.ts'
 import { CommandQueue, ENDED } from '../commands/queue.ts'
 import { openControl } from '../control/server.ts'
@@ -177,6 +179,8 @@ async function runSession(
 ): Promise<void> {
   const state = openClaimed(config, claim, bus.say)
   const { synced, running } = state
+  const lossEnds = lossEndsAt(synced, config.host.credential_lifetime, systemClock)
+  if (lossEnds !== null) bus.say(inWords(because('sent_before_loss', { until: lossEnds })))
   const isNews = newsFilter()
   const ends = [
     bus.on('pass', told => {

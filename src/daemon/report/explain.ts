@@ -1,7 +1,9 @@
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture } from '../../local/picture-file.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { albumName, albumPathOf, recordedAlbums } from '../../sync/album.ts'
+import { lossEndsAt } from '../../sync/clock.ts'
 import {
   contentStep,
   type LeftOutWhy,
@@ -170,6 +172,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       ...contentPolicy(config),
       paused: pauseAt(synced, now),
       uploadsWaitUntil: uploadsWaitUntil(config.uploads.hours, now),
+      lossEndsAt: lossEndsAt(synced, config.host.credential_lifetime, systemClock),
     },
     { mirror, path },
   )

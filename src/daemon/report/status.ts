@@ -1,11 +1,12 @@
 import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
 import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { albumName } from '../../sync/album.ts'
-import { runningTime } from '../../sync/clock.ts'
+import { lossEndsAt, runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
 import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
@@ -54,6 +55,11 @@ export interface Status {
   watching: Watching | null
   /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
   uploads_wait_until: string | null
+  /**
+   * Until when pictures that the host does not list wait, because the state was lost or put back while albumd worked, and its
+   * last uploads may still arrive. Null: they do not wait for that.
+   */
+  loss_ends_at: string | null
   /**
    * The earliest time since which the host has given up no version of the mirrors' pictures: `albumd restore --at` brings
    * back every time from then on as a whole. Null: nothing is recorded yet.
@@ -216,6 +222,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     ...accountStatus(config, synced, running),
     watching: readWatching(synced, running),
     uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
+    loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
     restorable_since: isoTime(restorableSince(synced, synced.mirrors.idsOf(config.mirrors))),
     audit: auditStatus(synced, running),
     deleted_more: deletedMore(synced),

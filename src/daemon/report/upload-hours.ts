@@ -39,11 +39,11 @@ export function uploadsWaitUntil(hours: Hours | undefined, wall: number): number
 
 /**
  * What pictures wait for in a mirror that does nothing, and until when. `until`: ISO 8601; null: nobody can tell.
- * command: no daemon runs. reserve: the rest of the quota is kept for new pictures. writers: the pictures may still be
+ * command: no daemon runs. loss: uploads of before a loss of the state may still arrive. reserve: the rest of the quota is kept for new pictures. writers: the pictures may still be
  * written. other: "albumd why" says it.
  */
 export interface UploadsWait {
-  for: 'command' | 'hours' | 'quota' | 'reserve' | 'writers' | 'other'
+  for: 'command' | 'hours' | 'loss' | 'quota' | 'reserve' | 'writers' | 'other'
   until: string | null
 }
 
@@ -51,18 +51,21 @@ export interface UploadsWait {
 export function whatUploadsWaitFor({
   running,
   uploads_wait_until,
+  loss_ends_at,
   quota,
   backlog,
   mirrors,
 }: {
   running: boolean
   uploads_wait_until: string | null
+  loss_ends_at: string | null
   quota: Pick<QuotaStatus, 'exhausted' | 'resumes_at' | 'next_probe_at' | 'only_reserve_left'>
   backlog: Pick<BacklogStatus, 'next_day_at'>
   mirrors: readonly { pending_uploads: number; unfinished: number }[]
 }): UploadsWait {
   if (!running) return { for: 'command', until: null }
   if (uploads_wait_until !== null) return { for: 'hours', until: uploads_wait_until }
+  if (loss_ends_at !== null) return { for: 'loss', until: loss_ends_at }
   if (quota.exhausted) return { for: 'quota', until: quota.resumes_at ?? quota.next_probe_at }
   if (quota.only_reserve_left) return { for: 'reserve', until: backlog.next_day_at }
   const areUnfinished = mirrors.every(({ pending_uploads, unfinished }) => unfinished >= pending_uploads)

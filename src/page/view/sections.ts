@@ -155,7 +155,7 @@ ${
 }
 
 function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: number, now: number): Html {
-  const { backlog, paused, uploads_wait_until, quota } = status
+  const { backlog, paused, uploads_wait_until, loss_ends_at: loss, quota } = status
   if (paused !== null)
     return html`Paused${paused.until !== null && html` until ${time(paused.until)}`}: nothing is sent or deleted.`
   if (backlog.pictures === 0 && sending.length === 0) return html`Nothing waits.`
@@ -163,6 +163,8 @@ function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: nu
   const speed = sending.length > 0 && rate > 0 && html` at <b>${sizeInWords(Math.round(rate))}/s</b>`
   const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(bytes)}) to go${speed}`
   if (uploads_wait_until !== null) return html`${waiting}; uploads begin at ${time(uploads_wait_until)}`
+  if (loss !== null)
+    return html`${waiting}. ${inWords(because('sent_before_loss', { until: Date.parse(loss) }))}.`
   if (quota.exhausted) return html`${waiting}; today's quota is used up`
   if (!isAtWork(status, sending) && areUnfinished(status))
     return html`${inWords(because('may_be_written', { pictures: backlog.pictures }))}. <code>albumd why FILE</code> says until when albumd waits, and what happens then.`

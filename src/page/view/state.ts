@@ -43,7 +43,7 @@ function waiting(status: Recorded['status'], { underWay, rate }: Facts, now: num
   const pictures = `${inDigits(backlog.pictures)} left`
   const wait = whatUploadsWaitFor(status)
   const waits = (words: string) => ({ kind: 'busy', words, until: wait.until }) as const
-  if (wait.for === 'hours') return waits(`Waits with ${pictures}`)
+  if (wait.for === 'hours' || wait.for === 'loss') return waits(`Waits with ${pictures}`)
   if (wait.for === 'quota') return waits(`Waits for quota, ${pictures}`)
   if (isAtWork(status, underWay)) {
     const time = timeLeft(backlog, bytesLeft(backlog, underWay), rate, now)

@@ -6,7 +6,7 @@ import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, albumName, keyOf } from '../album.ts'
 import type { AlbumBegun } from '../claims.ts'
-import { lostAt, mayArriveFor } from '../clock.ts'
+import { lossEndsAt, lostAt, mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { AlbumListings } from '../listing/index.ts'
 import { AlbumDoubts } from './album-doubts.ts'
@@ -207,11 +207,16 @@ export class AlbumTree {
     const { albums, journal } = synced
     const asked = journal.openCreation(parent?.id ?? null, name)
     const made = albums.named(parent?.id ?? null, name)?.made_at
-    const times = [asked?.sent_at, made, lostAt(synced)].filter(at => at !== undefined && at !== null)
+    const lost = lostAt(synced)
+    const times = [asked?.sent_at, made, lost].filter(at => at !== undefined && at !== null)
     const since = Math.max(...times)
     if (since === Number.NEGATIVE_INFINITY) return null
-    if (clock.monotonic() - since <= mayArriveFor(credentialLifetimeMs))
-      return inDoubt(because('album_asked_for', { name }))
+    if (clock.monotonic() - since <= mayArriveFor(credentialLifetimeMs)) {
+      const until = since === lost ? lossEndsAt(synced, credentialLifetimeMs, clock) : null
+      return inDoubt(
+        until === null ? because('album_asked_for', { name }) : because('sent_before_loss', { until }),
+      )
+    }
     if (asked && !canList) return inDoubt(because('album_not_known', { name }))
     this.#listings.forget(parent?.remote_id ?? null)
     return signal.aborted ? inDoubt(because('album_asked_for', { name })) : null

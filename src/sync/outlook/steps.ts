@@ -9,7 +9,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { because, codeOf, type ImageName, ofWholeHost, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Claims } from '../claims.ts'
-import { lostAt, runningTime } from '../clock.ts'
+import { runningTime } from '../clock.ts'
 import {
   doubtAbout,
   endsDeletion,
@@ -41,6 +41,8 @@ export interface OutlookContext {
   paused: { until: number | null } | null
   /** Until when no upload begins (`uploads.hours`); null: uploads may begin now. */
   uploadsWaitUntil: number | null
+  /** Until when pictures wait after a state loss; null: they do not wait for that. */
+  lossEndsAt: number | null
 }
 
 /** Something that will happen, or that a person can do. For a person, `commandOf` tells the command. */
@@ -89,12 +91,12 @@ export function uploadSteps(
   context: MirrorContext,
   picture: { changed: number | null; since: number | null },
 ): Step[] {
-  const { synced, running } = context
+  const { synced, running, lossEndsAt } = context
   const halted = everythingHalted(context)
   if (halted) return [halted]
   const waits = [
     ...(running ? daemonWaits(context, picture.changed) : []),
-    ...(lostAt(synced) === null ? [] : [step(because('sent_before_loss'))]),
+    ...(lossEndsAt === null ? [] : [step(because('sent_before_loss', { until: null }), lossEndsAt)]),
     ...quotaWaits(context, picture.since),
     ...blockWaits(context),
   ]

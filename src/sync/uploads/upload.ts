@@ -7,7 +7,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, isLeaving, liesFlat } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
-import { lostAt, momentOf } from '../clock.ts'
+import { lossEndsAt, momentOf } from '../clock.ts'
 import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
@@ -192,7 +192,8 @@ export class Uploader {
     const adopted = await adopt(this.#run, job, open, picture, album, signal)
     if (adopted) return adopted
     if (this.#run.only) return this.#notThere()
-    if (lostAt(this.#run.synced) !== null) return mayArrive
+    const until = lossEndsAt(this.#run.synced, this.#run.credentialLifetimeMs, this.#run.clock)
+    if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }
     const parcel = { job, open, picture, album }
     if (album !== null || this.#default.known(this.#run) !== undefined) return send(this.#run, parcel, signal)
     return this.#run.lanes.alone('default album', async () => {
@@ -261,11 +262,6 @@ const leaving: HostFailure = {
 }
 
 const notThere: UploadResult = { kind: 'waits', message: because('not_on_host') }
-
-const mayArrive: UploadResult = {
-  kind: 'waits',
-  message: because('sent_before_loss'),
-}
 
 const sentBefore: HostFailure = {
   remedy: 'find_out',

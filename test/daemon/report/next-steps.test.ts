@@ -6,7 +6,9 @@ import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import type { ExplainContext, Explanation } from '../../../src/daemon/report/explain.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith } from '../../../src/remote/host.ts'
+import { noteLost } from '../../../src/sync/clock.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
 import { spoken } from '../../../src/sync/pass-events.ts'
 import { lockState } from '../../../src/synced/lock.ts'
@@ -221,8 +223,16 @@ describe('why, of a picture', () => {
     await at.pass({}, 'adopt')
     expect(at.why('p.png').reason).toBe('new')
     expect(events(at.why('p.png'))).toEqual(['found'])
-    at.synced.commitNow(tx => tx.meta.set('lost_at', 0))
-    expect(at.why('p.png').next).toMatchObject([{ code: 'sent_before_loss' }])
+    // As on a machine that was booted since, where the clock that counts begins anew.
+    at.synced.commitNow(tx => noteLost(tx, systemClock.monotonic() + 86_400_000))
+    const [step] = at.why('p.png').next
+    expect(step).toMatchObject({
+      code: 'sent_before_loss',
+      what: expect.stringContaining('lost or put back'),
+    })
+    const waitMs = Date.parse(step!.at!) - Date.now()
+    expect(waitMs).toBeGreaterThan(600_000)
+    expect(waitMs).toBeLessThan(730_000)
     at.synced.commitNow(tx => tx.meta.clear('lost_at'))
     const said_at = Date.parse('2029-12-31T00:00:00.000Z')
     const full = {

@@ -83,6 +83,7 @@ describe('a state that was restored', () => {
     stage.write('last.png', png(31, 31).bytes)
     await says(daemon, /was replaced or removed/)
     await says(daemon, /was restored or changed/)
+    await says(daemon, /put back while albumd worked.* wait until/)
     await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(5)
     await ended(daemon)
   })

@@ -2,6 +2,7 @@ import type { Config } from '../../../src/config/schema.ts'
 import { quotaStatus } from '../../../src/daemon/report/quota-status.ts'
 import { restorableSince, versionAt } from '../../../src/records/versions.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
+import { lossEndsAt } from '../../../src/sync/clock.ts'
 import { willBeHeld } from '../../../src/sync/deletions/index.ts'
 import {
   contentStep,
@@ -22,6 +23,7 @@ import { INCOMPLETE, SETTLE_MS } from '../engine/compose.ts'
 import { rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 import { isOpen, openFor, zoneOf } from '../histories/setting.ts'
+import { LIFETIME_MS } from '../histories/variations.ts'
 
 /** Asks what happens next with everything that ever lay in a mirror, as `why` and `status` do. Nothing changes by that. */
 export async function mustForetell(world: World): Promise<void> {
@@ -147,6 +149,7 @@ function outlookContext(world: World): Context {
     uploadForm: world.history.setting.uploadForm,
     settleMs: SETTLE_MS,
     incomplete: INCOMPLETE,
+    lossEndsAt: lossEndsAt(state.synced, LIFETIME_MS, machine),
     paused: pausing.holdsAt(now) ? pausing.saved() : null,
     uploadsWaitUntil: hours === null || isOpen(hours, now) ? null : now + openFor(hours, now),
   }

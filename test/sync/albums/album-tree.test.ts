@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { type HostFailure, hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { albumPathOf } from '../../../src/sync/album.ts'
-import { said } from '../../../src/words/reasons.ts'
+import { noteLost } from '../../../src/sync/clock.ts'
+import { inWords, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { found, lateListing, listingWith, never, openAlbumStage, times } from '../album-stage.ts'
 import { failure, openWorkshop, workshopWith } from '../workshop.ts'
@@ -15,6 +17,14 @@ function renamed(host: ImageHost, id: string, name: string): Pick<ImageHost, 'li
     })),
   }
 }
+
+it('an album that is not listed after a loss of the state says until when its pictures wait', async () => {
+  const { tree, synced } = await openAlbumStage()
+  synced.commitNow(tx => noteLost(tx, systemClock.monotonic()))
+  const found = await tree({}, 60_000).find(['Photos'], never)
+  expect(found).toMatchObject({ ok: false })
+  if (!found.ok) expect(inWords(found.failure.message)).toMatch(/put back .* wait until 20/)
+})
 
 describe('of twins on the host', () => {
   it('the recorded one is used, though another holds more', async () => {
