@@ -7,7 +7,7 @@ import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 import { because, inWords } from '../words/reasons.ts'
-import { count, foldersInDoubt, inDigits, isoTime, localTime } from '../words/text.ts'
+import { count, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
 import { acceptedInWords, flatInWords } from './status-in-words.ts'
@@ -195,7 +195,7 @@ export class Tally {
   #replaced = 0
 
   /** The pictures that wait, and for what. This is a map, because a picture may be tried several times. */
-  readonly #waiting = new Map<string, string>()
+  readonly #waiting = new Map<string, { path: string; message: string }>()
 
   add(told: SpokenEvent): void {
     const { event } = told
@@ -205,7 +205,7 @@ export class Tally {
     if (event === 'image_deleted' && told.reason === 'superseded') this.#replaced++
     if (!('path' in told)) return
     const picture = `${told.mirror}/${told.path}`
-    if (event === 'picture_waits') this.#waiting.set(picture, told.message)
+    if (event === 'picture_waits') this.#waiting.set(picture, told)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
   }
@@ -238,11 +238,12 @@ export class Tally {
     const unready = Math.min(this.#waiting.size, sum('pending_uploads'))
     const ready = sum('pending_uploads') - unready
     // When all wait for the same, the summary says for what. Else "albumd status" says it.
-    const [only, other] = new Set(this.#waiting.values())
-    const isOne = only !== undefined && other === undefined
+    const [first, ...others] = this.#waiting.values()
+    const isOne = first !== undefined && others.every(({ message }) => message === first.message)
+    const more = unready > 1 ? ` and ${unready - 1} more` : ''
     const all = listed([
       [ready, `${ready} to upload`],
-      [unready, `${unready} waiting${isOne ? ` (${only})` : ''}`],
+      [unready, `${unready} waiting${isOne ? ` (${printable(first.path)}${more}: ${first.message})` : ''}`],
       [failed, `${failed} failed`],
       [inDoubt, `${inDoubt} ${foldersInDoubt(inDoubt)}`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],

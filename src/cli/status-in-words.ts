@@ -6,7 +6,7 @@ import { whatUploadsWaitFor } from '../daemon/report/upload-hours.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import { fullPath } from '../sync/tree-path.ts'
-import { because, blockInWords, inWords, machineInWords, ofWholeHost } from '../words/reasons.ts'
+import { because, blockInWords, hostRefusesKey, inWords, machineInWords } from '../words/reasons.ts'
 import {
   count,
   foldersInDoubt,
@@ -43,7 +43,10 @@ export function statusInWords(
     lines.push(
       `key     it goes on with the one from before, and the next start fails: ${printable(status.key_refused)}`,
     )
-  for (const mirror of status.mirrors) lines.push('', ...mirrorInWords(mirror, status))
+  for (const [at, mirror] of status.mirrors.entries()) {
+    const isSaid = status.mirrors[at - 1]?.reason === mirror.reason
+    lines.push('', ...mirrorInWords(mirror, status, isSaid))
+  }
   lines.push(
     '',
     ...quotaInWords(status, now?.rate.pictures),
@@ -108,7 +111,7 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
     const again = last === undefined ? '' : `, said again at ${localTime(last)}`
     const next = alike.flatMap(({ next_try_at }) => next_try_at ?? []).sort()[0] ?? null
     const said = `host    ${blockInWords(alike)}: ${printable(message)}${nextTry(next)} (${code}; since ${localTime(since)}${again})`
-    return ofWholeHost(first) === 'key_refused' ? [said, `        ${keyRemedy}`] : [said]
+    return hostRefusesKey(first) ? [said, `        ${keyRemedy}`] : [said]
   })
 }
 
@@ -162,7 +165,8 @@ function lossInWords({ loss_ends_at: end }: Pick<Status, 'loss_ends_at'>): strin
   return end && inWords(because('sent_before_loss', { until: Date.parse(end) }))
 }
 
-function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
+/** `isSaid`: the mirror before has the same reason. */
+function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): string[] {
   const {
     files,
     synced,
@@ -187,7 +191,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status): string[] {
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
   return [
     `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror, status)}`,
-    ...(mirror.reason ? [`        ${printable(mirror.reason)}`] : []),
+    ...(mirror.reason && !isSaid ? [`        ${printable(mirror.reason)}`] : []),
     mirror.looked_at
       ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
       : `        not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,

@@ -1,4 +1,4 @@
-import { lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
 import { realPathOf, unreadable } from './paths.ts'
@@ -57,7 +57,7 @@ export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): Fol
   const real: NamedPath[] = []
   const missing = config.mirrors.flatMap(({ folder }, index) => {
     const at = ['mirrors', index, 'folder']
-    const fault = faultOf(folder)
+    const fault = faultOf(folder, config.state_dir)
     if (fault) return problem(at, folder, fault.code, fault.message)
     real.push({ at, path: realpathSync(folder) })
     return []
@@ -75,12 +75,16 @@ function problem(at: KeyPath, folder: string, code: FolderProblem['code'], messa
   return { ...unplaced(null, keyText(at), `${folder} ${message}`), code, folder }
 }
 
-const MISTYPED = 'Correct the path, or mount its disk; after a move, see "albumd move-mirror"'
+/** Where no state was ever made, no mirror can have moved. */
+function mistyped(stateDir: string): string {
+  const moved = existsSync(stateDir) ? '; after a move, see "albumd move-mirror"' : ''
+  return `Correct the path, or mount its disk${moved}`
+}
 
-function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null {
+function faultOf(folder: string, stateDir: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
     if (!statSync(folder).isDirectory())
-      return { code: 'FOLDER_MISSING', message: `is no folder. ${MISTYPED}` }
+      return { code: 'FOLDER_MISSING', message: `is no folder. ${mistyped(stateDir)}` }
     // The folder is opened as a test, and an entry is looked at, because the two need different permissions. access(2)
     // would check the permissions of the real user, not those of the effective user.
     opendirSync(folder).closeSync()
@@ -89,7 +93,7 @@ function faultOf(folder: string): Pick<FolderProblem, 'code' | 'message'> | null
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      return { code: 'FOLDER_MISSING', message: `is not there. ${MISTYPED}` }
+      return { code: 'FOLDER_MISSING', message: `is not there. ${mistyped(stateDir)}` }
     return { code: 'FOLDER_UNREADABLE', message: unreadable(code) }
   }
 }

@@ -178,7 +178,7 @@ export const WORDS = {
   not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
   foreign_picture:
     'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
-  incomplete: 'File is not complete yet, so it may still be written',
+  incomplete: 'File is not complete yet, so it is truncated or may still be written',
   empty_yet: 'File is empty, so it may still be written',
   blank: 'Part of the file is only zeros, so it may still be written',
   stays_incomplete: 'File is truncated. Replace it, or exclude it in .albumdignore',
@@ -294,7 +294,7 @@ export const WORDS = {
   quota_raised: 'at once with "albumd retry" without a path, if the host allows more by now',
   reserve_kept:
     "waits, because the rest of today's uploads is kept for new pictures (quota.reserve); older ones go on at this time",
-  key_refused: 'the host refuses the key: {message:reason} ({code}){isTried:again}',
+  key_refused: '{code:refuser} refuses the key: {message:reason} ({code}){isTried:again}',
   host_away: 'the host is away: {message:reason} ({code}){isTried:again}',
   uploads_blocked: 'the host takes no uploads: {message:reason} ({code}){isTried:again}',
   node_blocked: 'the upload node takes nothing: {message:reason} ({code}){isTried:again}',

@@ -28,14 +28,25 @@ export function ofWholeHost({ code, endpoint }: Block): 'key_refused' | 'host_aw
 }
 
 /** What the host refuses with such a failure, for a person. A newer albumd may have recorded another endpoint. */
-export function usesOf(block: Block): string {
+function usesOf(block: Block): string {
   return ofWholeHost(block) === 'key_refused' ? 'the key' : (OF_ENDPOINT[block.endpoint] ?? block.endpoint)
 }
 
-/** What the host refuses, or what waits until a trouble has passed by itself. `alike`: blocks with the same code. */
+/** albumd itself refuses a key of another account, although the host takes it. */
+function refuserOf(code: string): string {
+  return code === 'OTHER_ACCOUNT' ? 'albumd' : 'the host'
+}
+
+/** Whether the host refuses the key. Of a key that albumd refuses, the message says what to do. */
+export function hostRefusesKey(block: Block): boolean {
+  return ofWholeHost(block) === 'key_refused' && refuserOf(block.code) === 'the host'
+}
+
+/** What is refused, or what waits until a trouble has passed by itself. `alike`: blocks with the same code. */
 export function blockInWords(alike: readonly (Block & { needs_person: boolean })[]): string {
   const uses = [...new Set(alike.map(usesOf))].join(', ')
-  if (alike.some(({ needs_person }) => needs_person)) return `the host refuses ${uses}`
+  const refused = alike.find(({ needs_person }) => needs_person)
+  if (refused) return `${refuserOf(refused.code)} refuses ${uses}`
   return alike.some(block => ofWholeHost(block) === 'host_away') ? 'the host is away' : `${uses} wait`
 }
 
@@ -69,6 +80,7 @@ const KINDS = {
   /** What the host said, if it said anything. */
   said: (why: Reason | null) => (why === null ? 'it has not said why' : inWords(why)),
   folder: (path: string) => path || 'the root',
+  refuser: refuserOf,
   /** How many others there are beside the one that is named. */
   more: (others: number) => (others > 0 ? ` and ${others} more` : ''),
   /** A name that may be missing. */

@@ -15,6 +15,11 @@ export function foldersInDoubt(n: number): string {
   return n === 1 ? 'folder in doubt' : 'folders in doubt'
 }
 
+/** A text as it stands at the beginning of a sentence. The name albumd has no capital letter there either. */
+export function capital(text: string): string {
+  return text.replace(/^(?!albumd\b)./, first => first.toUpperCase())
+}
+
 /** 1, "picture" → "1 picture"; 2 → "2 pictures". */
 export function count(n: number, noun: string): string {
   return `${inDigits(n)} ${noun}${n === 1 ? '' : 's'}`

@@ -14,8 +14,11 @@ describe('the summary of a pass', () => {
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     expect(tally.counts).toMatchObject({ uploaded: 1 })
     expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
-      'left: 1 waiting (x). "albumd status" tells more',
+      'left: 1 waiting (a.png: x). "albumd status" tells more',
     )
+    tally.add(waits('b.png'))
+    expect(tally.inWords([{ ...IDLE, pending_uploads: 2 }], [])).toContain('2 waiting (a.png and 1 more: x)')
+    tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     tally.add({ ...waits('c.png'), message: 'y' } as SpokenEvent)
     expect(tally.inWords([{ ...IDLE, pending_uploads: 3 }], [])).toContain(
       'left: 1 to upload, 2 waiting. "albumd status" tells more',

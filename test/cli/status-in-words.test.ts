@@ -156,6 +156,15 @@ describe('status', () => {
       '        check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
     )
     expect(told.filter(line => line.includes('check host.api_key_file'))).toHaveLength(1)
+    const other = lines({ blocks: [{ ...block, endpoint: 'list', code: 'OTHER_ACCOUNT' }] }).join('\n')
+    expect(other).toContain('host    albumd refuses the key: no (OTHER_ACCOUNT')
+    expect(other).not.toContain('check host.api_key_file')
+  })
+
+  it('says once what keeps each of several mirrors from its work', () => {
+    const waits = { state: 'blocked', reason: 'the state is lost', needs_person: true } as const
+    const mirrors = ['/a', '/b'].map(folder => ({ ...mirrorInSync(1), folder, ...waits }))
+    expect(lines({ mirrors }).filter(line => line.includes('the state is lost'))).toHaveLength(1)
   })
 
   it('says once what the host said of several endpoints, since when, and when last', () => {

@@ -61,6 +61,12 @@ describe('the folders of the mirrors', () => {
     ])
   })
 
+  it('speak of no move before the first state is made', () => {
+    expect(check(['missing'], 'none yet')).toMatchObject([
+      { message: `${join(root, 'missing')} is not there. Correct the path, or mount its disk` },
+    ])
+  })
+
   it('are told when a link makes two of them one', () => {
     symlinkSync('photos/2024', join(root, 'link'))
     expect(check(['photos', 'link'])).toEqual([

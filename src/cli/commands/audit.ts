@@ -159,7 +159,7 @@ function whatToDo({ kind, ours, repaired, repair_from }: AuditFinding, repair: b
     case 'changed':
       return `put it right on the host, or delete it there and ${repair ? 'repair again' : 'run "albumd audit --repair"'}`
     case 'foreign':
-      return 'leave it: it may be the only image of a picture that waits; albumd never deletes it'
+      return 'not of this state: another program sent it, or its record was lost; albumd never deletes it. If nobody needs it, delete it on the host'
     case 'twice':
       if (!ours) return 'look at both, and remove one on the host'
       return repair

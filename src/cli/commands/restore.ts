@@ -195,7 +195,7 @@ function tellRestore(progress: Progress, told: RestoreEvent, at: string | undefi
 function eventInWords(told: RestoreEvent, at: string | undefined): string | null {
   switch (told.event) {
     case 'restore_started':
-      return `${count(told.pictures, 'picture')} ${at === undefined ? 'on the host' : 'recorded then'}${told.bytes === null ? '' : ` (${sizeInWords(told.bytes)})`}`
+      return `${count(told.pictures, 'picture')} ${at === undefined ? 'to restore' : 'recorded then'}${told.bytes === null ? '' : ` (${sizeInWords(told.bytes)})`}`
     case 'picture_restored': {
       const { there, path, size, note } = told
       if (there && note !== 'unproved') return null

@@ -27,6 +27,8 @@ export function backUp({ mirrors, state_dir }: Config, file: string): number {
     throw new NotPossible(
       `${file} is in the mirror ${mirror.folder}, where albumd writes nothing. Name a file elsewhere`,
     )
+  if (orNull(() => statSync(file))?.isDirectory())
+    throw new NotPossible(`${file} is a folder. Name a file in it, such as ${join(file, 'albumd.db')}`)
   if (existsSync(file) && !isBackup(file))
     throw new NotPossible(`${file} is no backup of albumd, so it is not replaced. Name another file`)
   const db = openDatabaseToRead(database)

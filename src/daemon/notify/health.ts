@@ -1,5 +1,7 @@
+import { KEY_REMEDY } from '../../config/host-access.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { because, inWords, usesOf } from '../../words/reasons.ts'
+import { because, blockInWords, hostRefusesKey, inWords } from '../../words/reasons.ts'
+import { capital } from '../../words/text.ts'
 import { FAILURES_SHOWN, type Status } from '../report/status.ts'
 
 /** Something that a person is told. */
@@ -63,11 +65,9 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   for (const { folder, reason } of mirrors.filter(
     ({ state, needs_person }) => state === 'guarded' && needs_person,
   ))
-    alert('GUARDED', `Guarded: ${reason}`, `GUARDED ${folder}`)
-  for (const block of blocksInTheWay(status)) {
-    const { code, endpoint, message } = block
-    alert(code, `The host refuses ${usesOf(block)}: ${message}`, `BLOCKED ${endpoint} ${code}`)
-  }
+    alert('GUARDED', reason ?? folder, `GUARDED ${folder}`)
+  for (const block of blocksInTheWay(status))
+    alert(block.code, refusedInWords(block), `BLOCKED ${block.endpoint} ${block.code}`)
   for (const { folder, held_deletions: held } of mirrors)
     if (held > 0)
       alert(
@@ -81,18 +81,28 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
       'TOO_OLD',
       `A picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host. "albumd status" says why`,
     )
-  // What passes by itself is no alert. When a picture waits too long for that, there is an alert TOO_OLD.
-  const [first, ...others] = status.failures.filter(({ needs_person }) => needs_person)
-  const least = status.failures.length === FAILURES_SHOWN ? 'at least ' : ''
-  const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
-  const failed =
-    first && (mirrors.length > 1 ? fullPath(first.mirror, first.path) : first.path || first.mirror)
-  if (first) alert('FAILED', `${failed}: ${first.message}${more}`)
+  const failed = failedInWords(status)
+  if (failed !== null) alert('FAILED', failed)
   if (watching && watching.lost > 0) {
     const why = [watching.reason, watching.remedy].filter(text => text !== null).join('; ')
     alert('WATCH_LOST', `${watching.lost} folders can't be watched: ${why}`)
   }
   return { alerts, oldestUnsyncedMs }
+}
+
+function refusedInWords(block: Known['blocks'][number]): string {
+  const remedy = hostRefusesKey(block) ? `. ${capital(KEY_REMEDY)}` : ''
+  return `${capital(blockInWords([block]))}: ${block.message}${remedy}`
+}
+
+/** What passes by itself is no alert. When a picture waits too long for that, there is an alert TOO_OLD. */
+function failedInWords({ mirrors, failures }: Known): string | null {
+  const [first, ...others] = failures.filter(({ needs_person }) => needs_person)
+  if (!first) return null
+  const least = failures.length === FAILURES_SHOWN ? 'at least ' : ''
+  const more = others.length > 0 ? ` (and ${least}${others.length} more)` : ''
+  const at = mirrors.length > 1 ? fullPath(first.mirror, first.path) : first.path || first.mirror
+  return `${at}${more}: ${first.message}`
 }
 
 /**

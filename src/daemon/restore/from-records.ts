@@ -86,7 +86,9 @@ function recordedPictures(
   withDeleted: boolean,
 ): Source {
   const pictureOf = mirroredPictures(synced)
-  const totals = mirrors.map(({ id }) => synced.files.withImage(id))
+  const aside = JSON.stringify([...NOT_EXPECTED])
+  const without = withDeleted ? '' : 'gone'
+  const totals = mirrors.map(({ id }) => synced.files.toRestore({ mirror: id, aside, without }))
   const dueOf = (mirror: string, file: FileAtPath): Due => {
     const shown = { mirror, path: file.path }
     const found = pictureOf(mirror, file)

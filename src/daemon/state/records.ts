@@ -95,7 +95,7 @@ function openJudged(
         else if (now.files === opened.files) return
         throw new StateError(
           'STATE_REPLACED',
-          `${database}: State was replaced or removed while albumd worked with it`,
+          `${database}: State was replaced or removed while albumd worked with it, and what lies there now is used as an older copy. If another belongs there, stop albumd and put that one back`,
         )
       }
       const synced = open(db, { check })

@@ -104,6 +104,22 @@ describe('the alerts', () => {
       watching: null,
     }
     expect(healthOf(status, DAY, NOW, 0).alerts[0]!.message).toBe('/srv/photos: it is in doubt')
+    const failures = [failure(null), { ...failure(null), path: 'b.png' }]
+    expect(healthOf({ ...status, failures }, DAY, NOW, 0).alerts[0]!.message).toBe('a.png (and 1 more): x')
+  })
+
+  it('says who refuses a key, what to do about it, and why a mirror is guarded', () => {
+    const said = (...blocks: Known['blocks']) => {
+      const mirror = { ...MIRROR, state: 'guarded', reason: 'it is away', needs_person: true } as const
+      const status: Known = { mirrors: [mirror], blocks, failures: [], watching: null }
+      return healthOf(status, DAY, NOW, 0).alerts.map(({ message }) => message)
+    }
+    expect(said(block('list', 'INVALID_API_KEY'))).toEqual([
+      'it is away',
+      'The host refuses the key: no. Check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
+    ])
+    expect(said(block('list', 'OTHER_ACCOUNT'))[1]).toBe('albumd refuses the key: no')
+    expect(said(block('upload', 'STORAGE_LIMIT_REACHED'))[1]).toBe('The host refuses uploads: no')
   })
 
   it('names the mirror of a failure where there are several', () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { RestoreEvent } from '../../../src/daemon/restore/restore.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { deadOrigin } from '../../remote/serve.ts'
@@ -38,7 +39,11 @@ describe('a restore', () => {
       { path: 'hidden.png', bytes: 'hidden', state: 'hidden' },
       { path: 'never-sent.png', bytes: 'x', state: 'hidden', image: null },
     ])
-    const first = await restore(recorded)
+    const begun: number[] = []
+    const count = (told: RestoreEvent) => {
+      if (told.event === 'restore_started') begun.push(told.pictures)
+    }
+    const first = await restore(recorded, {}, undefined, count)
     expect(first.report).toMatchObject({ restored: 3, older: 1, gone: 1, missing: 1 })
     expect(first.missing).toEqual({ 'new.png': 'NOT_ON_HOST' })
     expect(treeOf(first.back)).toMatchObject({
@@ -47,8 +52,9 @@ describe('a restore', () => {
       'hidden.png': ['hidden', MTIME],
     })
     expect(Object.keys(treeOf(first.back))).not.toContain('gone.png')
-    const second = await restore(recorded, { deleted: true })
+    const second = await restore(recorded, { deleted: true }, undefined, count)
     expect(second.report).toMatchObject({ restored: 1, there: 3, gone: 0 })
+    expect(begun).toEqual([4, 5])
     expect(treeOf(second.back)['gone.png']).toEqual(['gone', MTIME])
   })
 

@@ -36,6 +36,16 @@ it.each([
   synced.close()
 })
 
+it('a folder that is mistyped is not there, and has not moved', () => {
+  const synced = mirrored('Photos')
+  const [there, typo] = [tempFolder(), '/srv/nowhere']
+  const told = (folder: string, words: string) =>
+    expect(() => refuseOther(synced, configuredAs(folder, 'Photos'))).toThrow(words)
+  told(typo, `the config says ${typo}, which is not there. Correct mirrors[].folder, or mount its disk`)
+  told(there, `Say "albumd move-mirror /srv/one ${there}" if the folder was moved`)
+  synced.close()
+})
+
 it.each([['Photos/B'], ['Photo'], ['Photos/AB']])(
   'a removed mirror in "Photos/A" lets another mirror use "%s"',
   album => {

@@ -244,7 +244,10 @@ describe('records that are replaced while they are open', () => {
     execFileSync('cp', ['-a', `${at.folder}/.`, old])
     await synced.commit(tx => tx.contents.put(null, 4))
     replace(at.files, old)
-    const refused = { code: 'STATE_REPLACED', message: expect.stringMatching(/replaced or removed/) }
+    const refused = {
+      code: 'STATE_REPLACED',
+      message: expect.stringMatching(/replaced or removed.*what lies there now is used/),
+    }
     await expect(synced.commit(tx => tx.contents.put(null, 5))).rejects.toMatchObject(refused)
     expect(() => synced.commitNow(tx => tx.meta.clear('pid'))).toThrow(expect.objectContaining(refused))
     close('cut_off')

@@ -65,7 +65,7 @@ it('a backup replaces no file that is none, and nothing in the state folder', as
   await refused(join(stage.home, 'state/albumd.db'), 'in the state folder')
   await refused(join(stage.pictures, 'albumd.db'), `is in the mirror ${stage.pictures}`)
   await refused(join(stage.home, 'nowhere/copy.db'), 'is not there. Make the folder')
-  await refused(stage.home, 'no backup of albumd')
+  await refused(stage.home, `${stage.home} is a folder. Name a file in it`)
   expect(existsSync(join(stage.home, 'nowhere'))).toBe(false)
 })
 

@@ -118,7 +118,7 @@ describe('others are told', () => {
     const told = () => readFileSync(join(stage.home, 'told'), 'utf8')
     await expect.poll(() => gently(told)).toContain('ALBUMD_EVENT=trouble')
     expect(told()).toContain('ALBUMD_CODE=GUARDED\n')
-    expect(told()).toContain(`ALBUMD_MESSAGE=Guarded: ${stage.pictures} is not there. `)
+    expect(told()).toContain(`ALBUMD_MESSAGE=${stage.pictures} is not there. `)
     expect(told()).not.toContain(stage.key)
     expect(told()).not.toContain('CREDENTIALS_DIRECTORY')
     expect(await daemon.stop()).toBe(0)
