@@ -113,7 +113,7 @@ test('a picture that is too large for the line fails with the time that it would
   retry,
 }, async () => {
   const { seen, host } = await slowHost(RATE)
-  await successOf(upload(host, 20 * MB))
+  await successOf(upload(host, 10 * MB))
   const outcome = await upload(host, 200 * MB)
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'TOO_SLOW', remedy: 'faster_line' } })
   const message = outcome.ok ? '' : inWords(outcome.failure.message)
