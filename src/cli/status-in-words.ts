@@ -1,4 +1,4 @@
-import { otherConfigRemedy } from '../config/config-file.ts'
+import { isAnother, otherConfigRemedy } from '../config/config-file.ts'
 import { KEY_REMEDY } from '../config/host-access.ts'
 import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
@@ -33,12 +33,7 @@ export function statusInWords(
       ? `albumd ${status.version} is running${status.pid === null ? '' : ` (pid ${status.pid})`}`
       : 'albumd is not running',
   ]
-  if (status.other_config)
-    lines.push(
-      `config  it runs with another config than this one. ${printable(otherConfigRemedy(status, file))}`,
-    )
-  if (status.config_refused)
-    lines.push(`config  it refused the one that it was told to read: ${printable(status.config_refused)}`)
+  if (status.other_config || status.config_refused) lines.push(`config  ${configInWords(status, file)}`)
   if (status.key_refused)
     lines.push(
       `key     it goes on with the one from before, and the next start fails: ${printable(status.key_refused)}`,
@@ -71,6 +66,15 @@ export function statusInWords(
   lines.push(...blocksInWords(status.blocks, keyRemedy))
   for (const failure of status.failures) lines.push(failureInWords(failure, status))
   return `${lines.join('\n')}\n`
+}
+
+/** A refusal is of the file that the daemon reads, so it says nothing of another file. */
+function configInWords(status: Status, file: string): string {
+  const { config_refused: refused, config_file: taken } = status
+  const remedy = printable(otherConfigRemedy(status, file))
+  return refused && !isAnother(taken, file)
+    ? `the new one was refused, so albumd goes on with the one from before: ${printable(refused)}. Once that is mended: ${remedy}`
+    : `it runs with another config than this one. ${remedy}`
 }
 
 function failureInWords(

@@ -48,12 +48,16 @@ export function readConfigText(file: string): string {
   }
 }
 
+/** Whether the daemon's config comes from another file. `taken`: that file; null: not known. */
+export function isAnother(taken: string | null, file: string): boolean {
+  return taken !== null && realPathOf(taken) !== realPathOf(file)
+}
+
 /** What a person can do where a daemon runs with another config than the one in `file`. */
 export function otherConfigRemedy(
   { pid, config_file: taken }: { pid: number | null; config_file: string | null },
   file: string,
 ): string {
-  if (taken !== null && realPathOf(taken) !== realPathOf(file))
-    return `Name the one that it runs with: ${taken}`
+  if (isAnother(taken, file)) return `Name the one that it runs with: ${taken}`
   return `Let it read the config again${pid === null ? '' : `: kill -HUP ${pid}`}`
 }

@@ -118,12 +118,13 @@ export class StatusPage implements Display, Sources {
   }
 
   now(): PageNow {
-    const { configFile, problem } = this.#daemon!
+    const { config, configFile, problem } = this.#daemon!
     const rate = { bytes: this.#underWay.rate(), pictures: this.#underWay.pace() }
     const answered = [...this.#answered]
     return {
       pid: process.pid,
       config: configFile,
+      mirrors: config().mirrors,
       problem: problem(),
       page: this.pageUrl!,
       uploading: this.#underWay.pictures(),

@@ -264,6 +264,7 @@ it('status tells when a running daemon tries again, how fast it sends, and that 
     {
       pid: 7,
       config: null,
+      mirrors: [],
       problem: null,
       page: { url: null, why: 'status_page.listen: 127.0.0.1:8687 is taken by another program' },
       uploading: [],

@@ -141,6 +141,8 @@ export interface DaemonTold {
   pid: number
   /** The file of its config. Null: the config comes from no file. */
   config: string | null
+  /** The mirrors of its config. */
+  mirrors: Config['mirrors']
   /** What keeps it from its work. Null: nothing does. */
   problem: Status['waits_for']
 }
@@ -149,10 +151,12 @@ export interface DaemonTold {
  * Reads the status of a state. A process may work with the state, and the state need not exist yet. `told`: what that process
  * says. Null: it says nothing.
  */
-export function readStatus(config: Config, now: number, told: DaemonTold | null = null): Status {
-  const running = stateIsLocked(stateFiles(config.state_dir).lock)
+export function readStatus(given: Config, now: number, told: DaemonTold | null = null): Status {
+  const running = stateIsLocked(stateFiles(given.state_dir).lock)
+  // The daemon may have refused the config, or not have read it yet. A daemon of an older version does not tell its mirrors.
+  const config = running && told?.mirrors ? { ...given, mirrors: told.mirrors } : given
   const { status, taken, other } = readState(config, synced => ({
-    status: statusOf(config, synced, running, now),
+    status: { ...statusOf(config, synced, running, now), other_config: running && isOther(synced, given) },
     taken: config.account.shared === undefined ? null : synced.meta.get('album_taken'),
     other: running ? null : whyOther(config, synced),
   }))
@@ -203,13 +207,12 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const pid = synced.meta.get('pid')
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
-  const taken = synced.meta.get('config')
   const claims = claimsInRecords(config, synced, running)
   return {
     version,
     running,
     pid: running ? pid : null,
-    other_config: running && taken !== null && taken !== fingerprintOf(config),
+    other_config: running && isOther(synced, config),
     config_file: null,
     waits_for: null,
     config_refused: running ? synced.meta.get('config_refused') : null,
@@ -240,6 +243,11 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     failures: failuresOf(config, synced),
     accepted: acceptedOf(config, synced, FAILURES_SHOWN),
   }
+}
+
+function isOther({ meta }: Synced, config: Config): boolean {
+  const taken = meta.get('config')
+  return taken !== null && taken !== fingerprintOf(config)
 }
 
 function deletedMore({ meta }: Synced): Status['deleted_more'] {

@@ -172,9 +172,12 @@ describe('SIGHUP', () => {
     expect(await stage.json('status')).toMatchObject({
       other_config: true,
       config_refused: expect.stringContaining('Elsewhere'),
-      mirrors: [{ album: 'Elsewhere' }],
+      // What it refused is not at work.
+      mirrors: [{ album: 'Photos' }],
     })
-    expect((await stage.here('status')).out).toContain('Let it read the config again: kill -HUP ')
+    const { out } = await stage.here('status')
+    expect(out).toContain('Let it read the config again: kill -HUP ')
+    expect(out.match(/^config /gm)).toHaveLength(1)
     const other = join(stage.home, 'other.yaml')
     copyFileSync(stage.config, other)
     expect((await stage.here('status', '-c', other)).out).toContain(
