@@ -46,7 +46,9 @@ export class Lanes {
         while (this.#underWay.scan) await this.#underWay.scan
         from ??= files()
       } while (await next(from))
-      if (--working === 0) end()
+      if (--working > 0) return
+      this.#beginAnew = () => {}
+      end()
     }
     this.#beginAnew = () => {
       from = null
@@ -54,7 +56,6 @@ export class Lanes {
     }
     this.#beginAnew()
     await ended
-    this.#beginAnew = () => {}
   }
 
   /**

@@ -99,7 +99,9 @@ export class UploadQueue {
     this.#tellStarted(few)
     const from = clock.monotonic()
     try {
-      await this.#upload(state === 'probe', interruption)
+      // A scan may begin just as the last upload ends. What this scan finds is sent too, because no later pass may be near.
+      do await this.#upload(state === 'probe', interruption)
+      while (underWay.scan && !this.#stopped && !isEnded(interruption))
     } finally {
       if (news) news.scan = null
       await underWay.scan
@@ -185,7 +187,7 @@ export class UploadQueue {
     const { synced, quota, order } = this.#run
     const inOrder = (by: typeof order) => this.#suspects.last(synced.files.pending(by, this.#ids))
     const pending = () => inOrder(order)
-    const asks = this.#letAsk(isProbe)
+    const asks = quota.granted === 0 && this.#letAsk(isProbe)
     if (asks) quota.probe()
     if (asks || this.#trouble) {
       // Pictures are sent one at a time, to ask whether there is quota again, or whether upload nodes take pictures again.

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { lookAtFolder } from '../../../src/local/look.ts'
 import { hostWith } from '../../../src/remote/host.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
 import type { News } from '../../../src/sync/pass-request.ts'
 import { sha256 } from '../../e2e/stage/stage.ts'
 import { png } from '../../pictures.ts'
@@ -193,4 +194,30 @@ describe('while a picture is sent slowly', () => {
     await ends()
     expect(uploaded(workshop)).toEqual(['a/slow.png'])
   })
+})
+
+it('sends what a scan finds that begins just as the last upload ends', async () => {
+  const workshop = await openWorkshop()
+  const news: News = { scan: null, add: () => {} }
+  for (let turns = 0, isLate = false; !isLate; turns++) {
+    workshop.write(`${turns}.png`, png(4, 4, turns).bytes)
+    let scanning = Promise.resolve()
+    async function scanAfter(): Promise<void> {
+      workshop.write(`${turns}-next.png`, png(5, 5, turns).bytes)
+      for (let turn = 0; turn < turns; turn++) await null
+      isLate = news.scan === null
+      await news.scan?.(() => 'everything')
+    }
+    const tell: EngineContext['tell'] = told => {
+      if (told.event === 'picture_uploaded' && told.path === `${turns}.png`) scanning = scanAfter()
+    }
+    await workshop.pass({ tell }, 'mirror', news)
+    await scanning
+    const { pending_uploads, synced } = workshop.synced.summaries.mirror(1)
+    expect({ turns, pending_uploads, synced }).toEqual({
+      turns,
+      pending_uploads: 0,
+      synced: 2 * turns + (isLate ? 1 : 2),
+    })
+  }
 })
