@@ -80,7 +80,7 @@ describe('a pass', () => {
     const first = recorded(workshop.host)
     await workshop.pass({ host: first.host, disk, lookAt: lookingAt(disk) })
     expect(first.calls).toEqual([])
-    expect(inWords(workshop.synced.mirrors.of(workshop.pictures)!.guard!)).toContain('a: ')
+    expect(inWords(workshop.synced.mirrors.of(workshop.pictures)!.guard!)).toContain('/a (')
     expect(workshop.synced.summaries.failures(10)).toMatchObject([{ path: 'a', code: 'FOLDER_UNREADABLE' }])
     const second = recorded(workshop.host)
     await workshop.pass({ host: second.host })
