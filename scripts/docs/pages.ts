@@ -73,7 +73,7 @@ function exitCodesPage(commands: readonly DeclaredCommand[]): string {
     'What is left (3) may be pictures that failed or are uncertain, deletions that are held or in grace, a used-up quota, a ' +
       'guarded folder, an endpoint that the plan does not have, or a host that is away; `albumd status` says which. ' +
       'A mirror whose folder is missing or can not be read is different: a command that ends, such as `sync`, then does nothing ' +
-      'for any mirror and exits with 2, while `run` guards that mirror and goes on with the others. With paths, `put` and `sync` need only the mirrors of these paths. ' +
+      'for any mirror and exits with 2, while `run` guards that mirror, uploads for the others, and deletes nothing. With paths, `put` and `sync` need only the mirrors of these paths. ' +
       '`status` itself exits with 0 whatever it has to tell, if it can read config and state.\n\n' +
       'A command that finds another at work waits for its end, and ends with 4 where one stays for more than 10 s. ' +
       'It does not wait for `run`, which carries it out.',

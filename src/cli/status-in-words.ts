@@ -199,7 +199,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     mirror.looked_at
       ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
       : `        not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
-    ...deletionsInWords(mirror),
+    ...deletionsInWords(mirror, status),
     ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
     ...(flat > 0 ? [`        ${flatInWords(flat)}`] : []),
     ...(mirror.accepted > 0 ? [`        ${acceptedInWords(mirror.accepted)}`] : []),
@@ -211,19 +211,22 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
 }
 
 /** What becomes of the deletions that wait in their grace. */
-function deletionsInWords({
-  pending_deletions,
-  approved_deletions,
-  will_be_held,
-  folder,
-}: MirrorStatus): string[] {
+function deletionsInWords(
+  { pending_deletions, approved_deletions, will_be_held, folder }: MirrorStatus,
+  { mirrors }: Status,
+): string[] {
   if (pending_deletions === approved_deletions) return []
   const restore = `"albumd restore ${shellWord(printable(folder))} --at TIME"`
-  return will_be_held
-    ? [
-        `        ${inWords(because('will_be_held'))}: ${restore} brings the pictures back, "albumd deletions list" names them`,
-      ]
-    : [`        "albumd deletions list" says when each is deleted; until then ${restore} brings it back`]
+  if (will_be_held)
+    return [
+      `        ${inWords(because('will_be_held'))}: ${restore} brings the pictures back, "albumd deletions list" names them`,
+    ]
+  // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
+  const guarded = mirrors.find(({ state }) => state === 'guarded')
+  const when = guarded
+    ? `nothing is deleted while ${printable(guarded.folder)} is guarded`
+    : '"albumd deletions list" says when each is deleted'
+  return [`        ${when}; until then ${restore} brings it back`]
 }
 
 function linkedInWords(pictures: number): string {

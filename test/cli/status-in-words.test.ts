@@ -100,6 +100,10 @@ describe('status', () => {
     const mirror = { ...mirrorInSync(4), pending_deletions: 2 }
     const told = (will_be_held: boolean) => lines({ mirrors: [{ ...mirror, will_be_held }] }).join('\n')
     expect(told(false)).toContain('"albumd deletions list" says when each is deleted')
+    const other = { ...mirrorInSync(4), folder: '/other', state: 'guarded' as const }
+    const beside = lines({ mirrors: [{ ...mirrorInSync(4), pending_deletions: 2 }, other] }).join('\n')
+    expect(beside).toContain('nothing is deleted while /other is guarded; until then "albumd restore ')
+    expect(beside).not.toContain('says when each is deleted')
     expect(told(true)).toContain('So many deletions will be held, and wait until you decide')
     expect(told(true)).toContain('albumd restore /p --at TIME')
     expect(lines({}).join()).not.toContain('albumd restore /p')
