@@ -28,7 +28,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'sync, retry, adopt',
     words:
       'One object with `exit_code`; how many pictures were `uploaded`, `unchanged`, `linked`, `failed` or `uncertain`; how many ' +
-      'are `waiting` to be uploaded, for whatever reason, when the pass is over; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
+      'are `waiting` to be uploaded, for whatever reason, when the pass is over; `left`, all that is left then, also from earlier passes, by the names of `status`, with how many mirrors are `guarded`; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
       'the host that ended the work early, each with `endpoint`, `code` and `message`; and `mirrors`, each a `MirrorStatus` as ' +
       'in `status`. While albumd is paused there is `paused` with `until`. After `sync` with paths, `exit_code` tells of these ' +
       'paths alone, and `mirrors` of all mirrors.',
@@ -133,7 +133,7 @@ export function jsonPage(): string {
   return page(
     'JSON',
     '`--json` has a command write one object on standard output. Times are ISO 8601 in UTC. Fields may be added; those that ' +
-      'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code; `NAME_NOT_UTF8` has the `path` beside. The types ' +
+      'are here keep their names. Every object begins with `schema`: 1, and the number grows when a field gets another meaning. An error is one object too, `{"schema": 1, "error": {"code", "message"}}`, with the same exit code; `NAME_NOT_UTF8` has the `path` beside, `url` of a picture that is not on the host the `cause`, a code as `put` has it. The types ' +
       'are the ones in the code.',
     `The codes of errors: ${[...ERROR_CODES]
       .sort()

@@ -19,8 +19,8 @@ export async function main(args: readonly string[]): Promise<void> {
     if (lost && !process.exitCode && name !== 'run')
       throw new Problem(`The output could not be written (${lost}). Make room`, EXIT.unexpected)
   } catch (error) {
-    const { exitCode, code, lines, path } = describeError(error)
-    if (args.includes('--json')) printJson({ error: { code, message: lines, path } })
+    const { exitCode, code, lines, beside } = describeError(error)
+    if (args.includes('--json')) printJson({ error: { code, message: lines, ...beside } })
     for (const line of lines.split('\n')) process.stderr.write(`albumd: ${line}\n`)
     if (showStacks && error instanceof Error) process.stderr.write(`${error.stack}\n`)
     process.exitCode = exitCode

@@ -60,7 +60,12 @@ export async function onePass<N extends PassName>(
         done,
         { notCompared, isInterrupted: interrupts.stop.aborted && result.verdict !== 'in_sync' },
         result,
-        keyRemedy(config, carried.byDaemon ? null : process.env),
+        {
+          key: keyRemedy(config, carried.byDaemon ? null : process.env),
+          plan: PLAN_REMEDY,
+          // The host has just answered this very command.
+          ...(name === 'retry' && { wasAsked: true }),
+        },
         quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
       )
     return { exitCode, result }
@@ -83,10 +88,28 @@ export function inJson(
     exit_code,
     ...counts,
     waiting: sumOf(left, 'pending_uploads'),
+    left: {
+      ...Object.fromEntries(LEFT_IN_JSON.map(field => [field, sumOf(left, field)])),
+      guarded: guardedIn(left).size,
+    },
     stopped: stopped.map(refusalInJson),
     mirrors,
     ...(paused && { paused: { until: isoTime(paused.until) } }),
   }
+}
+
+/** What a pass has left, by the names of `status --json`. */
+const LEFT_IN_JSON = [
+  'pending_uploads',
+  'failed',
+  'uncertain',
+  'pending_deletions',
+  'held_deletions',
+] as const satisfies readonly Counted[]
+
+/** The folders of the mirrors that are guarded. */
+function guardedIn(left: readonly LeftOf[]): ReadonlySet<string> {
+  return new Set(left.filter(({ state }) => state === 'guarded').map(({ folder }) => folder))
 }
 
 /** How a pass ended. */
@@ -101,7 +124,7 @@ function report(
   done: Tally,
   end: End,
   { left, stopped, paused, uploads_go_on }: PassResult,
-  key: string,
+  remedies: Remedies,
   say: (line: string) => void,
 ): void {
   const { linked } = done.counts
@@ -120,7 +143,7 @@ function report(
     const sum = sumOf(left, field)
     if (sum > 0) say(inWords(sum))
   }
-  sayStopped(stopped, { key, plan: PLAN_REMEDY, goesOn: uploads_go_on })
+  sayStopped(stopped, { ...remedies, goesOn: uploads_go_on })
 }
 
 /** What a person can do about a refusal of the host. */
@@ -130,24 +153,28 @@ interface Remedies {
   plan: string
   /** When uploads go on after a used-up quota, ISO 8601. */
   goesOn?: string | null
+  /** A person has just asked the host again. */
+  wasAsked?: boolean
 }
 
 /** Tells what the host refused. */
 export function sayStopped(stopped: readonly HostFailure[], remedies: Remedies): void {
   // An answer that the host gave for two endpoints is told once.
-  for (const line of new Set(stopped.map(failure => stoppedInWords(failure, remedies)))) sayAside(line)
+  const wasAsked = remedies.wasAsked || stopped.some(({ remedy }) => remedy === 'key')
+  for (const line of new Set(stopped.map(failure => stoppedInWords(failure, { ...remedies, wasAsked }))))
+    sayAside(line)
 }
 
 /** What the host refused, and what a person can do. */
 export function stoppedInWords(
   { code, message, remedy }: HostFailure,
-  { key, plan, goesOn = null }: Remedies,
+  { key, plan, goesOn = null, wasAsked = false }: Remedies,
 ): string {
   const remedies: { [remedy in HostFailure['remedy']]?: string } = {
     key: `; ${key}`,
     plan: `; ${plan}`,
     ...(goesOn !== null && {
-      quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves (${inWords(because('quota_raised'))})`,
+      quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves${wasAsked ? '' : ` (${inWords(because('quota_raised'))})`}`,
     }),
   }
   return `${inWords(message)} (${code})${remedies[remedy] ?? ''}`
@@ -216,7 +243,7 @@ export class Tally {
     stopped: readonly HostFailure[],
     { notCompared, isInterrupted = false }: End = {},
   ): string {
-    const { uploaded, linked, deleted, albums_deleted, failed: tried } = this.counts
+    const { uploaded, unchanged, linked, deleted, albums_deleted, failed: tried } = this.counts
     const replaced = this.#replaced
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
@@ -228,13 +255,13 @@ export class Tally {
       ],
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
     ])
+    // Without it, pictures that were to be sent and needed no upload would seem forgotten.
+    const seen = unchanged > 0 ? `${count(unchanged, 'picture')} found unchanged` : ''
     const sum = (field: Counted) => sumOf(left, field)
     const inDoubt = sum('folders_in_doubt')
     const failed = sum('failed') - inDoubt
     // After an interruption, a guard that ends by itself only says that the scan did not come to its end.
-    const isGuarded = ({ state, needs_person }: LeftOf) =>
-      state === 'guarded' && (needs_person || !isInterrupted)
-    const guarded = new Set(left.filter(isGuarded).map(({ folder }) => folder)).size
+    const guarded = guardedIn(left.filter(({ needs_person }) => needs_person || !isInterrupted)).size
     const unready = Math.min(this.#waiting.size, sum('pending_uploads'))
     const ready = sum('pending_uploads') - unready
     // When all wait for the same, the summary says for what. Else "albumd status" says it.
@@ -254,7 +281,7 @@ export class Tally {
     ])
     if (isInterrupted)
       return `interrupted; ${done || 'nothing done'}${all && `; left: ${all}`}. "albumd sync" goes on`
-    if (all) return `${done || 'nothing done'}; left: ${all}. "albumd status" tells more`
+    if (all) return `${done || seen || 'nothing done'}; left: ${all}. "albumd status" tells more`
     if (done) return done
     if (stopped.length > 0) return 'nothing done'
     // A person accepted the failures of pictures that were tried again and are not left.

@@ -36,15 +36,25 @@ export class Problem extends Error {
   readonly exitCode: number
   /** For programs. */
   readonly code: string
-  /** The path that is meant, for programs. */
-  readonly path: string | undefined
+  readonly beside: Beside
 
-  constructor(message: string, exitCode: number = EXIT.usage, code = CODE_OF[exitCode]!, path?: string) {
+  constructor(
+    message: string,
+    exitCode: number = EXIT.usage,
+    code = CODE_OF[exitCode]!,
+    beside: Beside = {},
+  ) {
     super(message)
     this.exitCode = exitCode
     this.code = code
-    this.path = path
+    this.beside = beside
   }
+}
+
+/** What a program is told of an error beside its code: the path that is meant, and what keeps a picture from the host. */
+interface Beside {
+  path?: string
+  cause?: string
 }
 
 /** The exit code for each error that a person can correct, by the error's code. All other errors are unexpected. */
@@ -77,16 +87,16 @@ export const CODE_OF: Readonly<Record<number, string>> = {
   [EXIT.refused]: 'HOST_REFUSED',
 }
 
-/** The exit code for an error, its code and perhaps its path for programs, and the lines for a person. */
+/** The exit code for an error, its code and what stands beside the code for programs, and the lines for a person. */
 export function describeError(error: unknown): {
   exitCode: number
   code: string
   lines: string
-  path?: string | undefined
+  beside?: Beside
 } {
   if (error instanceof Problem) {
-    const { exitCode, code, message: lines, path } = error
-    return { exitCode, code, lines, path }
+    const { exitCode, code, message: lines, beside } = error
+    return { exitCode, code, lines, beside }
   }
   const { code = 'UNEXPECTED', message = String(error) } = error as { code?: string; message?: string }
   // A message may repeat what a person typed, so control characters are escaped.

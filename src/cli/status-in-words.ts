@@ -1,13 +1,13 @@
 import { isAnother, otherConfigRemedy } from '../config/config-file.ts'
 import { KEY_REMEDY } from '../config/host-access.ts'
-import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
+import { EARLY_REMEDY, quotaRemedy, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, FailureStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
-import { whatUploadsWaitFor } from '../daemon/report/upload-hours.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import { fullPath } from '../sync/tree-path.ts'
 import { because, blockInWords, hostRefusesKey, inWords, machineInWords } from '../words/reasons.ts'
 import {
+  clockTime,
   count,
   foldersInDoubt,
   inDigits,
@@ -64,6 +64,7 @@ export function statusInWords(
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
   lines.push(...blocksInWords(status.blocks, keyRemedy))
+  if (status.host_silent) lines.push(`host    ${printable(status.host_silent)}`)
   for (const failure of status.failures) lines.push(failureInWords(failure, status))
   return `${lines.join('\n')}\n`
 }
@@ -133,40 +134,9 @@ function nextTry(at: string | null): string {
   return at === null ? '' : `; next try ${clockTime(at)}`
 }
 
-/** HH:MM in this machine's time zone, in which `uploads.hours` are written. */
-function clockTime(time: string): string {
-  const at = new Date(time)
-  return `${at.getHours()}`.padStart(2, '0').concat(':', `${at.getMinutes()}`.padStart(2, '0'))
-}
-
 /** What the mirror does, or what its pictures wait for. */
-function doesInWords(mirror: MirrorStatus, status: Status): string {
-  const { state, pending_uploads, unfinished } = mirror
-  if (state !== 'idle' || pending_uploads === 0) return state
-  const wait = whatUploadsWaitFor({ ...status, mirrors: [mirror] })
-  const written = `${inWords(because('may_be_written', { pictures: unfinished }))}; "albumd why FILE" says until when, and what happens then`
-  const more = lossInWords(status) ?? (unfinished > 0 ? written : null)
-  switch (wait.for) {
-    case 'command':
-      return `waiting for "albumd sync" or "albumd run"${more === null ? '' : `: ${more}`}`
-    case 'hours':
-      return `waiting until ${clockTime(wait.until!)} (uploads.hours)`
-    case 'loss':
-      return `waiting: ${more}`
-    case 'quota':
-      return 'waiting for quota'
-    case 'reserve':
-      return `waiting for quota: ${inWords(because('rest_is_reserve'))}`
-    case 'writers':
-      return `waiting: ${written}`
-    case 'other':
-      return 'waiting; "albumd why FILE" says for what'
-  }
-}
-
-/** Null: nothing waits because the state was lost. */
-function lossInWords({ loss_ends_at: end }: Pick<Status, 'loss_ends_at'>): string | null {
-  return end && inWords(because('sent_before_loss', { until: Date.parse(end) }))
+function doesInWords({ state, reason }: MirrorStatus): string {
+  return state === 'idle' && reason !== null ? printable(reason) : state
 }
 
 /** `isSaid`: the mirror before has the same reason. */
@@ -194,8 +164,8 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
   ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
   return [
-    `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror, status)}`,
-    ...(mirror.reason && !isSaid ? [`        ${printable(mirror.reason)}`] : []),
+    `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror)}`,
+    ...(mirror.reason && mirror.state !== 'idle' && !isSaid ? [`        ${printable(mirror.reason)}`] : []),
     mirror.looked_at
       ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
       : `        not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
@@ -317,7 +287,10 @@ const WHILE_AWAY = 'Uploads go on at account.when_away of the rate'
  * The lines of `status` about the day's quota, and about the pictures that wait for it. `pace`: pictures a second at this
  * moment.
  */
-export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog'>, pace = 0): string[] {
+export function quotaInWords(
+  { quota, backlog, blocks }: Pick<Status, 'quota' | 'backlog' | 'blocks'>,
+  pace = 0,
+): string[] {
   const { plan, limit, used, exhausted } = quota
   const isKept = quota.only_reserve_left && backlog.pictures > 0
   const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
@@ -325,7 +298,8 @@ export function quotaInWords({ quota, backlog }: Pick<Status, 'quota' | 'backlog
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
   if (quota.used_up_early)
     lines.push(`        the host said so long before ${inDigits(limit)}: ${EARLY_REMEDY}`)
-  if (exhausted) lines.push(`        uploads go on ${inWords(because('quota_raised'))}`)
+  const remedy = quotaRemedy(quota, blocks)
+  if (remedy) lines.push(`        uploads go on ${inWords(remedy)}`)
   const takes = whatBacklogTakes({ quota, backlog }, pace)
   if (takes) lines.push(`backlog ${inWords(takes)}`)
   if (backlog.moved > 0)

@@ -41,7 +41,7 @@ export const hostSection = value.section({
   }),
   quota_reset: value.quotaReset.optional().meta({
     description:
-      'When a new day begins for the quota. Left out, albumd learns it from answers: once the quota is used up, it asks the host every probe_every.',
+      'When a new day begins for the quota. Left out, albumd learns it from answers: once the quota is used up, it asks the host at the time that the host names, or else every probe_every.',
     example: '00:00 Asia/Shanghai',
   }),
   requests_per_second: requestsPerSecond.prefault({}).meta({

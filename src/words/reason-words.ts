@@ -312,6 +312,7 @@ export const WORDS = {
   rename_first: 'until {name} has another name, nothing in its folder counts as deleted',
   not_mirrored: 'not mirrored',
   hidden_image_stays: 'the image stays on the host',
+  not_there_yet: 'not on the host yet; "albumd why {path:shell}" tells what it waits for',
   root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',
   all_paused: 'albumd is paused, and nothing is sent or deleted; to go on',
   paused_until: ({ until }: { until: number | null }) =>

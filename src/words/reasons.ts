@@ -27,6 +27,11 @@ export function ofWholeHost({ code, endpoint }: Block): 'key_refused' | 'host_aw
   return code === 'HOST_UNREACHABLE' && endpoint !== 'send' ? 'host_away' : null
 }
 
+/** While the key is refused, asking the host again helps nobody. */
+export function keyIsRefused(blocks: readonly Block[]): boolean {
+  return blocks.some(block => ofWholeHost(block) === 'key_refused')
+}
+
 /** What the host refuses with such a failure, for a person. A newer albumd may have recorded another endpoint. */
 function usesOf(block: Block): string {
   return ofWholeHost(block) === 'key_refused' ? 'the key' : (OF_ENDPOINT[block.endpoint] ?? block.endpoint)
@@ -176,6 +181,12 @@ export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
 /** Whether a reason ends by itself within moments. A reason inside of it counts as well. */
 export function endsByItself(why: Reason): boolean {
   return PASSING.some(code => reasonIn(why, code) !== null)
+}
+
+/** The code of the failure that a reason tells of, or null. */
+export function failureIn(why: Reason): string | null {
+  const [, facts] = parsed(why)
+  return ((facts ?? {}) as { code?: string }).code ?? null
 }
 
 /** The words of a reason, for a person. */

@@ -73,3 +73,9 @@ export function printable(text: string): string {
 export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
+
+/** HH:MM in this machine's time zone, in which `uploads.hours` are written. */
+export function clockTime(time: string): string {
+  const at = new Date(time)
+  return `${at.getHours()}`.padStart(2, '0').concat(':', `${at.getMinutes()}`.padStart(2, '0'))
+}

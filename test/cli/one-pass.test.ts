@@ -35,6 +35,22 @@ describe('the summary of a pass', () => {
     expect(tally.inWords(left, [])).toContain('left: 2 to upload, 1 waiting')
     const result = { left, stopped: [], mirrors: [], paused: null, uploads_go_on: null }
     expect(inJson(3, tally, { ...result, verdict: 'left' })).toMatchObject({ exit_code: 3, waiting: 3 })
+    // Failures of earlier passes and guarded mirrors are left too.
+    const all = [{ ...IDLE, state: 'guarded', pending_uploads: 2, failed: 1, uncertain: 1 } as const]
+    expect(new Tally().inWords(all, [])).toContain(
+      'left: 2 to upload, 1 failed, 1 uncertain, 1 mirror guarded',
+    )
+    expect(inJson(3, new Tally(), { ...result, left: all, verdict: 'left' })).toMatchObject({
+      failed: 0,
+      left: {
+        pending_uploads: 2,
+        failed: 1,
+        uncertain: 1,
+        pending_deletions: 0,
+        held_deletions: 0,
+        guarded: 1,
+      },
+    })
   })
 
   it('does not say that all is in sync where a picture failed whose failure is accepted', () => {
@@ -64,6 +80,14 @@ describe('the summary of a pass', () => {
     tally.add({ event: 'picture_linked', mirror: '/p', path: 'd.png' })
     expect(tally.inWords([IDLE], [])).toBe(
       '1 picture uploaded, 2 pictures found on the host by the bytes, 1 picture linked',
+    )
+  })
+
+  it('does not say that nothing was done where a picture needed no upload, and another is left', () => {
+    const tally = new Tally()
+    tally.add({ event: 'picture_unchanged', mirror: '/p', path: 'a.png', size: 1 })
+    expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toMatch(
+      /^1 picture found unchanged; left: 1 /,
     )
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { quotaInWords, statusInWords } from '../../src/cli/status-in-words.ts'
-import type { Status } from '../../src/daemon/report/status.ts'
+import { type Status, tellingWaits } from '../../src/daemon/report/status.ts'
 import { localTime } from '../../src/words/text.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
@@ -49,6 +49,7 @@ const STATUS: Status = {
   key_refused: null,
   blocks: [],
   upload_command_failed: null,
+  host_silent: null,
   failures: [],
   accepted: [],
 }
@@ -63,7 +64,9 @@ describe('status', () => {
     const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
     const unfinished = { ...waiting, unfinished: 1 }
     const does = (changes: Partial<Status>) =>
-      lines({ running: true, mirrors: [waiting], ...changes }).find(line => line.includes('→'))
+      lines(tellingWaits({ ...STATUS, running: true, mirrors: [waiting], ...changes })).find(line =>
+        line.includes('→'),
+      )
     expect(does({ running: false })).toMatch(/: waiting for "albumd sync" or "albumd run"$/)
     const at = new Date(2026, 10, 25, 22).toISOString()
     expect(does({ uploads_wait_until: at })).toMatch(/: waiting until 22:00 \(uploads\.hours\)$/)
@@ -85,6 +88,17 @@ describe('status', () => {
     expect(does({})).toMatch(/: waiting; "albumd why FILE" says for what$/)
     expect(does({ mirrors: [{ ...waiting, state: 'paused' }] })).toMatch(/: paused$/)
     expect(does({ mirrors: [mirrorInSync(2)] })).toMatch(/: idle$/)
+  })
+
+  it('tells a program too what the pictures of an idle mirror wait for, and that the host is silent', () => {
+    const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
+    const told = tellingWaits({ ...STATUS, running: true, mirrors: [waiting, mirrorInSync(2)] })
+    expect(told.mirrors).toMatchObject([
+      { state: 'idle', reason: 'waiting; "albumd why FILE" says for what' },
+      { state: 'idle', reason: null },
+    ])
+    const host_silent = 'x has not answered for 5 s; albumd waits for it'
+    expect(lines({ host_silent })).toContain(`host    ${host_silent}`)
   })
 
   it('does not call a folder empty that nobody has looked at', () => {
@@ -201,7 +215,11 @@ describe('status', () => {
 describe('the quota', () => {
   const QUOTA = { ...STATUS.quota, plan: 'professional', limit: 5000, used: 812, reserve: 500 } as const
   const words = (changes: Partial<Status['quota']>, waits: Partial<Status['backlog']> = {}) =>
-    quotaInWords({ quota: { ...QUOTA, ...changes }, backlog: { ...STATUS.backlog, per_day: 4500, ...waits } })
+    quotaInWords({
+      blocks: [],
+      quota: { ...QUOTA, ...changes },
+      backlog: { ...STATUS.backlog, per_day: 4500, ...waits },
+    })
 
   it('says what is used', () => {
     expect(words({})).toEqual(['quota   812 of 5,000 today (professional)'])

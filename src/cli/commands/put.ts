@@ -1,12 +1,14 @@
 import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
+import { SILENT_MS } from '../../remote/gate/outage.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
+import type { Synced } from '../../synced/synced.ts'
 import type { FailureRow } from '../../synced/tables/failures.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { isoTime, localTime, printable } from '../../words/text.ts'
-import { carryOut } from '../carry-out.ts'
+import { carryOut, whySilent } from '../carry-out.ts'
 import { configCommand, jsonOption, locationsToSend, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -85,7 +87,7 @@ async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, 
     const at = printable(path)
     if (found.kind === 'absent') throw new Problem(`${at}: No such file`)
     if (found.kind === 'misnamed')
-      throw new Problem(`${at}: ${inWords(found.reason)}`, EXIT.usage, 'NAME_NOT_UTF8', path)
+      throw new Problem(`${at}: ${inWords(found.reason)}`, EXIT.usage, 'NAME_NOT_UTF8', { path })
     if (found.kind === 'folder')
       throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
     if (found.kind === 'left_out' && found.why === 'empty')
@@ -168,6 +170,10 @@ async function send(
     if (left.size === 0) done.abort()
   }
   const leave = AbortSignal.any([stop, done.signal])
+  void leaveWhenSilent(config, leave, reason => {
+    for (const path of left) waits.set(path, { code: 'HOST_UNREACHABLE', reason })
+    done.abort()
+  }).catch(() => {})
   try {
     const request = { pruneIgnored: false, paths: [...left], alone: true }
     const { result, byDaemon } = await carryOut(config, 'sync', request, { stop, cut }, { tell }, leave)
@@ -189,8 +195,25 @@ async function send(
     return { waits, byDaemon, refused: !stop.aborted && result.verdict === 'refused' }
   } catch (error) {
     if (!leave.aborted || (error as { code?: string }).code !== 'LEFT') throw error
-    for (const path of left) waits.set(path, INTERRUPTED)
+    if (stop.aborted) for (const path of left) waits.set(path, INTERRUPTED)
     return unsent()
+  } finally {
+    done.abort()
+  }
+}
+
+/** Tells when the albumd that works waits for a silent host. Nobody needs to wait for a daemon that does: it sends the picture later. */
+async function leaveWhenSilent(
+  config: Config,
+  left: AbortSignal,
+  leave: (why: string) => void,
+): Promise<void> {
+  const { systemClock } = await import('../../protocol/clock.ts')
+  for (;;) {
+    await systemClock.sleep(SILENT_MS, left)
+    const why = left.aborted ? null : await whySilent(config)
+    if (left.aborted) return
+    if (why !== null) return leave(why)
   }
 }
 
@@ -214,7 +237,8 @@ interface Sent {
   /** Null: the picture as it is now is not on the host. */
   cdn_url: string | null
   /**
-   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the command. PAUSED: albumd is paused. WAITS: for
+   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the command. PAUSED: albumd is paused. GUARDED: the mirror's
+   * folder is in doubt. WAITS: for
    * something else. Every other code is a failure's or the host's. Null: it is there.
    */
   code: string | null
@@ -238,6 +262,13 @@ async function results(
   const { realDisk } = await import('../../local/disk.ts')
   const { isSameLook } = await import('../../local/look.ts')
   const { fileAt } = await import('../../sync/tree-path.ts')
+  const { explain, whyNotThere } = await import('../../daemon/report/explain.ts')
+  const { stateIsLocked } = await import('../../synced/lock.ts')
+  const { stateFiles } = await import('../../daemon/state/claim.ts')
+  const running = stateIsLocked(stateFiles(config.state_dir).lock)
+  const now = Date.now()
+  const whyWaits = (synced: Synced, place: MirrorLocation) =>
+    whyNotThere(explain({ config, synced, disk: realDisk, running, now }, place))
   return reading(config, async synced =>
     places.map(place => {
       const path = pathOfPlace(place)
@@ -252,7 +283,7 @@ async function results(
       // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
       const failure =
         file?.state === 'pending' ? undefined : file && synced.failures.of(file.folder, file.name)
-      const why: Why = (failure && ofFailure(failure)) ?? outcome?.waits.get(path) ?? NOT_YET
+      const why: Why = (failure && ofFailure(failure)) ?? outcome?.waits.get(path) ?? whyWaits(synced, place)
       return { path, cdn_url: null, code: why.code, reason: reasonOf(why, outcome?.byDaemon ?? false) }
     }),
   )
@@ -262,5 +293,3 @@ function ofFailure({ code, message, next_attempt_at }: FailureRow): Why {
   const reason = inWords(message)
   return next_attempt_at === null ? { code, reason } : { code, reason, again: isoTime(next_attempt_at) }
 }
-
-const NOT_YET = { code: 'WAITS', reason: 'not on the host yet. "albumd why PATH" tells what it waits for' }

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts'
 import { printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
@@ -50,8 +51,10 @@ export const urlCommand = configCommand(
         EXIT.left,
       )
     }
-    if (!one?.picture)
-      throw new Problem(`${shown} is not on the host. ${why} tells why, and what happens next`, EXIT.left)
+    if (!one?.picture) {
+      const message = `${shown} is not on the host. ${why} tells why, and what happens next`
+      throw new Problem(message, EXIT.left, undefined, await causeAt(config, places, path))
+    }
     if (one.picture.url === null) throw new Problem(`${shown}: The ${UNKNOWN}`, EXIT.left)
     if (!json) process.stdout.write(await onePicture(one.picture, format, process.stdout))
     const problem = copy
@@ -71,3 +74,15 @@ export const urlCommand = configCommand(
     return problem === null && !one.picture.older ? EXIT.inSync : EXIT.left
   },
 )
+
+/** What keeps the picture from the host, for a program. */
+async function causeAt(
+  config: Config,
+  places: readonly unknown[],
+  path: string,
+): Promise<{ cause?: string }> {
+  if (places.length !== 1) return {}
+  const { explainPath, whyNotThere } = await import('../../daemon/report/explain.ts')
+  const [explained] = await explainPath(config, path, Date.now())
+  return explained ? { cause: whyNotThere(explained).code } : {}
+}

@@ -1,3 +1,4 @@
+import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture } from '../../local/picture-file.ts'
@@ -22,7 +23,16 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import { codeOf, commandOf, inWords, moreOf, type ReasonCode } from '../../words/reasons.ts'
+import {
+  because,
+  codeOf,
+  commandOf,
+  failureIn,
+  inWords,
+  moreOf,
+  type Reason,
+  type ReasonCode,
+} from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
@@ -35,6 +45,8 @@ import { uploadsWaitUntil } from './upload-hours.ts'
 /** Something that will happen, or that a person can do. */
 export interface ShownStep {
   code: ReasonCode
+  /** What keeps the picture from the host, by the codes of `status` and `put`. Null: `code` says all. */
+  cause: string | null
   what: string
   /** When, at the earliest: ISO 8601. Null: nobody can tell. */
   at: string | null
@@ -215,7 +227,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
         : null,
     counts,
     gone,
-    next: next.map(showStep),
+    next: next.map(showStep).map(shown => withKeyFile(shown, config, running)),
     history: historyOf(history, file),
   }
 }
@@ -223,10 +235,46 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
 export function showStep({ why, at }: Step): ShownStep {
   return {
     code: codeOf(why),
+    cause: causeOf(why),
     what: inWords(why),
     at: isoTime(at),
     command: commandOf(why),
   }
+}
+
+/** A refused key needs a person, who must know where the key stands. */
+function withKeyFile(shown: ShownStep, config: Config, running: boolean): ShownStep {
+  if (shown.code !== 'key_refused') return shown
+  return { ...shown, what: `${shown.what}; ${keyRemedy(config, running ? null : process.env)}` }
+}
+
+/** The codes for programs of what keeps pictures from the host. A failure of the host has its own code. */
+const CAUSES: { [code in ReasonCode]?: string } = {
+  root_in_doubt: 'GUARDED',
+  all_paused: 'PAUSED',
+  settles: 'NOT_READY',
+  sent_whole_or_not: 'NOT_READY',
+  sent_whole_alone: 'NOT_READY',
+  quota_used_up: 'DAILY_LIMIT_REACHED',
+  no_answer_yet: 'HOST_UNREACHABLE',
+}
+
+function causeOf(why: Reason): string | null {
+  return CAUSES[codeOf(why)] ?? failureIn(why)
+}
+
+/** Why a picture is not on the host, for a program and for a person. */
+export function whyNotThere({ failure, state, next, guard, path }: Explanation): {
+  code: string
+  reason: string
+} {
+  if (failure && (state === 'failed' || state === 'uncertain'))
+    return { code: failure.code, reason: failure.message }
+  const [first] = next
+  if (guard !== null && (state === 'unknown' || first?.code === 'root_in_doubt'))
+    return { code: 'GUARDED', reason: guard }
+  if (!first?.cause) return { code: 'WAITS', reason: inWords(because('not_there_yet', { path })) }
+  return { code: first.cause, reason: first.what }
 }
 
 /** The images of earlier versions at a path that are kept for good. */

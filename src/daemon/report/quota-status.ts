@@ -10,7 +10,7 @@ import {
   readQuota,
 } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because, keyIsRefused, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { usedByOthers } from './machines.ts'
 
@@ -30,7 +30,10 @@ export interface QuotaStatus {
    * than the config says, or another program uses the account too.
    */
   used_up_early: boolean
-  /** When there is quota again at the latest. Null: the quota is not used up, or the time is not known. */
+  /**
+   * When there is quota again: by the config, or as the host itself said (Retry-After), or at the latest by what was learned.
+   * Null: the quota is not used up, or the time is not known.
+   */
   resumes_at: string | null
   /** When albumd asks the host again. Null: the quota is not used up. */
   next_probe_at: string | null
@@ -151,6 +154,14 @@ export function whatBacklogTakes(
     perDay: per_day,
     kept: limit - per_day,
   })
+}
+
+/** What a person can do about a used-up quota. Null: nothing helps, or nothing needs to. */
+export function quotaRemedy(
+  { exhausted }: Pick<QuotaStatus, 'exhausted'>,
+  blocks: readonly { code: string; endpoint: string }[],
+): Reason | null {
+  return exhausted && !keyIsRefused(blocks) ? because('quota_raised') : null
 }
 
 /** How many uploads are left today, by albumd's own count. */

@@ -8,7 +8,7 @@ import type { HostFailure } from '../../remote/host.ts'
 import { albumName } from '../../sync/album.ts'
 import { lossEndsAt, runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
-import { mirrorOutlook } from '../../sync/outlook/index.ts'
+import { hostSilence, mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
@@ -25,7 +25,7 @@ import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
 import { accountStatus, type MachineStatus, type StoreStatus } from './machines.ts'
 import { allowanceOf, type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
-import { uploadsWaitUntil } from './upload-hours.ts'
+import { uploadsWaitUntil, waitInWords } from './upload-hours.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
 export interface Status {
@@ -88,6 +88,8 @@ export interface Status {
   }[]
   /** Why `notify.on_upload` failed the last time it ran. Null: it did not fail. */
   upload_command_failed: string | null
+  /** That the host leaves a request of the running daemon unanswered. Null: it answers, or is in `blocks` as away. */
+  host_silent: string | null
   /** Without those that a person accepted. */
   failures: FailureStatus[]
   /** The failures that a person accepted: `albumd accept`. They count as no trouble. */
@@ -115,6 +117,7 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   folder: string
   album: string
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
+  /** Why it is in this state; for `idle`, what its pictures wait for. Null: none wait, or the state says all. */
   reason: string | null
   /** Whether a person must end what guards or blocks the mirror. */
   needs_person: boolean
@@ -208,7 +211,8 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
   const claims = claimsInRecords(config, synced, running)
-  return {
+  const silent = running ? hostSilence(synced, now) : null
+  return tellingWaits({
     version,
     running,
     pid: running ? pid : null,
@@ -239,10 +243,21 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       next_try_at: running ? isoTime(triedAgainAt({ code, since, said_at }, allowanceOf(config))) : null,
       needs_person: needsPerson(code),
     })),
+    host_silent: silent && inWords(silent),
     upload_command_failed: synced.meta.get('upload_command_failed'),
     failures: failuresOf(config, synced),
     accepted: acceptedOf(config, synced, FAILURES_SHOWN),
-  }
+  })
+}
+
+/** The status in which each idle mirror says what its pictures wait for. */
+export function tellingWaits(status: Status): Status {
+  const mirrors = status.mirrors.map(mirror =>
+    mirror.state === 'idle' && mirror.pending_uploads > 0
+      ? { ...mirror, reason: waitInWords(status, mirror) }
+      : mirror,
+  )
+  return { ...status, mirrors }
 }
 
 function isOther({ meta }: Synced, config: Config): boolean {

@@ -1,4 +1,6 @@
 import type { Config } from '../../config/schema.ts'
+import { because, inWords } from '../../words/reasons.ts'
+import { clockTime } from '../../words/text.ts'
 import type { BacklogStatus, QuotaStatus } from './quota-status.ts'
 
 /** When pictures may be uploaded, in minutes after midnight by this machine's clock. */
@@ -70,4 +72,32 @@ export function whatUploadsWaitFor({
   if (quota.only_reserve_left) return { for: 'reserve', until: backlog.next_day_at }
   const areUnfinished = mirrors.every(({ pending_uploads, unfinished }) => unfinished >= pending_uploads)
   return { for: areUnfinished ? 'writers' : 'other', until: null }
+}
+
+type Waiting = Parameters<typeof whatUploadsWaitFor>[0]
+
+/** What the pictures of an idle mirror wait for, for a person. */
+export function waitInWords(status: Waiting, mirror: Waiting['mirrors'][number]): string {
+  const { unfinished } = mirror
+  const wait = whatUploadsWaitFor({ ...status, mirrors: [mirror] })
+  const { loss_ends_at: lossEnds } = status
+  const loss = lossEnds && inWords(because('sent_before_loss', { until: Date.parse(lossEnds) }))
+  const written = `${inWords(because('may_be_written', { pictures: unfinished }))}; "albumd why FILE" says until when, and what happens then`
+  const more = loss ?? (unfinished > 0 ? written : null)
+  switch (wait.for) {
+    case 'command':
+      return `waiting for "albumd sync" or "albumd run"${more === null ? '' : `: ${more}`}`
+    case 'hours':
+      return `waiting until ${clockTime(wait.until!)} (uploads.hours)`
+    case 'loss':
+      return `waiting: ${more}`
+    case 'quota':
+      return 'waiting for quota'
+    case 'reserve':
+      return `waiting for quota: ${inWords(because('rest_is_reserve'))}`
+    case 'writers':
+      return `waiting: ${written}`
+    case 'other':
+      return 'waiting; "albumd why FILE" says for what'
+  }
 }

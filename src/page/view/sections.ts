@@ -1,5 +1,5 @@
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
-import { uploadsLeft } from '../../daemon/report/quota-status.ts'
+import { quotaRemedy, uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords } from '../../words/reasons.ts'
@@ -103,10 +103,11 @@ export function quota({ status: { quota, blocks, store, machines }, alerts }: Re
     ({ endpoint, code }) => !alerts.some(({ key }) => key === `BLOCKED ${endpoint} ${code}`),
   )
   const { plan, limit, used, reserve } = quota
+  const remedy = quotaRemedy(quota, blocks)
   return html`<h2>Quota</h2>
 <p><b>${inDigits(used)}</b> of ${inDigits(limit)} uploads today <span class="aside">(${plan})</span></p>
 <progress max="${Math.max(1, limit)}" value="${Math.min(used, limit)}" aria-label="of today's uploads"></progress>
-<p class="aside">${ends(quota, now)}${quota.exhausted && html` Uploads go on ${inWords(because('quota_raised'))}.`}${
+<p class="aside">${ends(quota, now)}${remedy && html` Uploads go on ${inWords(remedy)}.`}${
     reserve > 0 && !quota.exhausted && html` ${inDigits(reserve)} are kept for new pictures.`
   }</p>
 ${

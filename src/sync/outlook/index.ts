@@ -3,4 +3,12 @@
  */
 export { type LeftOutWhy, leftOutBelow, lookAt, type MirrorLocation, type RuleInFile } from './on-disk.ts'
 export { mirrorOutlook, outlook, type PathState, wasFolder, whyPending } from './outlook.ts'
-export { contentStep, deletionWaits, type OutlookContext, type Step, step, waitsForPerson } from './steps.ts'
+export {
+  contentStep,
+  deletionWaits,
+  hostSilence,
+  type OutlookContext,
+  type Step,
+  step,
+  waitsForPerson,
+} from './steps.ts'

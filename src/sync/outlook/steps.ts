@@ -1,12 +1,19 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { type Deletions, graceOf } from '../../records/escrow.ts'
-import { remedyOfCode } from '../../remote/failures.ts'
+import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { because, codeOf, type ImageName, ofWholeHost, type Reason } from '../../words/reasons.ts'
+import {
+  because,
+  codeOf,
+  type ImageName,
+  keyIsRefused,
+  ofWholeHost,
+  type Reason,
+} from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Claims } from '../claims.ts'
 import { runningTime } from '../clock.ts'
@@ -94,11 +101,15 @@ export function uploadSteps(
   const { synced, running, lossEndsAt } = context
   const halted = everythingHalted(context)
   if (halted) return [halted]
+  const silent = running ? hostSilence(synced, context.now) : null
+  const blocks = blockWaits(context)
   const waits = [
+    ...blocks.forPerson,
     ...(running ? daemonWaits(context, picture.changed) : []),
     ...(lossEndsAt === null ? [] : [step(because('sent_before_loss', { until: null }), lossEndsAt)]),
     ...quotaWaits(context, picture.since),
-    ...blockWaits(context),
+    ...blocks.passing,
+    ...(silent ? [step(silent)] : []),
   ]
   if (!running) return [...waits, step(because('run_sync'))]
   if (waits.length > 0) return waits
@@ -130,7 +141,7 @@ function quotaWaits({ synced, allowance, now }: OutlookContext, since: number | 
   if (quota.exhausted) {
     const { resumes, ask } = quota.exhausted
     const waits = step(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)
-    return [waits, step(because('quota_raised'))]
+    return keyIsRefused(synced.account.blocks()) ? [waits] : [waits, step(because('quota_raised'))]
   }
   // A picture that was found today does not wait, because it may use the reserve.
   const waits = since !== null && since < quota.began && onlyReserveLeft(allowance, quota)
@@ -139,15 +150,30 @@ function quotaWaits({ synced, allowance, now }: OutlookContext, since: number | 
 
 const BLOCKED = { upload: 'uploads_blocked', send: 'node_blocked', list: 'listing_blocked' } as const
 
-function blockWaits(context: OutlookContext): Step[] {
-  const steps = context.synced.account.blocks().flatMap(block => {
-    // `quotaWaits` has answered the step for a used-up quota already.
-    if (remedyOfCode(block.code) === 'quota') return []
-    const code = ofWholeHost(block) ?? BLOCKED[block.endpoint as Endpoint & keyof typeof BLOCKED]
-    return code ? [blockStep(context, code, block)] : []
-  })
-  // A host that is away is recorded for each endpoint that was asked.
-  return [...new Map(steps.map(step => [step.why, step])).values()]
+/** That the host leaves a request unanswered, or null. Later a block says that the host is away. */
+export function hostSilence({ meta, account }: Pick<Synced, 'meta' | 'account'>, now: number): Reason | null {
+  const silence = meta.get('host_silent')
+  if (silence === null || account.blocks().some(block => ofWholeHost(block) === 'host_away')) return null
+  return because('no_answer_yet', { where: silence.where, ms: Math.max(0, now - silence.since) })
+}
+
+/** What only a person can end is told before everything that passes. */
+function blockWaits(context: OutlookContext): { forPerson: Step[]; passing: Step[] } {
+  const all = context.synced.account.blocks()
+  const stepsOf = (blocks: readonly BlockRow[]) => {
+    const steps = blocks.flatMap(block => {
+      // `quotaWaits` has answered the step for a used-up quota already.
+      if (remedyOfCode(block.code) === 'quota') return []
+      const code = ofWholeHost(block) ?? BLOCKED[block.endpoint as Endpoint & keyof typeof BLOCKED]
+      return code ? [blockStep(context, code, block)] : []
+    })
+    // A host that is away is recorded for each endpoint that was asked.
+    return [...new Map(steps.map(step => [step.why, step])).values()]
+  }
+  return {
+    forPerson: stepsOf(all.filter(({ code }) => needsPerson(code))),
+    passing: stepsOf(all.filter(({ code }) => !needsPerson(code))),
+  }
 }
 
 /** A daemon tries a blocked endpoint again by itself, so the step tells the time of this try. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
-import type { ExplainContext, Explanation } from '../../../src/daemon/report/explain.ts'
+import { type ExplainContext, type Explanation, whyNotThere } from '../../../src/daemon/report/explain.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
@@ -252,7 +252,8 @@ describe('why, of a picture', () => {
     expect(at.why('p.png').next).toMatchObject([
       {
         at: '2029-12-31T01:00:00.000Z',
-        what: 'the host refuses the key: no such key (INVALID_API_KEY); albumd tries again',
+        cause: 'INVALID_API_KEY',
+        what: 'the host refuses the key: no such key (INVALID_API_KEY); albumd tries again; check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
       },
     ])
     const nobody = { ...refused, code: 'HOST_UNREACHABLE', message: said('nobody there.') }
@@ -271,6 +272,12 @@ describe('why, of a picture', () => {
       { code: 'quota_used_up', at: resumes_at },
       { code: 'quota_raised', what: expect.stringContaining('albumd retry') },
     ])
+    // What needs a person comes first, and while the key is refused the host is not asked again.
+    blockedBy(at, refused)
+    const both = at.why('p.png')
+    expect(both.next).toMatchObject([{ code: 'key_refused' }, { cause: 'DAILY_LIMIT_REACHED' }])
+    expect(whyNotThere(both)).toEqual({ code: 'INVALID_API_KEY', reason: both.next[0]!.what })
+    blockedBy(at)
     // Without a daemon, `sync` would stop there too.
     const alone = at.why('p.png', { running: false })
     expect(alone.next).toMatchObject([

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
+import { startEditProxy } from '../stage/edit-proxy.ts'
 import { setFaultStage } from '../stage/fault-stage.ts'
 import { daemonHere, startAlbumd, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
@@ -257,6 +258,28 @@ describe('put', () => {
       unreadable(path)
       expect(JSON.parse((await put(path)).out).pictures).toMatchObject([said("^File can't be read")])
     }
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('waits no longer than the albumd that runs knows that the host is silent', async () => {
+    const stage = await setStage()
+    let isFrozen = false
+    const base_url = await startEditProxy(stage.baseUrl, () => (isFrozen ? new Promise(() => {}) : undefined))
+    stage.configure({ host: { base_url, api_key_file: 'api-key' } })
+    const daemon = await daemonHere(stage)
+    await daemon.told('scan_finished')
+    isFrozen = true
+    stage.write('a.png', png(3, 2).bytes)
+    const put = await stage.here('put', 'a.png', '--json')
+    const silent = new RegExp(`^${new URL(base_url).host} has not answered for .*; albumd waits for it$`)
+    expect(put.code).toBe(3)
+    expect(JSON.parse(put.out).pictures).toMatchObject([
+      { code: 'HOST_UNREACHABLE', reason: expect.stringMatching(silent) },
+    ])
+    expect(await stage.status()).toMatchObject({ host_silent: expect.stringMatching(silent) })
+    expect((await stage.json('why', 'a.png')).next).toMatchObject([
+      { cause: 'HOST_UNREACHABLE', what: expect.stringMatching(silent) },
+    ])
     expect(await daemon.stop()).toBe(0)
   })
 

@@ -48,6 +48,22 @@ describe('a root in doubt', () => {
     },
   )
 
+  it('is why put sends nothing, for a person and for a program', async () => {
+    const stage = await setStage()
+    stage.write('red.png', red)
+    await stage.pass()
+    renameSync(stage.pictures, `${stage.pictures}-away`)
+    stage.write('new.png', png(7, 7).bytes)
+    const path = join(stage.pictures, 'new.png')
+    const { code, out } = await stage.here('put', path, '--json')
+    expect(code).toBe(3)
+    const [told] = JSON.parse(out).pictures
+    expect(told).toMatchObject({ path, cdn_url: null, code: 'GUARDED' })
+    expect((await stage.json('why', path)).guard).toBe(told.reason)
+    expect((await stage.here('url', path, '--json')).out).toContain('"code":"LEFT"')
+    expect(await stage.json('url', path)).toMatchObject({ error: { code: 'LEFT', cause: 'GUARDED' } })
+  })
+
   it('that is the same one restored from a backup is trusted by its files', async () => {
     const stage = await setStage()
     stage.write('red.png', red)

@@ -62,10 +62,15 @@ describe('a quota that the host says is used up', inOneDay, () => {
     expect(doctor.out).toMatch(/warn +quota .*20 of 5,000.*\n.*host\.daily_quota/)
     // The doctor asks for a credential that no host gives.
     expect(asked(stage)).toBe(first + 1)
+    const again = await stage.here('retry', '--config', stage.config)
+    expect(again.err).toMatch(
+      /\(DAILY_LIMIT_REACHED\); uploads go on after [^"]* in "albumd run" by themselves\n$/,
+    )
+    const refused = asked(stage)
 
     clock.offset = 86_400_000
     expect(await stage.here('retry', '--config', stage.config)).toMatchObject({ code: 0 })
-    expect(asked(stage)).toBe(first + 21)
+    expect(asked(stage)).toBe(refused + 20)
     expect(await stage.status()).toMatchObject({ quota: { used: 40, exhausted: false } })
   })
 })
