@@ -275,7 +275,7 @@ export const WORDS = {
   special_file: '{at:within}no regular file',
   rule_ignores: '{at:within}hidden by the rule {rule:rule}',
   other_format: ({ extension, known }: { extension: string; known: string[] }) =>
-    `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes (${known.join(', ')})`,
+    `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
   empty_file: '{at:within}empty',
   ignore_file: '{at:within}the ignore rules of this folder',
 

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation } from '../../daemon/report/preview.ts'
+import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
+import type { MirrorSummary } from '../../synced/summary.ts'
 import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
 import {
@@ -53,15 +55,22 @@ export const syncCommand = configCommand(
     const { stateFiles } = await import('../../daemon/state/claim.ts')
     const isFirst = !existsSync(stateFiles(config.state_dir).database)
     const { exitCode, result } = await onePass(config, 'sync', request, { json, quiet }, onInterrupts)
-    if (isFirst && !json && !quiet && result.mirrors.some(({ left_out }) => left_out.format > 0)) {
-      const { formatsInWords } = await import('../terminal/left-out.ts')
-      const whole = config.mirrors.map(mirror => ({ mirror, path: '' }))
-      const left = formatsInWords(places.length > 0 ? places : whole)
-      if (left) printLine(left)
-    }
+    const leavesOut = ({ left_out }: Pick<MirrorSummary, 'left_out'>) =>
+      Object.values(left_out).some(n => n > 0)
+    if (isFirst && !json && !quiet && result.mirrors.some(leavesOut))
+      await sayLeftOut(places.length > 0 ? places : wholeMirrors(config))
     return exitCode
   },
 )
+
+function wholeMirrors({ mirrors }: Config): MirrorLocation[] {
+  return mirrors.map(mirror => ({ mirror, path: '' }))
+}
+
+async function sayLeftOut(places: readonly MirrorLocation[]): Promise<void> {
+  const { leftOutInWords } = await import('../terminal/left-out.ts')
+  for (const line of leftOutInWords(places)) printLine(line)
+}
 
 async function preview(
   config: Config,
@@ -94,13 +103,24 @@ async function preview(
     else printLine(operationInWords(operation, hasOneMirror))
   }
   const totals = [...total].map(([operation, sum]) => ({ operation, ...sum }))
+  const sent = totals.filter(({ operation }) => SENDS.has(operation))
+  if (sent.length > 0) {
+    const most = sent.reduce((sum, { operations }) => sum + operations, 0)
+    notes.push(
+      `up to ${count(most, 'picture')}: none was read, and what is damaged or no picture is not sent`,
+    )
+  }
   if (json) printJson({ dry_run: true, plan, totals, notes })
   else {
     for (const note of notes) printLine(note)
+    await sayLeftOut(wholeMirrors(config))
     printLine(`${totalsInWords(totals)}; nothing was changed, and the host was not asked`)
   }
   return EXIT.inSync
 }
+
+/** The operations that read a picture, and send it if its bytes are those of a new one. */
+const SENDS: ReadonlySet<Operation['operation']> = new Set(['upload', 'replace', 'compare'])
 
 /** For example "3 operations (upload 2, 1.5 MB; delete 1), 1 mirror guarded". */
 function totalsInWords(

@@ -9,7 +9,7 @@ import { count, inDigits, shellWord } from '../../words/text.ts'
 import { command, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { PROGRAM, sayAside } from '../terminal/output.ts'
-import { noProgress, Progress, progressOn, tellPass } from '../terminal/progress.ts'
+import { eventInWords, noProgress, Progress, progressOn, tellPass } from '../terminal/progress.ts'
 import type { Workspace } from '../workspace.ts'
 
 export const tryCommand = command(
@@ -68,6 +68,7 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')
   const { supervise } = await import('../../daemon/loop/supervisor.ts')
+  const { leftOutInWords } = await import('../terminal/left-out.ts')
   const { StatusPage } = await import('../../page/status-page.ts')
   const { systemClock } = await import('../../protocol/clock.ts')
   const bus = new Bus()
@@ -80,11 +81,16 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   })
   let passes = 0
   let latest: string | null = null
+  const said = new Set<string | null>()
   bus.on('news', told => {
     logEvent(log, told)
     if (told.event === 'picture_uploaded') latest = told.cdn_url
     const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
     // After the first pass the counts of each scan are left out, because the lines for single pictures say more.
+    // The first pass may look twice, and what it finds again is said once.
+    const line = told.event === 'scan_finished' || told.event === 'picture_waits' ? eventInWords(shown) : null
+    if (line !== null && said.has(line)) return
+    said.add(line)
     if (passes === 0) tellPass(progress, shown)
     else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') tellPass(lines, shown)
   })
@@ -94,7 +100,12 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   bus.on('passEnded', synced => {
     progress.end()
     if (passes++ > 0 || interrupts.stop.aborted) return
-    progress.say(whatNext(workspace, synced, latest, page.pageUrl?.url ?? null))
+    const command = `${PROGRAM} ls --left-out --config ${shellWord(here(workspace.config))}`
+    const leftOut = leftOutInWords(
+      config.mirrors.map(mirror => ({ mirror, path: '' })),
+      command,
+    )
+    progress.say(whatNext(workspace, synced, latest, page.pageUrl?.url ?? null, leftOut))
   })
   await supervise(config, access, bus, interrupts, { display: page })
 }
@@ -114,22 +125,18 @@ function whatNext(
   synced: Synced,
   latest: string | null,
   page: string | null,
+  leftOut: readonly string[],
 ): string {
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
-  const { files, synced: there, left_out } = summary
-  const left = Object.values(left_out).reduce((sum, n) => sum + n, 0)
+  const { files, synced: there } = summary
   const status = `${PROGRAM} status --config ${shellWord(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
     `${inDigits(there)} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
     ...(there < files ? [notThere(summary)] : []),
-    ...(left > 0
-      ? [
-          `Left out: ${count(left, 'file')}. "${PROGRAM} ls --left-out --config ${shellWord(here(config))}" says why.`,
-        ]
-      : []),
+    ...leftOut,
     '',
     ...(page ? [`  in a browser    ${page}`] : []),
     `  how it stands   ${status}`,

@@ -2,43 +2,95 @@ import { extname } from 'node:path'
 import { realDisk } from '../../local/disk.ts'
 import { leftOutBelow, type MirrorLocation } from '../../sync/outlook/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { inWords } from '../../words/reasons.ts'
-import { count, inDigits, printable } from '../../words/text.ts'
+import { because, inWords } from '../../words/reasons.ts'
+import { inDigits, printable } from '../../words/text.ts'
 import { SCHEMA } from './output.ts'
 
 /** How many kinds of files are named. */
 const KINDS_NAMED = 4
 
-/** The files that are left out because of their format, in one line. Null: there are none. */
-export function formatsInWords(places: readonly MirrorLocation[]): string | null {
-  const kinds = new Map<string, number>()
-  for (const place of places)
-    for (const { why, at } of leftOutBelow(realDisk, place)) {
-      if (why !== 'format') continue
-      const kind = extname(at).slice(1).toUpperCase() || 'without an extension'
-      kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-    }
-  const files = [...kinds.values()].reduce((sum, n) => sum + n, 0)
-  if (files === 0) return null
-  const sorted = [...kinds].sort(([, one], [, other]) => other - one)
-  const named = sorted.slice(0, KINDS_NAMED).map(([kind, n]) => `${inDigits(n)} ${printable(kind)}`)
-  const rest = sorted.length > KINDS_NAMED ? ', …' : ''
-  const are = files === 1 ? 'is' : 'are'
-  return `${count(files, 'file')} ${are} left out (${named.join(', ')}${rest}): albumd ls --left-out`
+/** What is left out, without ignore files, because nobody expects them on the host. */
+function* leftOutAt(places: readonly MirrorLocation[]) {
+  for (const { mirror, path: below } of places)
+    for (const left of leftOutBelow(realDisk, { mirror, path: below }))
+      if (left.why !== 'ignore_file')
+        yield { ...left, mirror: mirror.folder, path: fullPath(mirror.folder, left.at) }
 }
 
-/** The lines of `ls --left-out`. Ignore files are left out of the listing, because nobody expects them on the host. */
+type LeftOutAt = ReturnType<typeof leftOutAt> extends Generator<infer Left> ? Left : never
+
+/** Counts what is left out, by kinds. */
+class Counted {
+  #all = 0
+  readonly #kinds = new Map<string, number>()
+  readonly #empty: string[] = []
+
+  add({ why, path }: LeftOutAt): void {
+    const kind = why === 'format' ? extname(path).slice(1).toUpperCase() || 'without an extension' : why
+    this.#all++
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
+    if (why === 'empty') this.#empty.push(path)
+  }
+
+  /** For example "20 (12 HEIC, 6 NEF, 1 hidden, 1 empty)". */
+  inWords(): string {
+    const sorted = [...this.#kinds].sort(([, one], [, other]) => other - one)
+    const named = sorted.slice(0, KINDS_NAMED).map(([kind, n]) => `${inDigits(n)} ${printable(kind)}`)
+    return `${inDigits(this.#all)} (${named.join(', ')}${sorted.length > KINDS_NAMED ? ', …' : ''})`
+  }
+
+  /** An empty file with the name of a picture is mostly a damaged one. Null: none is empty. */
+  emptyInWords(): string | null {
+    const [first, ...others] = this.#empty
+    if (first === undefined) return null
+    const more = others.length > 0 ? ` and ${inDigits(others.length)} more` : ''
+    return `Empty, so perhaps damaged: ${printable(first)}${more}`
+  }
+
+  get any(): boolean {
+    return this.#all > 0
+  }
+}
+
+/** What is left out, in a few lines; in none where nothing is. `command`: lists all of it. */
+export function leftOutInWords(
+  places: readonly MirrorLocation[],
+  command = 'albumd ls --left-out',
+): string[] {
+  const counted = new Counted()
+  for (const left of leftOutAt(places)) counted.add(left)
+  const empty = counted.emptyInWords()
+  return [
+    ...(counted.any ? [`Left out: ${counted.inWords()}. "${command}" says why`] : []),
+    ...(empty === null ? [] : [empty]),
+  ]
+}
+
+/**
+ * The lines of `ls --left-out`. For people, files of other formats come last, because they may hide the few others, and a
+ * total ends the list.
+ */
 export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean): Generator<string> {
+  if (isJson) return yield* linesInJson(places)
+  const counted = new Counted()
+  const ofOtherFormats: string[] = []
+  for (const left of leftOutAt(places)) {
+    counted.add(left)
+    if (left.why === 'format') ofOtherFormats.push(left.path)
+    else yield `${printable(left.path)}: ${printable(inWords(left.reason))}\n`
+  }
+  for (const path of ofOtherFormats) {
+    const why = because('other_format', { extension: extname(path).toLowerCase(), known: [] })
+    yield `${printable(path)}: ${printable(inWords(why))}\n`
+  }
+  if (counted.any) yield `left out: ${counted.inWords()}\n`
+}
+
+function* linesInJson(places: readonly MirrorLocation[]): Generator<string> {
   let before = `{"schema":${SCHEMA},"left_out":[`
-  for (const place of places)
-    for (const { why, at, reason } of leftOutBelow(realDisk, place)) {
-      if (why === 'ignore_file') continue
-      const path = fullPath(place.mirror.folder, at)
-      if (!isJson) yield `${printable(path)}: ${printable(inWords(reason))}\n`
-      else {
-        yield `${before}\n${JSON.stringify({ mirror: place.mirror.folder, path, why, reason: inWords(reason) })}`
-        before = ','
-      }
-    }
-  if (isJson) yield before === ',' ? '\n]}\n' : `${before}]}\n`
+  for (const { mirror, path, why, reason } of leftOutAt(places)) {
+    yield `${before}\n${JSON.stringify({ mirror, path, why, reason: inWords(reason) })}`
+    before = ','
+  }
+  yield before === ',' ? '\n]}\n' : `${before}]}\n`
 }

@@ -156,8 +156,23 @@ it('ls --left-out names what is not mirrored, and why', async () => {
   expect(await whyOf('b/Private/p.png')).toEqual([['b/Private', 'ignored']])
   expect(await whyOf('b/ok.png')).toEqual([])
   const { out } = await stage.here('ls', '--left-out')
-  expect(out).toContain('/IMG_1.HEIC: HEIC is none of the formats that the host takes')
-  expect(out.trimEnd().split('\n')).toHaveLength(5)
+  const lines = out.trimEnd().split('\n')
+  expect(lines).toHaveLength(6)
+  expect(lines.slice(-2)).toEqual([
+    `${stage.pictures}/IMG_1.HEIC: HEIC is none of the formats that the host takes`,
+    'left out: 5 (3 ignored, 1 HEIC, 1 empty)',
+  ])
+  // The first pass and the plan count by the same rule.
+  const told = [
+    'Left out: 5 (3 ignored, 1 HEIC, 1 empty). "albumd ls --left-out" says why',
+    `Empty, so perhaps damaged: ${stage.pictures}/b/empty.png`,
+  ].join('\n')
+  const planned = await stage.here('sync', '--dry-run')
+  expect(planned.out).toContain(told)
+  expect(planned.out).toContain(
+    'up to 2 pictures: none was read, and what is damaged or no picture is not sent',
+  )
+  expect((await stage.here('sync')).out).toContain(told)
 })
 
 it('a name means the file in the working folder first, and another picture of that name in a mirror is not taken for it', async () => {

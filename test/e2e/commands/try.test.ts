@@ -59,7 +59,9 @@ describe('try', () => {
     const trial = startTrial(cwd)
     await trial.said('17 of 17 pictures on the host')
     await trial.said('npx albumd status --config albumd-try/samples/albumd.yaml')
-    await trial.said('Left out: 1 file. "npx albumd ls --left-out --config albumd-try/samples/albumd.yaml"')
+    await trial.said(
+      'Left out: 1 (1 TXT). "npx albumd ls --left-out --config albumd-try/samples/albumd.yaml"',
+    )
     expect(trial.out()).not.toContain('not there')
     const [, page] = /in a browser {4}(http:\/\/127\.0\.0\.1:\d+\/)\n/.exec(trial.out()) ?? []
     const pictures = join(cwd, 'albumd-try/samples/pictures')
@@ -116,10 +118,13 @@ describe('try', () => {
     const own = join(home(), 'pictures')
     cpSync(join(SAMPLES, 'Icons'), own, { recursive: true })
     writeFileSync(join(own, 'broken.png'), 'no picture')
-    writeFileSync(join(own, 'half.png'), png(40, 30).bytes.subarray(0, 600))
+    mkdirSync(join(own, 'Misc'))
+    writeFileSync(join(own, 'Misc/half.png'), png(40, 30).bytes.subarray(0, 600))
     const trial = startTrial(cwd, own)
     await trial.said('pictures on the host')
     await trial.said('2 pictures are not there (1 failed, 1 still to be sent). The status below says why.')
+    for (const line of ['waits Misc/half.png', 'pictures in 2 folders\n'])
+      expect(trial.out().split(line), line).toHaveLength(2)
     expect(await trial.stop()).toBe(0)
     const [trialName] = readdirSync(join(cwd, 'albumd-try'))
     const config = join(cwd, 'albumd-try', trialName!, 'albumd.yaml')
