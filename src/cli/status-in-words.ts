@@ -62,6 +62,7 @@ export function statusInWords(
   const audit = auditInWords(status.audit)
   if (audit) lines.push(`audit   ${audit}`)
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
+  if (status.new_state) lines.push(`state   ${printable(status.new_state.message)}`)
   if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
   lines.push(...blocksInWords(status.blocks, keyRemedy))
   if (status.host_silent) lines.push(`host    ${printable(status.host_silent)}`)

@@ -44,6 +44,7 @@ const STATUS: Status = {
   restorable_since: null,
   audit: { last: null, findings: 0, under_way: false, left_off: false },
   deleted_more: null,
+  new_state: null,
   others_images: null,
   config_refused: null,
   key_refused: null,

@@ -217,6 +217,7 @@ export function eventInWords(told: SpokenEvent): string | null {
       return `deleted the album ${printable(told.album)}, which nothing needs`
     case 'deleted_more':
       return printable(inWords(because('deleted_more', told)))
+    case 'new_state':
     case 'others_images':
     case 'host_silent':
       return printable(told.message)

@@ -207,7 +207,10 @@ export function openEngine(
       const report = await pass('adopt', interruption)
       const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)
       if (report.stopped.length === 0 && !guarded && !interruption.stop.aborted)
-        await state.synced.commit(tx => tx.meta.clear('restored'))
+        await state.synced.commit(({ meta }) => {
+          meta.clear('restored')
+          meta.clear('new_state')
+        })
       return report
     },
     close: () => host.close(),

@@ -68,6 +68,8 @@ export interface Status {
   audit: AuditStatus
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
+  /** The state had never recorded an image when it found some in an album. The next complete audit clears this entry. */
+  new_state: { album: string; images: number; message: string } | null
   /**
    * Images that no picture here accounts for: another computer or person may put them there, or they are older ones from
    * before a loss of the state. `album`: the first album that holds such images. `albums`: how many albums hold them. Null: no
@@ -233,6 +235,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     restorable_since: isoTime(restorableSince(synced, synced.mirrors.idsOf(config.mirrors))),
     audit: auditStatus(synced, running),
     deleted_more: deletedMore(synced),
+    new_state: newState(synced),
     others_images: othersImages(synced),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
@@ -268,6 +271,11 @@ function isOther({ meta }: Synced, config: Config): boolean {
 function deletedMore({ meta }: Synced): Status['deleted_more'] {
   const more = meta.get('deleted_more')
   return more && { ...more, at: isoTime(more.at), message: inWords(because('deleted_more', more)) }
+}
+
+function newState({ meta }: Synced): Status['new_state'] {
+  const found = meta.get('new_state')
+  return found && { ...found, message: inWords(because('new_state', found)) }
 }
 
 function othersImages(synced: Synced): Status['others_images'] {

@@ -121,6 +121,7 @@ function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: nu
   meta.clear('audit_began')
   meta.clear('audit_newest')
   meta.clear('deleted_more')
+  meta.clear('new_state')
   meta.set('audit_ended', now)
   meta.set('audit_found', audit.count())
 }

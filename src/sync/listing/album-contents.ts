@@ -100,7 +100,7 @@ export class AlbumContents {
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.settled) return { ok: false, failure: listingChanges }
     const here = await this.#remember(
-      synced,
+      { synced, tell },
       album,
       everywhere ? withoutMirrored(synced, walk.value) : walk.value,
     )
@@ -109,19 +109,33 @@ export class AlbumContents {
   }
 
   /** Answers the unrecorded images in the album itself. */
-  async #remember(synced: Synced, album: Album, walk: Walk): Promise<ListedImage[]> {
+  async #remember(
+    { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
+    album: Album,
+    walk: Walk,
+  ): Promise<ListedImage[]> {
     const listed = unrecordedIn(synced, walk.images)
+    const found = { album: albumName(synced, album?.id ?? null), images: listed.length }
     const here = listed.filter(image => image.album === (album?.remote_id ?? null))
+    let isNew = false
     const rows = await synced.commit(tx => {
+      isNew = listed.length > 0 && isNewState(synced)
+      if (isNew) tx.meta.set('new_state', found)
       tx.contents.put(album?.id ?? null, here.length)
       return album === null
         ? recordAlbums(tx, { ...walk, images: listed })
         : new Map<string | null, number | null>([[album.remote_id, album.id]])
     })
+    if (isNew) tell({ event: 'new_state', ...found, message: because('new_state', found) })
     const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
     this.#unrecorded.set(album?.id ?? 0, Map.groupBy(images, keyOf))
     return here
   }
+}
+
+/** Whether no image was ever recorded, and nobody was told so. Of a state that was lost or put back, the start has told. */
+function isNewState({ images, meta }: Pick<Synced, 'images' | 'meta'>): boolean {
+  return images.latest() === undefined && meta.get('restored') === null && meta.get('new_state') === null
 }
 
 /**

@@ -60,6 +60,21 @@ describe('a new state against a host that holds the pictures', () => {
     expect(synced.summaries.mirror(1)).toMatchObject({ linked: 2, pending_uploads: 0 })
   })
 
+  it('says once that the state is new, before anything is sent, until an audit has ended', async () => {
+    const workshop = await filled(['a.png', 'sub/c.png'])
+    workshop.write('new.png', png(9, 9).bytes)
+    const told = () => workshop.events.filter(({ event }) => event === 'new_state')
+    expect(told()).toEqual([])
+    workshop.events.length = 0
+    const { synced } = await afresh(workshop)
+    expect(told()).toHaveLength(1)
+    const order = workshop.events.map(({ event }) => event)
+    expect(order.indexOf('new_state')).toBeLessThan(order.indexOf('picture_uploaded'))
+    expect(synced.meta.get('new_state')).toEqual({ album: expect.stringContaining('Photos'), images: 1 })
+    await audit({ ...workshop, synced })
+    expect(synced.meta.get('new_state')).toBeNull()
+  })
+
   it('sends what is not there', async () => {
     const workshop = await filled(['a.png', 'b.png'])
     workshop.write('new.png', png(9, 9).bytes)
