@@ -151,8 +151,8 @@ export const DOUBT: readonly Mutant[] = [
   {
     name: 'what a lost state had sent is not waited for',
     file: 'sync/uploads/upload.ts',
-    find: 'if (lostAt(this.#run.synced) !== null) return mayArrive',
-    replace: 'void lostAt, mayArrive',
+    find: "if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }",
+    replace: 'void until',
     why: 'a picture whose upload arrives late is sent twice',
     seed: 77,
   },
