@@ -105,9 +105,7 @@ function* checkDaemon(
   for (const { folder, state, reason, needs_person } of status?.mirrors ?? [])
     if ((state === 'guarded' && !lost.includes(folder)) || state === 'blocked') {
       const said = state === 'guarded' ? `guarded: ${reason}` : `${folder} waits: ${reason}`
-      yield needs_person
-        ? fail('daemon', said, '"albumd status" tells more')
-        : warn('daemon', said, BY_ITSELF)
+      yield needs_person ? fail('daemon', said) : warn('daemon', said, BY_ITSELF)
     }
 }
 

@@ -70,6 +70,14 @@ describe('doctor', () => {
     const { code, of } = await program(stage)
     expect(code).toBe(3)
     expect(of('folder')).toContainEqual(expect.stringMatching(/^fail guarded: .*another folder than before/))
+    const daemon = await daemonHere(stage)
+    await daemon.told('mirror_guarded')
+    const { findings } = await doctor(stage)
+    // What to do stands in the message, and the status has no more words for it.
+    expect(findings.filter(({ check, status }) => check === 'daemon' && status === 'fail')).toMatchObject([
+      { message: expect.stringMatching(/^guarded: .*albumd trust/), remedy: null },
+    ])
+    expect(await daemon.stop()).toBe(0)
   })
 
   it.each(['http', 'https'])(
