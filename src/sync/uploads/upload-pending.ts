@@ -23,8 +23,9 @@ const ROUNDS = 3
 /**
  * Uploads the pending files of the scanned mirrors. Answers the mirrors as the last scan saw them, because what becomes
  * stale is scanned beside the uploads. When uploads must wait, two kinds of pictures are still read: pictures
- * whose times alone have changed, and new pictures that may be a picture whose image is in escrow. Reading asks the host
- * for nothing. It shows whether the image is still needed, so that its deletion need not wait for quota.
+ * that may have the bytes of their image, and new pictures that may be a picture whose image is in escrow. Reading asks the
+ * host for nothing. It shows whether a picture is on the host already, and whether an image is still needed, so neither waits
+ * for quota or for the end of an outage.
  */
 export async function uploadPending(
   context: EngineContext,
@@ -41,9 +42,11 @@ export async function uploadPending(
     : { ended: null, scanned: before }
   if (ended) stopped.push(ended)
   const isAllSent = ended === null && mayBegin && !pass.named
-  if (isAllSent || task !== 'mirror') return scanned
+  if (isAllSent || task === 'adopt') return scanned
   const { stop, cut } = endingForOthers(interruption)
-  await queueOf(context, { ...pass, named: undefined }, scanned, 'compare').run({ stop, cut })
+  // A deletion may wait for the bytes of any picture.
+  const named = task === 'put' ? pass.named : undefined
+  await queueOf(context, { ...pass, named }, scanned, 'compare').run({ stop, cut })
   return scanned
 }
 

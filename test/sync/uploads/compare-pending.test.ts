@@ -47,6 +47,21 @@ it('compares while uploads wait: what has the bytes of its image needs none, and
   expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(4)
 })
 
+it('finds by one put, although the quota is used up, that a touched picture is on the host', async () => {
+  const workshop = await openWorkshop()
+  const { synced, pictures } = workshop
+  workshop.write('touched.png', png(2, 2).bytes)
+  await workshop.pass()
+  workshop.write('new.png', png(4, 4).bytes)
+  const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+  const host = hostWith(workshop.host, { requestUpload: async () => refused })
+  await workshop.pass({ ...asIfLater, host })
+
+  utimesSync(join(pictures, 'touched.png'), 1, 1)
+  await workshop.pass({ ...asIfLater, host }, 'put')
+  expect(synced.summaries.mirror(1)).toMatchObject({ synced: 1, pending_uploads: 1 })
+})
+
 it('tells how many pictures are to be sent, and how many only to be compared', async () => {
   const workshop = await openWorkshop()
   const { pictures, events } = workshop
