@@ -283,6 +283,7 @@ export const WORDS = {
   looked_at_again: 'albumd looks at it again',
   will_be_uploaded: ({ ahead }: { ahead: number }) =>
     ahead > 0 ? `albumd uploads it; ${inDigits(ahead)} other pictures wait too` : 'albumd uploads it',
+  will_be_compared: 'albumd compares its bytes with those of its image, and uploads it only if they differ',
   flat_goes: 'albumd sends it again, into its own album, once the host makes albums and quota is left',
   flat_refused:
     'stays where it is, because the host refuses its own album; "albumd retry" asks the host again',

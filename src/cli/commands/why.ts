@@ -50,8 +50,13 @@ const PROOFS: Record<PathImage['proof'], string> = {
   none: 'its bytes were not compared',
 }
 
-export function stateInWords({ state, reason }: Pick<Explanation, 'state' | 'reason'>): string {
-  return printable(`${STATES[state]}: ${reason}`)
+export function stateInWords({
+  state,
+  reason,
+  next,
+}: Pick<Explanation, 'state' | 'reason' | 'next'>): string {
+  const isCompared = next.some(({ code }) => code === 'will_be_compared')
+  return printable(`${isCompared ? 'waits to be compared' : STATES[state]}: ${reason}`)
 }
 
 function inWords(explained: Explanation): string {

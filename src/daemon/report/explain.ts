@@ -154,7 +154,7 @@ async function withContent(
   const found = await contentStep(contentPolicy(config), location, (root, path) =>
     openPicture(root, path, { changed: () => new Error('it changed while it was read') }),
   )
-  const others = told.next.filter(({ code }) => code !== 'will_be_uploaded')
+  const others = told.next.filter(({ code }) => code !== 'will_be_uploaded' && code !== 'will_be_compared')
   return found
     ? { ...told, details: told.details ?? moreOf(found.why), next: [showStep(found), ...others] }
     : told

@@ -283,10 +283,8 @@ function stepsOf(
   const waits = halt ? [halt] : []
   switch (state) {
     case 'pending':
-    case 'unseen': {
-      const changed = onDisk.kind === 'picture' ? onDisk.look.ctime / 1000 : null
-      return uploadSteps(context, { changed, since: recorded.file?.since ?? null })
-    }
+    case 'unseen':
+      return pendingSteps(context, onDisk, recorded)
     case 'failed': {
       const tried = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
       const isAccepted = recorded.acceptedAt !== undefined
@@ -311,6 +309,14 @@ function stepsOf(
     default:
       return []
   }
+}
+
+function pendingSteps(context: MirrorContext, onDisk: OnDisk, { file }: Recorded): Step[] {
+  // Comparing asks the host for nothing, so it waits for no quota and for no end of an outage.
+  if (file && context.synced.files.isToCompare(file))
+    return [everythingWaits(context) ?? step(because('will_be_compared'))]
+  const changed = onDisk.kind === 'picture' ? onDisk.look.ctime / 1000 : null
+  return uploadSteps(context, { changed, since: file?.since ?? null })
 }
 
 function leftOutStep(onDisk: OnDisk, { image }: Recorded): Step {

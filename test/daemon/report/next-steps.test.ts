@@ -1,6 +1,7 @@
-import { renameSync, rmSync, statSync } from 'node:fs'
+import { renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { stateInWords } from '../../../src/cli/commands/why.ts'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import { type ExplainContext, type Explanation, whyNotThere } from '../../../src/daemon/report/explain.ts'
@@ -43,6 +44,22 @@ describe('why, of a picture', () => {
     await at.pass({ hold })
     expect(events(at.why("it's/0.png"))).toEqual(['found', 'uploaded', 'gone', 'held', 'approved', 'deleted'])
     expect(at.why("it's/0.png").state).toBe('absent')
+  })
+
+  it('says of a touched picture that its bytes are compared, for which no quota is needed', async () => {
+    const at = await asked()
+    at.write('touched.png', png(3, 3).bytes)
+    await at.pass()
+    at.write('new.png', png(4, 3).bytes)
+    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+    await at.pass({ host: hostWith(at.host, { requestUpload: async () => refused }) })
+    utimesSync(join(at.pictures, 'touched.png'), 1, 1)
+    await at.pass({}, 'look')
+    const told = at.why('touched.png')
+    expect(stateInWords(told)).toMatch(/^waits to be compared: /)
+    expect(told).toMatchObject({ state: 'pending', next: [{ code: 'will_be_compared' }] })
+    expect(at.why('touched.png', { running: false }).next).toMatchObject([{ code: 'run_sync' }])
+    expect(at.why('new.png').next).toMatchObject([{ code: 'quota_used_up' }, { code: 'quota_raised' }])
   })
 
   it('tells how much of the grace is left, and what stops the deletion', async () => {
