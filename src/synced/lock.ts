@@ -117,9 +117,8 @@ export function lockFolder(
   root: RootIdentity,
   taken: 'mirrored_by_another' | 'folder_in_use' = 'mirrored_by_another',
 ): Lock {
-  const own = ownFolder()
-  if (own === null) return { release() {} }
-  const file = join(own, `mirror-${root.dev}-${root.ino}.lock`)
+  const file = folderLock(root)
+  if (file === null) return { release() {} }
   try {
     return lockFile(file, 0)
   } catch (error) {
@@ -127,6 +126,18 @@ export function lockFolder(
     // The lock's file can't be made, for example because the disk is full. albumd goes on with the lock of the state alone.
     return { release() {} }
   }
+}
+
+/** Why another albumd keeps this mirror's folder locked, or null. Takes no lock, so nobody who wants one is kept from it. */
+export function whoMirrors(folder: string, root: RootIdentity): Reason | null {
+  const file = folderLock(root)
+  const pid = file === null ? null : holderOf(file)
+  return pid === null ? null : because('mirrored_by_another', { folder, pid })
+}
+
+function folderLock({ dev, ino }: RootIdentity): string | null {
+  const own = ownFolder()
+  return own && join(own, `mirror-${dev}-${ino}.lock`)
 }
 
 /** A private folder of this user, in which no other user can make files; null when there is none. */

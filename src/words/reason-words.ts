@@ -134,7 +134,8 @@ export const WORDS = {
     '{folder} is another folder than before. Bring the old one back, or run "albumd trust {folder:shell}"',
   root_older:
     '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back, or run "albumd trust {folder:shell}"',
-  mirrored_by_another: 'Another albumd{pid:process} mirrors {folder}. Stop one of the two',
+  mirrored_by_another:
+    'Another albumd{pid:process} mirrors {folder} with another state_dir. Stop one of the two',
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
   waits_for_albumd:
     'Another albumd{pid:process} is at work here. Waiting until it ends, for at most {ms:span}',

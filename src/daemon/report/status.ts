@@ -1,5 +1,6 @@
 import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
+import { realDisk } from '../../local/disk.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { restorableSince } from '../../records/versions.ts'
@@ -10,13 +11,14 @@ import { lossEndsAt, runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
 import { hostSilence, mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
-import { stateIsLocked } from '../../synced/lock.ts'
+import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { FailureSummary, LeftToDo, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
 import { because, endsByItself, inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
+import { orNull } from '../or-null.ts'
 import { version } from '../package.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
@@ -45,7 +47,7 @@ export interface Status {
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
-  /** Why albumd does nothing: its state can't be opened, or another machine has its albums. Null: nothing keeps it. */
+  /** Why albumd does nothing: its state can't be opened, another machine has its albums, or another albumd its folders. Null: nothing keeps it. */
   waits_for: { code: string; message: string } | null
   /** Null: the config names no store in account.shared, or no daemon runs that could tell. */
   store: StoreStatus | null
@@ -166,7 +168,10 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
     other: running ? null : whyOther(config, synced),
   }))
   const waits =
-    told?.problem ?? other ?? (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
+    told?.problem ??
+    other ??
+    (running ? null : mirroredElsewhere(config)) ??
+    (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
   // A daemon that can't open its state, or that does not get its albums, does nothing. What the records say is old.
   const mirrors = waits
     ? status.mirrors.map(mirror => ({
@@ -182,6 +187,16 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
     waits_for: waits && { code: waits.code, message: waits.message },
     mirrors: running ? mirrors : withMissingFolders(config, mirrors),
   }
+}
+
+/** An albumd with another state may have one of the folders. Null: none has. */
+function mirroredElsewhere({ mirrors }: Config): Status['waits_for'] {
+  for (const { folder } of mirrors) {
+    const root = orNull(() => realDisk.lstat(folder))
+    const why = root && whoMirrors(folder, root)
+    if (why) return { code: 'LOCKED', message: inWords(why) }
+  }
+  return null
 }
 
 /** Why the state does not belong to this config, or null. */

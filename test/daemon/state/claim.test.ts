@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { readStatus } from '../../../src/daemon/report/status.ts'
 import { fingerprintOf, RootLocks, whenFree } from '../../../src/daemon/state/claim.ts'
 import { openClaimed } from '../../../src/daemon/state/state.ts'
 import { lostAt } from '../../../src/sync/clock.ts'
@@ -35,6 +36,19 @@ describe('the locks on the roots', () => {
     theirs.release()
     expect(ours.lockMissing().size).toBe(0)
   })
+})
+
+it('status names the albumd that mirrors the folder with another state_dir, as a command does', () => {
+  const folder = tempFolder()
+  const config = { ...parse(SHORTEST), state_dir: join(tempFolder(), 'state') }
+  const mirrors = [{ ...config.mirrors[0]!, folder }]
+  const told = () => readStatus({ ...config, mirrors }, Date.now()).waits_for
+  expect(told()).toBe(null)
+  locksOn(folder).lockMissing()
+  const [refused] = locksOn(folder).lockMissing().values()
+  const message = `Another albumd (pid ${process.pid}) mirrors ${folder} with another state_dir. Stop one of the two`
+  expect(refused!.message).toBe(message)
+  expect(told()).toEqual({ code: 'LOCKED', message })
 })
 
 describe('waiting for a lock', () => {

@@ -197,7 +197,9 @@ describe('exit codes', () => {
     })
     expect(otherRun).toMatchObject({
       code: 4,
-      err: expect.stringMatching(new RegExp(`^albumd: ${ours} mirrors .*pictures\\. Stop one of the two\n$`)),
+      err: expect.stringMatching(
+        new RegExp(`^albumd: ${ours} mirrors .*pictures with another state_dir\\. Stop one of the two\n$`),
+      ),
     })
   })
 
