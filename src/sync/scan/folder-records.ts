@@ -35,12 +35,10 @@ export class FolderRecords {
     this.#policy = { deletions, prunes: file => this.#prunes(file) }
   }
 
-  /** What a look at the folder changes for its files. What is found about files under way is left out. */
+  /** What a look at the folder changes for its files. Files under way are among them, because doubts are judged by all. */
   changes(folder: FolderRow, look: FolderLook): FileChange[] {
     const { synced, clock } = this.#context
-    const known = synced.files.ofFolder(folder.id)
-    const found = planFolder(folder.id, known, look, this.#policy, clock.wall())
-    return found.filter(({ file }) => !this.#leavesOut(file, folder))
+    return planFolder(folder.id, synced.files.ofFolder(folder.id), look, this.#policy, clock.wall())
   }
 
   /**
@@ -49,15 +47,15 @@ export class FolderRecords {
    */
   lostWith(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): FileRow[] {
     if (look.files.length > 0) return []
-    const { synced, underWay } = this.#context
-    const held = synced.files
+    const held = this.#context.synced.files
       .ofFolder(folder.id)
-      .filter(file => file.state !== 'gone' && file.state !== 'kept' && !underWay?.has(file))
+      .filter(({ state }) => state !== 'gone' && state !== 'kept')
     const gone = changes.filter(({ kind }) => kind === 'gone')
     if (gone.length < held.length) return []
     return gone.map(({ file }) => file).filter(({ image }) => image !== null)
   }
 
+  /** Records a look that is believed. What it changes for files under way is left out. */
   look(
     tx: Tx,
     folder: FolderRow,
@@ -67,7 +65,8 @@ export class FolderRecords {
     changes: readonly FileChange[],
   ): void {
     const { folders, failures } = tx
-    this.#apply(tx, folder.path, changes)
+    const recorded = changes.filter(({ file }) => !this.#leavesOut(file, folder))
+    this.#apply(tx, folder.path, recorded)
     const news = look.problems.filter(({ name, code }) => failures.of(folder.id, name)?.code !== code)
     for (const { name, code, message } of news) {
       const path = pathOf(folder.path, name)

@@ -245,7 +245,6 @@ export class MirrorScan {
 
   #recordMissing(tx: Tx, path: string, why: MissingReason, parent: FolderLook, trusted: boolean): void {
     this.#known.closeMissing(path)
-    if (this.#records.anyUnderWay(this.#known.from(path), this.#folder(tx, folderAbove(path)))) return
     const mayBeThere = why === 'gone' && !trusted && this.#known.at(path)?.accept !== 1
     const folder = this.#folder(tx, path)
     const doubt = mayBeThere
@@ -255,6 +254,7 @@ export class MirrorScan {
       this.#doubt(tx, doubt)
       return
     }
+    if (this.#records.anyUnderWay(this.#known.from(path), this.#folder(tx, folderAbove(path)))) return
     for (const folder of this.#known.from(path)) {
       this.#context.vanishedRules.folderGoes(folder)
       this.#records.missing(tx, folder, why)

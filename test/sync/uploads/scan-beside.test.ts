@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { cpSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
@@ -13,11 +13,15 @@ import { imagesOn, lookingAt, openWorkshop, type Workshop } from '../workshop.ts
 const first = png(4, 4, 1).bytes
 const second = png(4, 5, 2).bytes
 
-/** A pass that sends `a/slow.png` until `release` is called. What it asks to scan again is in `stale`. */
-async function withSlow(before: (workshop: Workshop) => void = () => {}, lookAt = lookingAt(realDisk)) {
+const writesSlow = ({ write }: Workshop) => write('a/slow.png', first)
+
+/**
+ * A pass that sends `slow.png`, which `before` has written, until `release` is called. What the pass asks to scan again is
+ * in `stale`.
+ */
+async function withSlow(before: (workshop: Workshop) => unknown = writesSlow, lookAt = lookingAt(realDisk)) {
   const workshop = await openWorkshop()
-  workshop.write('a/slow.png', first)
-  before(workshop)
+  await before(workshop)
   const { promise: underWay, resolve: begins } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let isHeld = false
@@ -119,7 +123,10 @@ describe('while a picture is sent slowly', () => {
   })
 
   it('its folder stays recorded until it was sent, where the folder is renamed meanwhile', async () => {
-    const { workshop, scan, stale, ends } = await withSlow(({ write }) => write('a/b/c.png', second))
+    const { workshop, scan, stale, ends } = await withSlow(workshop => {
+      writesSlow(workshop)
+      workshop.write('a/b/c.png', second)
+    })
     await until(workshop, 'a/b/c.png')
     renameSync(join(workshop.pictures, 'a'), join(workshop.pictures, 'z'))
     await scan()
@@ -133,8 +140,9 @@ describe('while a picture is sent slowly', () => {
   })
 
   it('a folder that loses all its many pictures is in doubt', async () => {
-    const { workshop, scan, ends } = await withSlow(({ write }) => {
-      for (let n = 0; n < 20; n++) write(`a/${n}.png`, png(2 + n, 2).bytes)
+    const { workshop, scan, ends } = await withSlow(workshop => {
+      writesSlow(workshop)
+      for (let n = 0; n < 20; n++) workshop.write(`a/${n}.png`, png(2 + n, 2).bytes)
     })
     await expect.poll(() => uploaded(workshop), { timeout: 20_000 }).toHaveLength(20)
     workshop.remove('a')
@@ -147,14 +155,11 @@ describe('while a picture is sent slowly', () => {
   it('a scan that has looked at the picture before its upload ended records nothing of it', async () => {
     const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
     let isBeside = false
-    const { workshop, scan, stale, ends } = await withSlow(
-      () => {},
-      root => async batch => {
-        const results = batch.map(folder => lookAtFolder(realDisk, root, folder))
-        if (isBeside) await goesOn
-        return results
-      },
-    )
+    const { workshop, scan, stale, ends } = await withSlow(writesSlow, root => async batch => {
+      const results = batch.map(folder => lookAtFolder(realDisk, root, folder))
+      if (isBeside) await goesOn
+      return results
+    })
     isBeside = true
     workshop.remove('a/slow.png')
     const scanning = scan()
@@ -220,4 +225,55 @@ it('sends what a scan finds that begins just as the last upload ends', async () 
       synced: 2 * turns + (isLate ? 1 : 2),
     })
   }
+})
+
+describe.each([true, false])('a doubt about a folder, a picture of it under way: %s,', isUnderWay => {
+  /** A folder with `path`, of which a first version was sent. A second version is there. */
+  async function opened(path: string, older: (workshop: Workshop) => unknown) {
+    const before = async (workshop: Workshop) => {
+      await older(workshop)
+      workshop.write(path, first)
+      await workshop.pass()
+      workshop.write(path, second)
+    }
+    if (isUnderWay) return withSlow(before)
+    const workshop = await openWorkshop()
+    await before(workshop)
+    return { workshop, scan: () => workshop.pass(), ends: async () => {} }
+  }
+
+  it.each(['a', 'a/day'])(
+    'is raised by an older copy that lacks no more than a picture in %s',
+    async path => {
+      let copy = ''
+      const { workshop, scan, ends } = await opened(`${path}/slow.png`, async ({ pictures, write, pass }) => {
+        write('a/old.png', png(5, 5).bytes)
+        await pass()
+        copy = `${pictures}.copy`
+        cpSync(join(pictures, 'a'), copy, { recursive: true, preserveTimestamps: true })
+      })
+      const { pictures, synced } = workshop
+      writeFileSync(join(copy, 'deleted.png'), png(6, 6).bytes)
+      const aMinuteAgo = new Date(Date.now() - 60_000)
+      utimesSync(copy, aMinuteAgo, aMinuteAgo)
+      renameSync(join(pictures, 'a'), `${pictures}.aside`)
+      renameSync(copy, join(pictures, 'a'))
+      await scan()
+      expect(synced.folders.unknown(1)).toMatchObject([{ path }])
+      await ends()
+      // The copy holds a picture that was deleted long ago.
+      if (path === 'a') expect(await imagesOn(workshop)).not.toContain('deleted.png')
+    },
+  )
+
+  it('is raised by the loss of all its many pictures', async () => {
+    const { workshop, scan, ends } = await opened('a/slow.png', ({ write }) => {
+      for (let n = 1; n < 20; n++) write(`a/${n}.png`, png(4 + n, 2).bytes)
+    })
+    workshop.remove('a')
+    mkdirSync(join(workshop.pictures, 'a'))
+    await scan()
+    expect(workshop.synced.folders.unknown(1)).toMatchObject([{ path: 'a' }])
+    await ends()
+  })
 })
