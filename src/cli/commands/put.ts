@@ -202,7 +202,10 @@ async function send(
   }
 }
 
-/** Tells when the albumd that works waits for a silent host. Nobody needs to wait for a daemon that does: it sends the picture later. */
+/**
+ * Tells when the albumd that works waits for a silent host. Nobody needs to wait for a daemon that does: it sends the
+ * picture later.
+ */
 async function leaveWhenSilent(
   config: Config,
   left: AbortSignal,
@@ -237,9 +240,9 @@ interface Sent {
   /** Null: the picture as it is now is not on the host. */
   cdn_url: string | null
   /**
-   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the command. PAUSED: albumd is paused. GUARDED: the mirror's
-   * folder is in doubt. WAITS: for
-   * something else. Every other code is a failure's or the host's. Null: it is there.
+   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the
+   * command. PAUSED: albumd is paused. GUARDED: the mirror's folder is in doubt. WAITS: for something else. Every other code
+   * is a failure's or the host's. Null: it is there.
    */
   code: string | null
   /** Why it is not there, for a person. Null: it is there. */

@@ -178,7 +178,10 @@ async function* checkHost(
 
 interface Access {
   key: string | null
-  /** The host's certificate authorities as PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be read. */
+  /**
+   * The host's certificate authorities as PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be
+   * read.
+   */
   ca: string | null | undefined
   /** The store that machines share. Null: the config names none. Undefined: what it asks for can't be read. */
   store: StoreAccess | null | undefined

@@ -47,7 +47,10 @@ export interface Status {
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
-  /** Why albumd does nothing: its state can't be opened, another machine has its albums, or another albumd its folders. Null: nothing keeps it. */
+  /**
+   * Why albumd does nothing: its state can't be opened, another machine has its albums, or another albumd its folders. Null:
+   * nothing keeps it.
+   */
   waits_for: { code: string; message: string } | null
   /** Null: the config names no store in account.shared, or no daemon runs that could tell. */
   store: StoreStatus | null

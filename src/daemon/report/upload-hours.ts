@@ -41,8 +41,8 @@ export function uploadsWaitUntil(hours: Hours | undefined, wall: number): number
 
 /**
  * What pictures wait for in a mirror that does nothing, and until when. `until`: ISO 8601; null: nobody can tell.
- * command: no daemon runs. loss: uploads of before a loss of the state may still arrive. reserve: the rest of the quota is kept for new pictures. writers: the pictures may still be
- * written. other: "albumd why" says it.
+ * command: no daemon runs. loss: uploads of before a loss of the state may still arrive. reserve: the rest of the quota is
+ * kept for new pictures. writers: the pictures may still be written. other: "albumd why" says it.
  */
 export interface UploadsWait {
   for: 'command' | 'hours' | 'loss' | 'quota' | 'reserve' | 'writers' | 'other'

@@ -52,8 +52,8 @@ export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirro
 /**
  * Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host still holds their bytes. A
  * folder that lies in a mirror is filled in place: pictures that came later stay, and a file that differs is put aside, so
- * that nothing is lost. A folder in a mirror is made when only this folder is missing. Any other folder must be empty. It needs no API key, and may run beside a daemon. Throws
- * NotPossible, LockedError and StateError.
+ * that nothing is lost. A folder in a mirror is made when only this folder is missing. Any other folder must be empty. It
+ * needs no API key, and may run beside a daemon. Throws NotPossible, LockedError and StateError.
  */
 export function restoreMoment(
   config: Config,

@@ -16,9 +16,9 @@ const REFUSALS_MOST = 5
 
 /**
  * Suspects: pictures for which the host answered that it is out of order (5xx), or that a node refused after it had refused
- * several others. Such an answer has two possible causes. There may be an outage; then the picture has not failed. Or the host can't take this one picture. To find out, the
- * uploads end, and the next pass begins with other pictures. When the host takes another picture and refuses the suspect
- * again, the suspect fails.
+ * several others. Such an answer has two possible causes. There may be an outage; then the picture has not failed. Or the
+ * host can't take this one picture. To find out, the uploads end, and the next pass begins with other pictures. When the
+ * host takes another picture and refuses the suspect again, the suspect fails.
  */
 export class Suspects {
   readonly #synced: Synced

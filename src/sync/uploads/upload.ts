@@ -21,7 +21,10 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-/** Each pass tries a file that can't be read (`failures.due`). When no other pass comes, one begins after so many milliseconds. */
+/**
+ * Each pass tries a file that can't be read (`failures.due`). When no other pass comes, one begins after so many
+ * milliseconds.
+ */
 const UNREADABLE_PASS_MS = 60_000
 /** Each try that fails doubles UNREADABLE_PASS_MS, up to so many times. */
 const DOUBLINGS = 6
