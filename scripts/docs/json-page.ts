@@ -16,7 +16,8 @@ const SHAPES: readonly Shape[] = [
       'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and ' +
       '`uploading` (each with `mirror`, `path`, `size` and the bytes that are `sent`) and `rate` (`bytes` and `pictures` a second; null: no daemon runs).',
     types: [
-      ['src/daemon/report/status.ts', 'Status', 'MirrorStatus', 'FailureStatus', 'AuditStatus'],
+      ['src/daemon/report/status.ts', 'Status', 'MirrorStatus', 'AuditStatus'],
+      ['src/daemon/report/failures.ts', 'FailureStatus'],
       ['src/synced/summary.ts', 'MirrorSummary'],
       ['src/local/look.ts', 'LeftOut'],
       ['src/daemon/report/quota-status.ts', 'QuotaStatus', 'BacklogStatus'],

@@ -1,4 +1,4 @@
-import type { FailureStatus } from '../../daemon/report/status.ts'
+import type { FailureStatus } from '../../daemon/report/failures.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { count, localTime, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
@@ -31,7 +31,7 @@ export const acceptCommand = configCommand(
     let failures: FailureStatus[]
     if (list) {
       await sayStateProblem(config)
-      const { acceptedOf } = await import('../../daemon/report/status.ts')
+      const { acceptedOf } = await import('../../daemon/report/failures.ts')
       const { readState } = await import('../../daemon/state/state.ts')
       failures = readState(config, synced => acceptedOf(config, synced))
     } else {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { accepted } from '../../records/pictures.ts'
-import { type FailureStatus, failureStatus, isAcceptable } from '../report/status.ts'
+import { type FailureStatus, failureStatus, isAcceptable } from '../report/failures.ts'
 import { type Command, NotPossible } from './command.ts'
 import { isAt } from './sync.ts'
 

@@ -2,7 +2,8 @@ import { KEY_REMEDY } from '../../config/host-access.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, blockInWords, hostRefusesKey, inWords } from '../../words/reasons.ts'
 import { capital } from '../../words/text.ts'
-import { FAILURES_SHOWN, type Status } from '../report/status.ts'
+import { FAILURES_SHOWN } from '../report/failures.ts'
+import type { Status } from '../report/status.ts'
 
 /** Something that a person is told. */
 export interface Alert {

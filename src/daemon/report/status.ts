@@ -13,7 +13,7 @@ import { hostSilence, mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
-import type { FailureSummary, LeftToDo, MirrorSummary } from '../../synced/summary.ts'
+import type { LeftToDo, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
 import { because, endsByItself, inWords } from '../../words/reasons.ts'
@@ -25,6 +25,7 @@ import { pauseAt } from '../state/pause.ts'
 import { readState, refuseOther } from '../state/state.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
+import { acceptedOf, FAILURES_SHOWN, type FailureStatus, failuresOf } from './failures.ts'
 import { accountStatus, type MachineStatus, type StoreStatus } from './machines.ts'
 import { allowanceOf, type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 import { uploadsWaitUntil, waitInWords } from './upload-hours.ts'
@@ -103,23 +104,6 @@ export interface Status {
   accepted: FailureStatus[]
 }
 
-/** A failure, in `status --json` and `accept --json`. */
-export interface FailureStatus {
-  /** The mirror's folder. `path` is below this folder. */
-  mirror: string
-  path: string
-  code: string
-  message: string
-  attempts: number
-  next_attempt_at: string | null
-  /** When a person accepted the failure, or null. */
-  accepted_at: string | null
-  /** Whether a person may accept the failure. A folder in doubt, and an upload in doubt, can't be accepted. */
-  acceptable: boolean
-  /** Whether a person must do something about it. False: it passes, or it is accepted. */
-  needs_person: boolean
-}
-
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   folder: string
   album: string
@@ -142,9 +126,6 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   will_be_held: boolean
   oldest_unsynced: string | null
 }
-
-/** How many failures are listed. The mirrors' `failed` counts all of them. */
-export const FAILURES_SHOWN = 1000
 
 /** What a running daemon tells of itself when it is asked, because it can't record this where its disk is full. */
 export interface DaemonTold {
@@ -303,54 +284,6 @@ function othersImages(synced: Synced): Status['others_images'] {
   const images = others.reduce((sum, album) => sum + album.images, 0)
   const found = { album: albumName(synced, first.album), albums: others.length, images }
   return { ...found, message: inWords(because('others_images', found)) }
-}
-
-/** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */
-function failuresOf({ mirrors }: Config, synced: Synced): FailureStatus[] {
-  return mirrors
-    .flatMap(({ folder }) =>
-      synced.summaries
-        .failuresOf(synced.mirrors.of(folder)?.id ?? 0, FAILURES_SHOWN)
-        .map(failure => failureStatus(folder, failure)),
-    )
-    .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
-    .slice(0, FAILURES_SHOWN)
-}
-
-/** At most `most` accepted failures of the mirrors in the config. */
-export function acceptedOf(
-  { mirrors }: Config,
-  synced: Synced,
-  most = Number.MAX_SAFE_INTEGER,
-): FailureStatus[] {
-  return mirrors
-    .flatMap(({ folder }) =>
-      synced.summaries
-        .acceptedOf(synced.mirrors.of(folder)?.id ?? 0, most)
-        .map(failure => failureStatus(folder, failure)),
-    )
-    .slice(0, most)
-}
-
-/** `mirror`: the mirror's folder. */
-export function failureStatus(mirror: string, failure: FailureSummary): FailureStatus {
-  const { path, code, message, attempts, next_attempt_at, accepted_at } = failure
-  return {
-    mirror,
-    path,
-    code,
-    message: inWords(message),
-    attempts,
-    next_attempt_at: isoTime(next_attempt_at),
-    accepted_at: isoTime(accepted_at),
-    acceptable: isAcceptable(failure),
-    needs_person: accepted_at === null && next_attempt_at === null && !endsByItself(message),
-  }
-}
-
-/** Whether a person may accept a failure. Only what keeps a picture from the host can be accepted. */
-export function isAcceptable({ name, code }: Pick<FailureSummary, 'name' | 'code'>): boolean {
-  return name !== '' && code !== 'UNCERTAIN'
 }
 
 function mirrorStatus(

@@ -1,6 +1,7 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { type Alert, isForPerson } from '../../daemon/notify/health.ts'
-import type { FailureStatus, MirrorStatus } from '../../daemon/report/status.ts'
+import type { FailureStatus } from '../../daemon/report/failures.ts'
+import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, inDigits } from '../../words/text.ts'

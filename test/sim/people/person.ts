@@ -1,5 +1,5 @@
 import { forgetFailures } from '../../../src/daemon/commands/sync.ts'
-import { isAcceptable } from '../../../src/daemon/report/status.ts'
+import { isAcceptable } from '../../../src/daemon/report/failures.ts'
 import type { Disk } from '../../../src/local/disk.ts'
 import { approved, hurried, kept } from '../../../src/records/escrow.ts'
 import { accepted } from '../../../src/records/pictures.ts'

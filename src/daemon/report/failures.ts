@@ -1,0 +1,73 @@
+import type { Config } from '../../config/schema.ts'
+import type { FailureSummary } from '../../synced/summary.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { endsByItself, inWords } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
+
+/** A failure, in `status --json` and `accept --json`. */
+export interface FailureStatus {
+  /** The mirror's folder. `path` is below this folder. */
+  mirror: string
+  path: string
+  code: string
+  message: string
+  attempts: number
+  next_attempt_at: string | null
+  /** When a person accepted the failure, or null. */
+  accepted_at: string | null
+  /** Whether a person may accept the failure. A folder in doubt, and an upload in doubt, can't be accepted. */
+  acceptable: boolean
+  /** Whether a person must do something about it. False: it passes, or it is accepted. */
+  needs_person: boolean
+}
+
+/** How many failures are listed. The mirrors' `failed` counts all of them. */
+export const FAILURES_SHOWN = 1000
+
+/** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */
+export function failuresOf({ mirrors }: Config, synced: Synced): FailureStatus[] {
+  return mirrors
+    .flatMap(({ folder }) =>
+      synced.summaries
+        .failuresOf(synced.mirrors.of(folder)?.id ?? 0, FAILURES_SHOWN)
+        .map(failure => failureStatus(folder, failure)),
+    )
+    .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
+    .slice(0, FAILURES_SHOWN)
+}
+
+/** At most `most` accepted failures of the mirrors in the config. */
+export function acceptedOf(
+  { mirrors }: Config,
+  synced: Synced,
+  most = Number.MAX_SAFE_INTEGER,
+): FailureStatus[] {
+  return mirrors
+    .flatMap(({ folder }) =>
+      synced.summaries
+        .acceptedOf(synced.mirrors.of(folder)?.id ?? 0, most)
+        .map(failure => failureStatus(folder, failure)),
+    )
+    .slice(0, most)
+}
+
+/** `mirror`: the mirror's folder. */
+export function failureStatus(mirror: string, failure: FailureSummary): FailureStatus {
+  const { path, code, message, attempts, next_attempt_at, accepted_at } = failure
+  return {
+    mirror,
+    path,
+    code,
+    message: inWords(message),
+    attempts,
+    next_attempt_at: isoTime(next_attempt_at),
+    accepted_at: isoTime(accepted_at),
+    acceptable: isAcceptable(failure),
+    needs_person: accepted_at === null && next_attempt_at === null && !endsByItself(message),
+  }
+}
+
+/** Whether a person may accept a failure. Only what keeps a picture from the host can be accepted. */
+export function isAcceptable({ name, code }: Pick<FailureSummary, 'name' | 'code'>): boolean {
+  return name !== '' && code !== 'UNCERTAIN'
+}
