@@ -189,7 +189,10 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
     { mirror, path },
   )
   const { file, image, escrow, failure, acceptedAt, history } = recorded
-  const isFolder = onDisk.kind === 'folder' || counts !== null
+  const isFolder =
+    onDisk.kind === 'folder' ||
+    counts !== null ||
+    (onDisk.kind === 'unknown' && (onDisk.isFolder || recorded.isFolder))
   const album = albumPathOf(mirror.album, isFolder ? path : folderAbove(path))
   return {
     path: fullPath(mirror.folder, path),

@@ -53,11 +53,13 @@ export type OnDisk =
   /** The name is not valid UTF-8, so a scan records a failure. */
   | { kind: 'misnamed'; reason: Reason }
   | LeftOut
-  | { kind: 'unknown'; why: Reason }
+  /** It can't be looked at. `isFolder`: the disk still says that it is a folder. */
+  | { kind: 'unknown'; why: Reason; isFolder: boolean }
 
 export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: MirrorLocation): OnDisk {
+  let entry: Entry | null = null
   try {
-    const entry = entryAt(disk, root, path)
+    entry = entryAt(disk, root, path)
     if (entry === null) return { kind: 'absent' }
     const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
     for (const above of [...foldersAbove(path), path]) {
@@ -73,7 +75,8 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    return { kind: 'unknown', why: because('not_visible', { code, words: message }) }
+    const isFolder = entry?.kind === 'folder'
+    return { kind: 'unknown', why: because('not_visible', { code, words: message }), isFolder }
   }
 }
 

@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
 import { asked } from './asked.ts'
 
@@ -18,6 +19,25 @@ describe('why, of a folder', () => {
       counts: { files: 2, states: { synced: 1, failed: 1 }, left_out: { format: 1 } },
     })
     expect(at.why('')).toMatchObject({ state: 'folder', path: at.pictures, counts: { files: 3 } })
+  })
+
+  it('names the album of a folder that can not be read, and of a folder in such a folder', async () => {
+    const at = await asked()
+    at.write('a/b/p.png', png(4, 3).bytes)
+    await at.pass()
+    at.write('new/q.png', png(5, 3).bytes)
+    chmodSync(dirname(at.pictures), 0o755)
+    for (const path of ['a', 'new']) chmodSync(join(at.pictures, path), 0)
+    const albums = await asNobody(() =>
+      ['a', 'a/b', 'a/b/p.png', 'new'].map(path => [at.why(path).state, at.why(path).album.path]),
+    )
+    for (const path of ['a', 'new']) chmodSync(join(at.pictures, path), 0o755)
+    expect(albums).toEqual([
+      ['unknown', 'Photos/a'],
+      ['unknown', 'Photos/a/b'],
+      ['unknown', 'Photos/a/b'],
+      ['unknown', 'Photos/new'],
+    ])
   })
 
   it('tells that a folder and everything in it is in doubt, and what ends the doubt', async () => {
