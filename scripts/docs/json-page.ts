@@ -32,7 +32,8 @@ const SHAPES: readonly Shape[] = [
       'are `waiting` to be uploaded, for whatever reason, when the pass is over; `left`, all that is left then, also from earlier passes, by the names of `status`, with how many mirrors are `guarded`; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
       'the host that ended the work early, each with `endpoint`, `code` and `message`; and `mirrors`, each a `MirrorStatus` as ' +
       'in `status`. While albumd is paused there is `paused` with `until`. After `sync` with paths, `exit_code` tells of these ' +
-      'paths alone, and `mirrors` of all mirrors.',
+      'paths alone, and `mirrors` of all mirrors. After `adopt --verify` there is `verified`: how many linked images have `equal` bytes, ' +
+      '`other` bytes, or `unknown` bytes, and `why` the first of those is not known.',
   },
   {
     commands: 'put',

@@ -52,9 +52,10 @@ export async function onePass<N extends PassName>(
     const carried = await carryOut(config, name, request, interrupts, { tell })
     const result: ResultOf<N> & PassResult = carried.result
     progress.end()
-    const notCompared = (result as Partial<ResultOf<'adopt'>>).verified?.unknown ?? null
+    const { verified } = result as Partial<ResultOf<'adopt'>>
+    const notCompared = verified?.unknown ?? null
     const exitCode = notCompared ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
-    if (json) printJson(inJson(exitCode, done, result))
+    if (json) printJson({ ...inJson(exitCode, done, result), ...(verified && { verified }) })
     else
       report(
         done,

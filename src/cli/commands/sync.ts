@@ -18,7 +18,7 @@ import {
 } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
-import { printJson, printLine, sayAside } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 export const syncCommand = configCommand(
   options =>
@@ -188,7 +188,7 @@ export const adoptCommand = configCommand(
       .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
   async (config, { verify, json, quiet }, onInterrupts) => {
     const { exitCode, result } = await onePass(config, 'adopt', { verify }, { json, quiet }, onInterrupts)
-    if (result.verified && !quiet) report(result.verified, result.addressesKnown)
+    if (result.verified && !quiet && !json) report(result.verified, result.addressesKnown)
     return exitCode
   },
 )
@@ -196,11 +196,10 @@ export const adoptCommand = configCommand(
 /** albumd learns how the host builds delivery addresses from the host's answer to an upload. */
 const AFTER_AN_UPLOAD = '; after the next picture was uploaded, run "albumd adopt --verify" again'
 
-/** Writes to standard error, because standard output has the summary. */
 function report({ equal, other, unknown, why }: VerifiedInWords, addressesKnown: boolean): void {
   const remedy = addressesKnown ? '' : AFTER_AN_UPLOAD
-  sayAside(`${count(equal, 'linked image')} proved to be the same`)
+  printLine(`${count(equal, 'linked image')} proved to be the same`)
   if (other > 0)
-    sayAside(`${count(other, 'linked image')} proved to be another. The next sync uploads the pictures`)
-  if (unknown > 0) sayAside(`${count(unknown, 'linked image')} could not be compared: ${why}${remedy}`)
+    printLine(`${count(other, 'linked image')} proved to be another. The next sync uploads the pictures`)
+  if (unknown > 0) printLine(`${count(unknown, 'linked image')} could not be compared: ${why}${remedy}`)
 }
