@@ -98,15 +98,6 @@ export class FolderRecords {
     folders.removeIfEmpty(folder.id)
   }
 
-  /**
-   * Lets the images of a folder and of all folders below it enter escrow, because the folder is ignored and a person asked
-   * to delete such images.
-   */
-  prune(tx: Tx, path: string): void {
-    for (const folder of tx.folders.from({ mirror: this.#mirror.id, path }))
-      this.missing(tx, folder, 'ignored')
-  }
-
   /** Records that a folder is in doubt. The records of its files stay as they are. */
   doubt({ folders, failures }: Tx, folder: FolderRow, code: DoubtCode, message: Reason): void {
     folders.setUnknown({ id: folder.id, unknown: message })

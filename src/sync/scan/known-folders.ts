@@ -30,9 +30,9 @@ export class KnownFolders {
     return folders
   }
 
-  /** The paths of all known folders below a folder. */
+  /** The paths of all known folders below a folder, without absent ones. */
   below(path: string): string[] {
-    return this.from(path).flatMap(folder => (folder.path === path ? [] : folder.path))
+    return this.from(path).flatMap(folder => (folder.path === path || !folder.present ? [] : folder.path))
   }
 
   /** The rules for a folder: those of the config, then those of the ignore files above it. */
@@ -45,18 +45,20 @@ export class KnownFolders {
     return rules
   }
 
-  /** The names of the known folders directly in a folder. */
+  /** The names directly in a folder that are known folders, or lead to absent ones. */
   namesIn(path: string): string[] {
     return [...(this.#namesIn.get(path) ?? [])]
   }
 
   add(folder: FolderRow): FolderRow {
     this.#byPath.set(folder.path, folder)
-    if (folder.path === '') return folder
-    const above = folderAbove(folder.path)
-    const names = this.#namesIn.get(above)
-    if (names) names.add(nameOf(folder.path))
-    else this.#namesIn.set(above, new Set([nameOf(folder.path)]))
+    // The folders above an absent folder may have no record.
+    for (let { path } = folder; path !== ''; path = folderAbove(path)) {
+      const names = this.#namesIn.get(folderAbove(path)) ?? new Set()
+      this.#namesIn.set(folderAbove(path), names)
+      if (names.has(nameOf(path))) break
+      names.add(nameOf(path))
+    }
     return folder
   }
 
@@ -92,21 +94,4 @@ export class KnownFolders {
   openBelow(path: string): void {
     this.#inDoubt.delete(path)
   }
-}
-
-/**
- * Finds the way to absent folders. An absent folder was found ignored or missing by an earlier scan, and its pictures still
- * have images. Answers, for each scanned folder with absent folders below it, the names in it that lead to them. An
- * example: when `a` is scanned and `a/b/c` is absent, the answer is `a` → `b`.
- */
-export function absentIn(known: KnownFolders, absent: readonly string[]): Map<string, Set<string>> {
-  const namesIn = new Map<string, Set<string>>()
-  for (const path of absent) {
-    const line = [...foldersAbove(path), path]
-    const top = line.find(above => !known.at(above))
-    if (top === undefined) continue
-    const parent = line[line.indexOf(top) - 1] ?? ''
-    namesIn.set(parent, (namesIn.get(parent) ?? new Set()).add(nameOf(top)))
-  }
-  return namesIn
 }

@@ -12,7 +12,7 @@ import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
 import { type Doubt, MountDoubts, noticingMounts } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
 import { FolderRecords, type ScanContext } from './folder-records.ts'
-import { absentIn, KnownFolders } from './known-folders.ts'
+import { KnownFolders } from './known-folders.ts'
 import { OlderCopies } from './older-copies.ts'
 import { isSameRoot, type TrustedRoot } from './trust.ts'
 
@@ -69,7 +69,6 @@ export class MirrorScan {
   readonly #mounts: MountDoubts
   readonly #olderCopies: OlderCopies
   readonly #queue = new ScanQueue(batch => this.#lookAndRecord(batch))
-  #absent = new Map<string, Set<string>>()
   readonly #tries = new Map<string, number>()
   #complete = true
   #rootProblem: Reason | null = null
@@ -96,9 +95,9 @@ export class MirrorScan {
   async look(scope: readonly string[] | 'everything', signal: AbortSignal): Promise<void> {
     const { folders } = this.#context.synced
     for (const folder of folders.ofMirror(this.mirror.id)) this.#known.add(folder)
-    if (this.policy.pruneIgnored) this.#absent = absentIn(this.#known, folders.absent(this.mirror.id))
     const everything = () => ['', ...this.#known.paths().filter(path => path !== '')]
     this.#queue.push(scope === 'everything' ? everything() : [...scope].sort())
+    if (this.policy.pruneIgnored) for (const folder of folders.absent(this.mirror.id)) this.#known.add(folder)
     await this.#work(signal)
   }
 
@@ -235,45 +234,34 @@ export class MirrorScan {
     const reasonOf = missingReasonIn(look)
     for (const name of this.#known.namesIn(path))
       if (!listed.has(name)) this.#recordMissing(tx, pathOf(path, name), reasonOf(name), look, trusted)
-    for (const name of this.#absent.get(path) ?? []) {
-      const why = listed.has(name) ? 'there' : reasonOf(name)
-      if (why === 'ignored') this.#records.prune(tx, pathOf(path, name))
-      else if (why === 'gone') this.#pruneGone(tx, pathOf(path, name))
-    }
     this.#queueNew(tx, path, look)
   }
 
   #recordMissing(tx: Tx, path: string, why: MissingReason, parent: FolderLook, trusted: boolean): void {
+    // An absent folder may be known, because ignored pictures are pruned. Its pictures were hidden, so when the folder is gone
+    // by now, they are pruned like pictures that a rule hides.
+    const mayPrune = why === 'ignored' || why === 'gone'
+    if (!mayPrune && !this.#known.at(path)?.present) return
+    const absent = new Set(this.#known.from(path).flatMap(({ id, present }) => (present ? [] : id)))
     this.#known.closeMissing(path)
     const mayBeThere = why === 'gone' && !trusted && this.#known.at(path)?.accept !== 1
     const folder = this.#folder(tx, path)
     const doubt = mayBeThere
       ? (this.#mounts.missing(folder) ?? this.#olderCopies.missing(this.#known.from(path), folder, parent))
       : null
+    const missing = this.#known.from(path).filter(({ id }) => mayPrune || !absent.has(id))
     if (doubt) {
+      // A later scan may prune nothing, and it must know of the mounts too.
+      for (const { mount, path } of missing) if (mount === 1) this.#folder(tx, path)
       this.#doubt(tx, doubt)
       return
     }
-    if (this.#records.anyUnderWay(this.#known.from(path), this.#folder(tx, folderAbove(path)))) return
-    for (const folder of this.#known.from(path)) {
+    if (this.#records.anyUnderWay(missing, this.#folder(tx, folderAbove(path)))) return
+    for (const folder of missing) {
       this.#context.vanishedRules.folderGoes(folder)
-      this.#records.missing(tx, folder, why)
+      this.#records.missing(tx, folder, absent.has(folder.id) ? 'ignored' : why)
       this.#known.remove(folder.path)
     }
-    if (why === 'ignored' && this.policy.pruneIgnored) this.#records.prune(tx, path)
-  }
-
-  /**
-   * Decides about an absent folder that its parent does not list. Its images enter escrow. But when a disk was mounted at
-   * the folder or below it, the folder is in doubt.
-   */
-  #pruneGone(tx: Tx, path: string): void {
-    const below = tx.folders.from({ mirror: this.mirror.id, path })
-    const mounts = this.root.accepted ? [] : below.filter(({ mount }) => mount === 1)
-    for (const mount of mounts) this.#folder(tx, mount.path)
-    const doubt = mounts.length > 0 ? this.#mounts.missing(this.#folder(tx, path)) : null
-    if (doubt) this.#doubt(tx, doubt)
-    else this.#records.prune(tx, path)
   }
 
   /** Records new folders before they are looked at, so that a process that starts after a crash looks at them. */
@@ -281,7 +269,7 @@ export class MirrorScan {
     for (const name of look.folders) {
       const child = pathOf(path, name)
       const isBack = this.#known.isBack(child)
-      if (!isBack && this.#known.at(child)) continue
+      if (!isBack && this.#known.at(child)?.present) continue
       this.#folder(tx, child)
       this.#queue.push([child])
     }
@@ -309,9 +297,10 @@ export class MirrorScan {
     this.#complete = false
   }
 
-  /** The folder's record, made when there is none. */
+  /** The folder's record, made when there is none. The folder is absent no more. */
   #folder(tx: Tx, path: string): FolderRow {
-    return this.#known.at(path) ?? this.#known.add(tx.folders.add(this.mirror.id, path))
+    const known = this.#known.at(path)
+    return known?.present ? known : this.#known.add(tx.folders.add(this.mirror.id, path))
   }
 
   #isClosed(path: string): boolean {

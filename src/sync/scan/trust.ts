@@ -261,7 +261,7 @@ export function* missingPictures(
   isMeant: (path: string) => boolean,
 ): Generator<FileAtPath & { image: number }> {
   // A folder that an ignore rule hides is not scanned, so its pictures are not missing.
-  const absent = new Set(synced.folders.absent(id))
+  const absent = new Set(synced.folders.absent(id).map(({ path }) => path))
   for (const folder of synced.folders.withFiles(id)) {
     for (const file of synced.files.ofFolder(folder.id)) {
       const { name, image, state } = file

@@ -6,6 +6,8 @@ export interface FolderRow {
   id: number
   mirror: number
   path: string
+  /** 0: the folder is absent: it is gone or left out. It is still recorded, because its files have images. */
+  present: 0 | 1
   digest: string | null
   ignore_text: string | null
   ignore_gone: 0 | 1
@@ -25,7 +27,7 @@ export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null 
 /** The folders as the last scan saw them. */
 export function openFolders({ all, column, get, run, value }: Statements) {
   const columns =
-    'id, mirror, path, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
+    'id, mirror, path, present, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
   const at = get<[mirror: number, path: string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
   )
@@ -78,9 +80,8 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       mounts: column<[mirror: number], string>(
         'SELECT path FROM folders WHERE mirror = +? AND present = 1 AND mount = 1 ORDER BY path',
       ),
-      /** The paths of folders that are gone or left out. They are still recorded, because their files have images. */
-      absent: column<[mirror: number], string>(
-        'SELECT path FROM folders WHERE mirror = +? AND present = 0 ORDER BY path',
+      absent: all<[mirror: number], FolderRow>(
+        `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 0 ORDER BY path`,
       ),
       /** A folder and all recorded folders below it. Not for the root. */
       // The two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order

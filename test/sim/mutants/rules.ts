@@ -29,18 +29,9 @@ export const RULES: readonly Mutant[] = [
   },
   {
     name: 'what is given up with the folder that hides it stays',
-    edits: [
-      {
-        file: 'sync/scan/scan.ts',
-        find: 'if (this.policy.pruneIgnored) this.#absent =',
-        replace: 'if (!this.policy.pruneIgnored) this.#absent =',
-      },
-      {
-        file: 'sync/scan/scan.ts',
-        find: "if (why === 'ignored') this.#records.prune(tx, pathOf(path, name))",
-        replace: "if (why === 'renamed') this.#records.prune(tx, pathOf(path, name))",
-      },
-    ],
+    file: 'sync/scan/scan.ts',
+    find: "absent.has(folder.id) ? 'ignored' : why",
+    replace: "absent.has(folder.id) ? 'renamed' : why",
     why: 'what was hidden before a person asked is never given up',
     seed: 1_000_000_015,
   },
