@@ -9,15 +9,13 @@ import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
-import { deleteWholeAlbums, recoverWholeDeletions } from './whole-albums.ts'
+import { deleteWholeAlbums } from './whole-albums.ts'
 
 /** At the start of a pass: finds out what became of deletions of albums whose answer was lost. */
 export async function recoverAlbumDeletions(context: EngineContext, pass: Pass): Promise<void> {
   const { mirrors, interruption, task, stopped } = pass
   if (task !== 'mirror') return
-  const failure =
-    (await recoverWholeDeletions(context, interruption.cut)) ??
-    (await repeatAlbumDeletions(context, mirrors, interruption))
+  const failure = await repeatAlbumDeletions(context, mirrors, interruption)
   if (failure) stopped.push(failure)
 }
 

@@ -33,7 +33,10 @@ export async function deleteEmptyAlbums(
   const { synced } = context
   const unused = unusedAlbumsOf(synced, mirrors)
   const ids = new Set(unused.map(({ album }) => album.id))
-  const needed = synced.unusedAlbums.all().filter(({ album }) => !ids.has(album))
+  // What became of an album that was asked to be deleted is found out first (`repeatAlbumDeletions`).
+  const needed = synced.unusedAlbums
+    .all()
+    .filter(({ album, state }) => state !== 'deleting' && !ids.has(album))
   if (needed.length > 0)
     await synced.commit(tx => {
       for (const { album } of needed) albumNeeded(tx, album)
@@ -49,8 +52,9 @@ export async function deleteEmptyAlbums(
 }
 
 /**
- * Repeats deletions of empty albums whose answer was lost. Until the host has answered, nothing is uploaded into such an
- * album, because the host may carry out the first request late and delete what was uploaded. Called at the start of a pass.
+ * Finds out what became of deletions of albums whose answer was lost, and repeats those of empty albums. Until the host has
+ * answered, nothing is uploaded into such an album, because the host may carry out the first request late and delete what
+ * was uploaded. Called at the start of a pass.
  */
 export async function repeatAlbumDeletions(
   context: AlbumContext,
@@ -59,12 +63,13 @@ export async function repeatAlbumDeletions(
 ): Promise<HostFailure | null> {
   const { synced } = context
   const open = synced.unusedAlbums.all().filter(({ state }) => state === 'deleting')
-  if (open.length === 0 || whyNoDeletions(context, mirrors) !== null) return null
-  const unused = new Map(synced.unusedAlbums.unused().map(album => [album.id, album]))
   for (const { album } of open) {
-    const row = unused.get(album)
+    const row = synced.albums.byId(album)
     if (stop.aborted) return null
-    if (!row || synced.unusedAlbums.below(album).length > 0) continue
+    // The record is gone when an album above was found gone.
+    if (!row) continue
+    // An album in which images are recorded is not deleted, so it is looked at also while nothing may be deleted.
+    if (whyAlbumIsNeeded(synced, row) === null && whyNoDeletions(context, mirrors) !== null) continue
     const failure = await advance(context, row, new Set(), cut)
     if (failure) return failure
   }
@@ -104,7 +109,8 @@ async function advance(
     return null
   }
   const { albums, images, complete } = walk.value
-  if (images.length > 0 || albums.some(({ id }) => !unused.has(id))) await is('occupied')
+  const isNeeded = images.length > 0 || whyAlbumIsNeeded(synced, album) !== null
+  if (isNeeded || albums.some(({ id }) => !unused.has(id))) await is('occupied')
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
   // When the host still lists albums in this album, this album is deleted in a later pass. Those albums are unused too:

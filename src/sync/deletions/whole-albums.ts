@@ -1,7 +1,6 @@
-import { albumGone, albumInDoubt, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
+import { albumGone, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
 import { countDeletion } from '../../records/escrow.ts'
 import { movedTo } from '../../records/history.ts'
-import { deleted } from '../../records/images.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -10,7 +9,6 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, isUnderWay } from '../album.ts'
-import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
 import type { Interruption, MirrorPolicy } from '../pass-request.ts'
@@ -146,8 +144,8 @@ async function deleteWhole(
     },
   }
   const moved = new Map(images.map(image => [image.id, movedTo(synced, image)]))
-  // When the answer is lost, a later pass deletes the images one by one, and the host says of each image whether it is
-  // gone.
+  // When the answer is lost, a later pass looks whether the album is gone (`repeatAlbumDeletions`). An album that is still
+  // there keeps its images, because a deletion takes the album with everything in it. They are then deleted one by one.
   const refusal = await sendDelete(context, deletion, signal)
   if (refusal) return isOfThisOne(refusal) ? null : refusal
   for (const { id } of albums) contents.forget(id)
@@ -156,34 +154,5 @@ async function deleteWhole(
     tell({ event: 'image_deleted', mirror: mirror.folder, path, reason, moved_to: moved.get(id) ?? null })
   }
   tell({ event: 'album_deleted', album: name })
-  return null
-}
-
-/**
- * Finds out what became of whole albums whose deletion got no answer, once the request can't arrive any more. When the host
- * still knows the album, nothing was deleted, because a deletion takes the album with everything in it. Answers the failure
- * that kept the album from being walked, or null.
- */
-export async function recoverWholeDeletions(
-  { synced, host, clock, contents, credentialLifetimeMs }: EngineContext,
-  signal: AbortSignal,
-): Promise<HostFailure | null> {
-  const longAgo = clock.monotonic() - mayArriveFor(credentialLifetimeMs)
-  for (const { album, since, state } of synced.unusedAlbums.all()) {
-    if (state !== 'deleting' || since > longAgo || synced.images.countInAlbum(album) === 0) continue
-    const row = synced.albums.byId(album)!
-    const walk = await walkWhole(host, row.remote_id, signal)
-    if (!walk.ok && walk.failure.remedy !== 'gone') return walk.failure
-    if (walk.ok && !walk.value.complete) continue
-    for (const gone of walk.ok ? [] : treeOf(synced, row)) contents.forget(gone.id)
-    await synced.commit(tx => {
-      albumNeeded(tx, album)
-      if (walk.ok) return
-      for (const gone of treeOf(synced, row)) {
-        for (const image of tx.images.inAlbum(gone.id)) deleted(tx, image, clock.wall())
-        albumInDoubt(tx, gone.remote_id)
-      }
-    })
-  }
   return null
 }

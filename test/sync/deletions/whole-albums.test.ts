@@ -7,6 +7,7 @@ import { ALONE } from '../../../src/sync/claims.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { type DeletionRun, deleteImages } from '../../../src/sync/deletions/delete-images.ts'
 import type { DiskCheck } from '../../../src/sync/deletions/send-delete.ts'
+import { deleteEmptyAlbums, repeatAlbumDeletions } from '../../../src/sync/deletions/unused-albums.ts'
 import { deleteWholeAlbums } from '../../../src/sync/deletions/whole-albums.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import type { PassEvent } from '../../../src/sync/pass-events.ts'
@@ -257,6 +258,31 @@ describe('a request whose answer was lost', () => {
     expect(deleted).toEqual(['image', 'image', 'image'])
     expect(workshop.synced.escrow.ofMirror(1)).toEqual([])
     expect(workshop.synced.journal.open()).toEqual([])
+  })
+
+  it.each([true, false])('keeps uploads out of the album until a look has told; served: %s', async served => {
+    const workshop = await withGone()
+    const { synced, mirror } = workshop
+    const lost = hostWith(workshop.host, {
+      deleteAlbum: async () => failure('later', 'HOST_UNREACHABLE', 'delete'),
+    })
+    expect(await give(workshop, lost)).toMatchObject({ code: 'HOST_UNREACHABLE' })
+    // The host carries the request out late: after the first look, and after the end of the pass.
+    const context = { ...contextOf(workshop, workshop.host), credentialLifetimeMs: 600_000 }
+    const look = () => repeatAlbumDeletions(context, [mirror], interruption)
+    expect(await look()).toBeNull()
+    expect(await deleteEmptyAlbums(context, [mirror], interruption)).toBeNull()
+    expect(synced.unusedAlbums.all()).toMatchObject([{ state: 'deleting' }])
+    if (served) await workshop.host.deleteAlbum(remoteOf(workshop, 'a'), never)
+    else {
+      const { monotonic, ...clock } = systemClock
+      Object.assign(context, { clock: { ...clock, monotonic: () => monotonic() + 3_600_000 } })
+    }
+    expect(await look()).toBeNull()
+    const left = synced.albums.all().map(({ name }) => name)
+    expect(left.toSorted()).toEqual(served ? ['Photos', 'c'] : ['Photos', 'a', 'b', 'c'])
+    expect(synced.escrow.ofMirror(1)).toHaveLength(served ? 0 : 3)
+    expect(synced.unusedAlbums.all().filter(({ state }) => state === 'deleting')).toEqual([])
   })
 
   it('is no doubt where the host said that nothing was done', async () => {
