@@ -1,10 +1,10 @@
 import type { Clock } from '../protocol/clock.ts'
+import { type DayBegins, MIDNIGHT_UTC } from '../protocol/days.ts'
 import { DECISIONS } from '../protocol/decisions.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { CREDENTIAL_LIFETIME_MS, DAILY_QUOTA, type Plan, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
-import { type DayBegins, MIDNIGHT_UTC } from './quota-days.ts'
 import { OWN_READINGS, type Readings } from './readings.ts'
 
 /** What the host's logic needs from outside, as parameters. The simulation passes virtual time and a virtual disk. */

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/schema.ts'
+import { daysOf } from '../../protocol/days.ts'
 import { DAILY_QUOTA } from '../../protocol/limits.ts'
 import {
   type Allowance,
-  daysOf,
   forecast,
   isUsedUpEarly,
   onlyReserveLeft,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { beginningAfter, daysOf } from '../../protocol/days.ts'
 import type { HostSettings } from '../ports.ts'
-import { quotaDays } from '../quota-days.ts'
 import type { Db } from './database.ts'
 
 /** An upload credential (§4.1) as it is stored, by the hash of its token. */
@@ -20,7 +20,7 @@ export interface CredentialRow {
   height: number | null
   /** 1: the upload node compares dimensions (§4.2). */
   compares: 0 | 1
-  /** The number of the day whose quota the credential uses up. */
+  /** When the day began whose quota the credential uses up, in milliseconds since 1970. */
   day: number
   expires_at: number
   state: 'open' | 'used' | 'lapsed'
@@ -32,7 +32,7 @@ export type Credentials = ReturnType<typeof openCredentials>
 
 /** Credentials, and the daily quota (§8) that they use up. Call the functions that write inside a transaction. */
 export function openCredentials(db: Db, settings: HostSettings) {
-  const days = quotaDays(settings.dayBegins)
+  const dayOf = daysOf(settings.dayBegins)
   const insert = db.prepare<[Omit<CredentialRow, 'state'>]>(
     `INSERT INTO credentials
        (token_hash, account, image_id, album, name, size, mime, width, height, compares, day, expires_at)
@@ -69,7 +69,7 @@ export function openCredentials(db: Db, settings: HostSettings) {
   return {
     /** Stores a credential that is issued at `now`. It uses up one image of the day's quota. */
     issue(token: string, credential: NewCredential, now: number): void {
-      const day = days.numberOf(now)
+      const day = dayOf(now)
       insert.run({ ...credential, token_hash: hash('sha256', token, 'buffer'), day })
       addUsed.run(credential.account, day, 1)
     },
@@ -90,15 +90,15 @@ export function openCredentials(db: Db, settings: HostSettings) {
     /** How many bytes are to be stored if every open credential of the account is used. */
     promisedBytes: (account: number) => promised.get(account)!,
     /** How much of the quota is used up on the day of `now`. */
-    usedOn: (account: number, now: number) => used.get(account, days.numberOf(now)) ?? 0,
+    usedOn: (account: number, now: number) => used.get(account, dayOf(now)) ?? 0,
     /**
      * When the account may get its next credential: when the day ends, or earlier when unused credentials expire and give
      * their quota back. `over`: by how many credentials the day's use exceeds its quota. 0: the quota is exactly used up.
      */
     nextPlace(account: number, now: number, over: number): number {
-      const end = days.endOf(now)
+      const end = beginningAfter(dayOf, now)
       if (settings.readings.unusedCredential === 'counts') return end
-      return Math.min(end, endOfOpen.get(account, days.numberOf(now), over) ?? end)
+      return Math.min(end, endOfOpen.get(account, dayOf(now), over) ?? end)
     },
   }
 }

@@ -9,7 +9,6 @@ export {
   triedAgainAt,
   whyTooLarge,
 } from './limits.ts'
-export { daysOf } from './quota-day.ts'
 export { QuotaLedger } from './quota-ledger.ts'
 export {
   type Allowance,

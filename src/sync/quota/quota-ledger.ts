@@ -1,8 +1,9 @@
+import { daysFrom } from '../../protocol/days.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import { clockOffset } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { afterReset, daysFrom, type LearnedReset, learnReset } from './quota-day.ts'
+import { afterReset, type LearnedReset, learnReset } from './quota-day.ts'
 import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance' | 'others'>

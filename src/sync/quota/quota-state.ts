@@ -1,14 +1,7 @@
+import { beginningAfter, DAY_MS, type DayBeginning, daysFrom } from '../../protocol/days.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { QuotaRow } from '../../synced/tables/account.ts'
-import {
-  afterReset,
-  beginningAfter,
-  DAY_MS,
-  type DayBeginning,
-  daysFrom,
-  type LearnedReset,
-  MARGIN_MS,
-} from './quota-day.ts'
+import { afterReset, type LearnedReset, MARGIN_MS } from './quota-day.ts'
 
 /** What the account may send (§8), as the config says. */
 export interface Allowance {

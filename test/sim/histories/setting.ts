@@ -1,4 +1,4 @@
-import { daysOf } from '../../../src/sync/quota/quota-day.ts'
+import { daysOf } from '../../../src/protocol/days.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
 import type { Random } from './random.ts'
 

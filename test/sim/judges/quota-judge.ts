@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../src/sync/quota/quota-day.ts'
+import { DAY_MS } from '../../../src/protocol/days.ts'
 import type { Facts, QuotaWatch } from './facts.ts'
 
 /** A used-up quota that the host told of. Times are of the machine's clock. */

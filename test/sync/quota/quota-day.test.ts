@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  afterReset,
-  beginningAfter,
-  DAY_MS,
-  daysFrom,
-  daysOf,
-  type LearnedReset,
-  learnReset,
-} from '../../../src/sync/quota/quota-day.ts'
+import { beginningAfter, DAY_MS, daysFrom, daysOf } from '../../../src/protocol/days.ts'
+import { afterReset, type LearnedReset, learnReset } from '../../../src/sync/quota/quota-day.ts'
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 
@@ -29,6 +22,17 @@ it('a day begins at midnight there on the days when the clocks change', () => {
     expect(isoOf(days(Date.parse(moment)))).toBe(began)
     expect(isoOf(beginningAfter(days, Date.parse(moment)))).toBe(next)
   }
+})
+
+it('a day begins at half past three by the clocks there, also in the night in which these change', () => {
+  const days = daysOf({ minutes: 210, time_zone: 'Europe/Berlin' })
+  for (const [moment, began] of [
+    ['2026-03-28T12:00:00Z', '2026-03-28T02:30:00.000Z'],
+    ['2026-03-29T12:00:00Z', '2026-03-29T01:30:00.000Z'],
+    ['2026-10-24T12:00:00Z', '2026-10-24T01:30:00.000Z'],
+    ['2026-10-25T12:00:00Z', '2026-10-25T02:30:00.000Z'],
+  ] as const)
+    expect(isoOf(days(Date.parse(moment)))).toBe(began)
 })
 
 it('days of 24 hours go on from one of their beginnings, before it and after it', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { DAY_MS, daysFrom, daysOf } from '../../../src/protocol/days.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import type { PassTask } from '../../../src/sync/pass-request.ts'
-import { DAY_MS, daysFrom, daysOf } from '../../../src/sync/quota/quota-day.ts'
 import {
   type Allowance,
   isUsedUpEarly,
