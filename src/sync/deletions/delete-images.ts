@@ -7,7 +7,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
-import { ListedIds } from '../listing/index.ts'
+import { walkWhole } from '../listing/index.ts'
 import type { Interruption } from '../pass-request.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
@@ -26,6 +26,9 @@ export interface DeletionRun {
   disk: DiskCheck
   known: ReadonlySet<number>
 }
+
+/** What walks of albums have shown in one round of deletions, by the host's ids. Null is the root. */
+type Walks = Map<string | null, Awaited<ReturnType<typeof walkWhole>>>
 
 /** When an image stays for one of these reasons, it is taken out of escrow, because something needs it. */
 const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good', 'perhaps_anothers'])
@@ -52,13 +55,13 @@ export async function deleteImages(
 ): Promise<HostFailure | null> {
   const { synced, clock, running, tell } = context
   const { id, folder: mirror } = run.mirror
-  const listed = new ListedIds(context.host)
+  const walks: Walks = new Map()
   for (const entry of synced.escrow.ofMirror(id)) {
     if (stop.aborted) return null
     if (!isDue(context, run, entry)) continue
     const { path, reason } = entry
     const image = synced.images.byId(entry.image)!
-    const stays = await whyStays(context, run, entry, image, listed, cut)
+    const stays = await whyStays(context, run, entry, image, walks, cut)
     if (stays) {
       tell({ event: 'image_kept', mirror, path, reason: stays })
       continue
@@ -99,7 +102,7 @@ async function whyStays(
   { disk }: DeletionRun,
   entry: EscrowRow,
   image: ImageRow,
-  listed: ListedIds,
+  walks: Walks,
   signal: AbortSignal,
 ): Promise<Reason | null> {
   const { synced, clock } = context
@@ -109,7 +112,7 @@ async function whyStays(
   if (stays) return stays
   const notProved =
     (await whyUnproved(context, entry, image, signal)) ??
-    (await whyAnothers(context, entry, image, listed, signal))
+    (await whyAnothers(context, entry, image, walks, signal))
   // Fetching and comparing the bytes may have taken a while, so the questions are asked again.
   return notProved ?? (image.proof === 'none' ? whyImageStays(context, image, disk) : null)
 }
@@ -120,18 +123,19 @@ async function whyStays(
  * is not listed in the album that the upload went to.
  */
 async function whyAnothers(
-  { synced, running }: DeletionContext,
+  { synced, host, running }: DeletionContext,
   { state }: EscrowRow,
   image: ImageRow,
-  listed: ListedIds,
+  walks: Walks,
   signal: AbortSignal,
 ): Promise<Reason | null> {
   if (state === 'approved' || synced.meta.get('promises_broken') === null) return null
   const album = image.album === null ? null : synced.albums.byId(image.album)!.remote_id
-  const found = await listed.has(album, image.remote_id, signal)
-  if (found === true) return null
-  if (found !== false)
-    return found.remedy === 'plan' ? null : because('album_not_listed', { why: found.message })
+  const walk = walks.get(album) ?? (await walkWhole(host, album, signal))
+  walks.set(album, walk)
+  if (walk.ok && walk.value.images.some(({ id }) => id === image.remote_id)) return null
+  if (!walk.ok && walk.failure.remedy !== 'gone')
+    return walk.failure.remedy === 'plan' ? null : because('album_not_listed', { why: walk.failure.message })
   await synced.commit(tx => unproved(tx, image.id, running() + POSTPONED_MS))
   return because('not_in_its_album')
 }

@@ -92,6 +92,16 @@ function extensionOf(name: string): string {
   return dot === -1 ? '' : name.slice(dot + 1).toLowerCase()
 }
 
+/** Whether a delivery address holds this id, and not only as a part of a longer id. */
+export function names(address: string | null, id: string): boolean {
+  if (address === null) return false
+  for (let at = address.indexOf(id); at >= 0; at = address.indexOf(id, at + 1)) {
+    const around = [address[at - 1], address[at + id.length]]
+    if (around.every(char => char === undefined || !/[\w-]/.test(char))) return true
+  }
+  return false
+}
+
 /** What identifies a picture by its bytes: its SHA-256 and its size in bytes. */
 export interface Bytes {
   hash: Buffer

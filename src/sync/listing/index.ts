@@ -13,6 +13,7 @@ export {
   confirmedPattern,
   delivers,
   deliveryAddresses,
+  names,
   rememberingDelivery,
 } from './delivery.ts'
 export {
@@ -26,7 +27,6 @@ export {
 } from './evidence.ts'
 export {
   AlbumListings,
-  ListedIds,
   plainName,
   tellingLostAlbums,
   type Walk,

@@ -168,28 +168,6 @@ export async function walkEverything(
   return { ok: true, value: { ...everything, images: [...images.values()] } }
 }
 
-/**
- * Tells which images the host lists. One object serves one round of deletions, and walks each album once. A null album is
- * the root.
- */
-export class ListedIds {
-  readonly #host: Pick<ImageHost, 'list'>
-  readonly #walks = new Map<string | null, Promise<Outcome<WholeWalk>>>()
-
-  constructor(host: Pick<ImageHost, 'list'>) {
-    this.#host = host
-  }
-
-  /** Whether an album lists this image, or the failure that kept the album from being walked. */
-  async has(album: string | null, imageId: string, signal: AbortSignal): Promise<boolean | HostFailure> {
-    const walk = this.#walks.get(album) ?? walkWhole(this.#host, album, signal)
-    this.#walks.set(album, walk)
-    const walked = await walk
-    if (walked.ok) return walked.value.images.some(({ id }) => id === imageId)
-    return walked.failure.remedy === 'gone' ? false : walked.failure
-  }
-}
-
 type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
 
 /**

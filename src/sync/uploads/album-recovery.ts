@@ -11,6 +11,7 @@ import {
   compareBytes,
   confirmedPattern,
   type Evidence,
+  names,
   namesAreKept,
   recordAlbums,
   unrecordedIn,
@@ -178,7 +179,8 @@ async function actOnAlike(
   { conclusive, delivered, alike }: Looked,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const named = namesId(intent.cdn_url, id)
+  // An address may hold a short id by chance.
+  const named = id.length >= 8 && names(intent.cdn_url, id)
   const isSeenAgain = alike.get(intent.id) === id
   if (conclusive) alike.set(intent.id, id)
   if (delivered && conclusive && !named && !isSeenAgain) return true
@@ -197,11 +199,6 @@ async function actOnAlike(
   else if (conclusive && (recovery.synced.files.at(intent)?.image ?? null) === null)
     await record(recovery, intent, { remote_id: id, cdn_url: null, album, proof: 'none' })
   return true
-}
-
-/** Whether an address holds an id. For a short id the answer is no, because an address may hold it by chance. */
-function namesId(address: string | null, id: string): boolean {
-  return id.length >= 8 && (address?.includes(id) ?? false)
 }
 
 /**

@@ -1,9 +1,9 @@
 import { retried, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Synced, Tx } from '../../synced/synced.ts'
-import type { AlbumRow } from '../../synced/tables/albums.ts'
+import type { Tx } from '../../synced/synced.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
+import { DefaultAlbum } from '../albums/index.ts'
 import { endLoss, mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { confirmedPattern, delivers } from '../listing/index.ts'
@@ -100,14 +100,9 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   const isOther = before && !before.hash.equals(hash) && before.cdn_url !== cdn_url
   if (id === null || isOther) return true
   // An upload without an album has arrived in the account's default album.
-  const place = known?.album ?? album ?? defaultAlbum(recovery.synced)?.id ?? null
+  const place = known?.album ?? album ?? new DefaultAlbum().known(recovery)?.id ?? null
   await record(recovery, intent, { remote_id: id, cdn_url, album: place, proof: 'uploaded' })
   return true
-}
-
-function defaultAlbum({ meta, albums }: Synced): AlbumRow | undefined {
-  const id = meta.get('default_album')
-  return id === null ? undefined : albums.byRemoteId(id)
 }
 
 /**

@@ -12,6 +12,7 @@ import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import type { Album } from '../album.ts'
 import { momentOf } from '../clock.ts'
+import { names } from '../listing/index.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { Declaration } from './declaration.ts'
@@ -231,16 +232,6 @@ function believed(
     names(other.cdn_url, imageId)
   const isAnothers = () => synced.journal.openUploads().some(other => isOf(other) && !other.hash.equals(hash))
   return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
-}
-
-/** Whether a delivery address holds this id, and not only as a part of a longer id. */
-function names(address: string | null, id: string): boolean {
-  if (address === null) return false
-  for (let at = address.indexOf(id); at >= 0; at = address.indexOf(id, at + 1)) {
-    const around = [address[at - 1], address[at + id.length]]
-    if (around.every(char => char === undefined || !/[\w-]/.test(char))) return true
-  }
-  return false
 }
 
 const idOfAnother: HostFailure = {

@@ -102,10 +102,7 @@ export function openAlbums({ all, get, run }: Statements) {
        * there again.
        */
       close: run<[at: number | null, id: number]>('UPDATE albums SET closed_at = ? WHERE id = ?'),
-      /**
-       * After a boot the monotonic clock begins at 0 again. So all recorded monotonic times become the present time, which
-       * makes albumd wait longer and never shorter.
-       */
+      /** Makes all recorded monotonic times the present time, after a boot (sync/clock.ts). */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
       /** The album with this id is in doubt, so it is looked for again. */
       doubt: run<[remoteId: string]>('UPDATE albums SET confirmed = 0 WHERE remote_id = ?'),
@@ -197,10 +194,7 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
       forgetAlbum(album: number): void {
         for (const forget of ofNoUse) forget(album)
       },
-      /**
-       * After a boot the monotonic clock begins at 0 again. So all recorded monotonic times become the present time, which
-       * makes albumd wait longer and never shorter.
-       */
+      /** Makes all recorded monotonic times the present time, after a boot (sync/clock.ts). */
       restartClocks: run<[monotonic: number]>('UPDATE unused_albums SET since = round(?)'),
     },
   }

@@ -69,10 +69,7 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
         `INSERT INTO journal (kind, since, sent_at, album, album_name)
          VALUES ('create_album', @since, @sent_at, @parent, @name)`,
       ),
-      /**
-       * After a boot the monotonic clock begins at 0 again. So all recorded monotonic times become the present time, which
-       * makes albumd wait longer and never shorter.
-       */
+      /** Makes all recorded monotonic times the present time, after a boot (sync/clock.ts). */
       restartClocks: run<[monotonic: number]>('UPDATE journal SET sent_at = ?'),
       openImageDeletion: insert<[image: number, since: number]>(
         `INSERT INTO journal (kind, image, since) VALUES ('delete_image', ?, ?)`,
