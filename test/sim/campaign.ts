@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { openStateKit } from './engine/state-kit.ts'
+import { openStateKit, type StateKit } from './engine/state-kit.ts'
 import { type Kits, World } from './engine/world.ts'
 import { drawBroad, keptHistory } from './histories/broad.ts'
 import { drawHistory, type History } from './histories/history.ts'
@@ -88,7 +88,16 @@ export function* range(from: number, count: number): Generator<number> {
 }
 
 export function openKits(): Kits {
-  return { host: openHostKit(), state: openStateKit(), second: openStateKit() }
+  let second: StateKit | null = null
+  return {
+    host: openHostKit(),
+    state: openStateKit(),
+    // Few histories have a second machine.
+    get second() {
+      second ??= openStateKit()
+      return second
+    },
+  }
 }
 
 export interface Played {

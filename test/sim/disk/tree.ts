@@ -69,5 +69,10 @@ export function* upwards(path: string): Generator<string> {
 }
 
 export function diskError(code: string, path: string): Error {
-  return Object.assign(new Error(`${code}: '${path}'`), { code })
+  const { stackTraceLimit } = Error
+  // They come by the million, and nobody reads where from.
+  Error.stackTraceLimit = 0
+  const error = new Error(`${code}: '${path}'`)
+  Error.stackTraceLimit = stackTraceLimit
+  return Object.assign(error, { code })
 }

@@ -1,6 +1,6 @@
+import type { Statement } from 'better-sqlite3'
 import type { Pause } from '../../../src/daemon/state/pause.ts'
-
-import { openDatabase } from '../../../src/synced/database.ts'
+import { type Db, openDatabase } from '../../../src/synced/database.ts'
 import { groupCommits, openSynced, type Synced } from '../../../src/synced/synced.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import type { FolderRow } from '../../../src/synced/tables/folders.ts'
@@ -37,6 +37,7 @@ const REFERRED_TO = ['files', 'images', 'albums', 'folders', 'mirrors']
 
 export function openStateKit(): StateKit {
   const db = openDatabase(':memory:')
+  keepStatements(db)
   // Whatever the process remembers of its records goes with them, so records that are put back are opened anew.
   let synced = openSynced(db)
   const all = db.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all()
@@ -100,6 +101,20 @@ export function openStateKit(): StateKit {
       }
     },
   }
+}
+
+/** Has SQLite prepare each statement once: records are opened for every history, with the same two hundred. */
+function keepStatements(db: Db): void {
+  const prepare = db.prepare.bind(db)
+  const kept = new Map<string, Statement>()
+  const keptOf = (sql: string): Statement => {
+    const statement = prepare(sql)
+    let plucked: Statement | null = null
+    // A plucked one stays so, and the same text may be asked for with all columns too.
+    return Object.assign(statement, { pluck: () => (plucked ??= prepare(sql).pluck()) })
+  }
+  const given = (sql: string) => kept.get(sql) ?? kept.set(sql, keptOf(sql)).get(sql)!
+  Object.assign(db, { prepare: given })
 }
 
 /** Whether a mirror has records of pictures, also of gone ones. */

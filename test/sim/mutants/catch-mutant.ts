@@ -13,7 +13,7 @@ export interface Order {
 }
 
 /** A thread keeps the engine of each mutant in memory. After so many there is another one. */
-const MUTANTS_A_THREAD = 30
+const MUTANTS_A_THREAD = 45
 
 let thread: Worker | null = null
 let played = 0

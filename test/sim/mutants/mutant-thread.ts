@@ -3,11 +3,12 @@ import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parentPort } from 'node:worker_threads'
 import type { Order } from './catch-mutant.ts'
+import type { Edit } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
 
 /*
- * Plays mutants one after the other. `?mutant=NAME` behind the address of a module is the module as that mutant has it, and
- * so is each of ours that it imports: the engine of each mutant is loaded anew, in a process that has all else.
+ * Plays mutants one after the other. `?mutant=NAME` behind the address of a module is the module as that mutant has it. Only
+ * what a mutant edits, and what imports that, is loaded anew: all else is there, and is quick by now.
  */
 
 const OURS = new URL('../../../', import.meta.url).href
@@ -15,13 +16,22 @@ const mutantOf = (url: string | undefined) => url && new URL(url).searchParams.g
 const isOurs = (url: string) => url.startsWith(OURS) && !url.includes('/node_modules/')
 /** What a module holds, without its types, by its address: most are as they were. */
 const sources = new Map<string, string>()
+/** By a module's address, those of ours that import it. */
+const importers = new Map<string, Set<string>>()
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const resolved = nextResolve(specifier, context)
-    const mutant = mutantOf(context.parentURL)
-    if (!mutant || !isOurs(resolved.url) || !resolved.url.endsWith('.ts')) return resolved
-    return { ...resolved, url: addressOf(resolved.url, mutant) }
+    const { parentURL } = context
+    if (!parentURL || !isOurs(resolved.url) || !resolved.url.endsWith('.ts')) return resolved
+    const mutant = mutantOf(parentURL)
+    if (mutant)
+      return reachOf(mutant).has(resolved.url)
+        ? { ...resolved, url: addressOf(resolved.url, mutant) }
+        : resolved
+    if (!importers.has(resolved.url)) importers.set(resolved.url, new Set())
+    importers.get(resolved.url)!.add(parentURL)
+    return resolved
   },
   load(url, context, nextLoad) {
     const mutant = mutantOf(url)
@@ -35,12 +45,28 @@ function addressOf(url: string, mutant: string): string {
   return `${url}?mutant=${encodeURIComponent(mutant)}`
 }
 
-function edited(url: string, name: string): string {
+function editsOf(name: string): readonly Edit[] {
   const mutant = MUTANTS.find(each => each.name === name)
   if (!mutant) throw new Error(`there is no such mutant: ${name}`)
-  const edits = ('edits' in mutant ? mutant.edits : [mutant]).filter(({ file }) =>
-    url.endsWith(`/src/${file}`),
-  )
+  return 'edits' in mutant ? mutant.edits : [mutant]
+}
+
+/** The modules that a mutant edits, and all that import them. */
+let reach: { name: string; modules: Set<string> } | null = null
+function reachOf(name: string): Set<string> {
+  if (reach?.name === name) return reach.modules
+  const files = editsOf(name).map(({ file }) => `${OURS}src/${file}`)
+  const unplayed = files.find(file => !importers.has(file))
+  if (unplayed) throw new Error(`the simulation plays nothing of ${unplayed}`)
+  const modules = new Set(files)
+  // What is added is visited too.
+  for (const module of modules) for (const importer of importers.get(module) ?? []) modules.add(importer)
+  reach = { name, modules }
+  return modules
+}
+
+function edited(url: string, name: string): string {
+  const edits = editsOf(name).filter(({ file }) => url === `${OURS}src/${file}`)
   if (edits.length === 0) {
     if (!sources.has(url)) sources.set(url, stripTypeScriptTypes(textOf(url)))
     return sources.get(url)!
@@ -57,8 +83,12 @@ function textOf(url: string): string {
   return readFileSync(fileURLToPath(url), 'utf8')
 }
 
+const CAMPAIGN = new URL('../campaign.ts', import.meta.url).href
+
 parentPort!.on('message', async ({ name, seed, from, count, most }: Order) => {
-  const campaign = addressOf(new URL('../campaign.ts', import.meta.url).href, name)
+  // As it is, first: what imports what is known then.
+  await import(CAMPAIGN)
+  const campaign = addressOf(CAMPAIGN, name)
   const { openKits, playSeeds } = (await import(campaign)) as typeof import('../campaign.ts')
   const seeds = [seed, ...Array.from({ length: count }, (_, at) => from + at)]
   let failed = 0
