@@ -1,7 +1,7 @@
 import { albumGone, albumInDoubt, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName, albumNames, albumPathOf, isUnderWay } from '../album.ts'
@@ -98,9 +98,10 @@ async function advance(
   // While a request to delete the album may still arrive, the album stays in the state `deleting`, so that nothing is
   // uploaded into it.
   const mayArrive = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
-  const is = async (state: 'empty' | 'occupied') => {
-    if (!mayArrive) await commit(tx => albumUnused(tx, album.id, state, now))
+  const record = async (change: (tx: Tx) => void) => {
+    if (!mayArrive) await commit(change)
   }
+  const is = (state: 'empty' | 'occupied') => record(tx => albumUnused(tx, album.id, state, now))
   const walk = await walkWhole(host, album.remote_id, signal)
   if (!walk.ok) {
     if (walk.failure.remedy === 'gone') return recordUnknown(context, album, before?.state === 'deleting')
@@ -109,8 +110,8 @@ async function advance(
     return null
   }
   const { albums, images, complete } = walk.value
-  const isNeeded = images.length > 0 || whyAlbumIsNeeded(synced, album) !== null
-  if (isNeeded || albums.some(({ id }) => !unused.has(id))) await is('occupied')
+  if (whyAlbumIsNeeded(synced, album) !== null) await record(tx => albumNeeded(tx, album.id))
+  else if (images.length > 0 || albums.some(({ id }) => !unused.has(id))) await is('occupied')
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
   // When the host still lists albums in this album, this album is deleted in a later pass. Those albums are unused too:

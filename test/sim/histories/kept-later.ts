@@ -1,3 +1,4 @@
+import { TWICE } from '../host/faults.ts'
 import type { History } from './history.ts'
 import { at, atStep, FAULT, HOURLY, SILENT, THREE } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
@@ -96,6 +97,8 @@ export const KEPT_LATER: readonly History[] = [
       atStep(3, 54, 'folderUnreadable', 469473495, 2396122119),
     ],
   },
+  // A proxy sends a picture twice: the node stores it, and refuses the second copy, because its credential was used.
+  { ...HOURLY, seed: 1_000_000_048, actions: [at(0, 'turnAway', 0, TWICE)] },
   // Pictures are on their way, and people change, delete or move them, or add another.
   ...(['change', 'remove', 'renameFolder', 'add'] as const).map((kind, number) => ({
     ...THREE,

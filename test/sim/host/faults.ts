@@ -5,10 +5,10 @@ import type { ErrorCode } from '../../../src/protocol/errors.ts'
  * What goes wrong with a request. unreached: nothing left. cut: a part of it left. lost: served, without an answer.
  * late: served after its sender gave up. never: it left and was not served, nobody says so. garbled: served, and the
  * answer is no answer of the interface. refused: the host says no. page: a proxy before the host refuses a picture, of which
- * so much has left.
+ * so much has left. twice: a proxy sends the request twice, and passes the second answer on.
  */
 export type Fault =
-  | { kind: 'unreached' | 'cut' | 'lost' | 'late' | 'never' | 'garbled' }
+  | { kind: 'unreached' | 'cut' | 'lost' | 'late' | 'never' | 'garbled' | 'twice' }
   | { kind: 'refused'; code: ErrorCode }
   | { kind: 'page'; left: 'part' | 'all' }
 
@@ -43,6 +43,9 @@ export function faultsAt(endpoint: Endpoint): Fault[] {
   return [...KINDS, ...CODES[endpoint].map(code => ({ kind: 'refused' as const, code }))]
 }
 
+/** Like `b` of a proxy that turns pictures away. No seed draws so small a number. */
+export const TWICE = 2
+
 const ENDPOINTS: readonly Endpoint[] = ['send', 'delete', 'create_album', 'list', 'upload']
 
 /** The faults that wait for their requests: each strikes so many of the next ones at its endpoint. */
@@ -70,9 +73,13 @@ export class Faults {
     return `the next ${left} at ${endpoint}: ${what}`
   }
 
-  /** A proxy refuses pictures. Answers it, for people. */
+  /** A proxy refuses pictures, or sends them twice. Answers it, for people. */
   turnAway(a: number, b: number): string {
     const times = 1 + (a % 12)
+    if (b === TWICE) {
+      this.#await('send', { kind: 'twice' }, times)
+      return `a proxy sends the next ${times} pictures twice`
+    }
     const left = b % 2 === 0 ? 'all' : 'part'
     this.#await('send', { kind: 'page', left }, times)
     return `a proxy refuses the next ${times} pictures, when ${left} has left`

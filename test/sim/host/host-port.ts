@@ -211,6 +211,7 @@ export class HostPort implements ImageHost {
     if (fault === null) return answer
     await answer
     if (fault.kind === 'lost') return this.#silence(endpoint, 'all')
+    if (fault.kind === 'twice') return this.#served(endpoint, serve)
     return { ok: false, failure: garbled(endpoint, 'all', 502, said('the answer is not of the interface')) }
   }
 

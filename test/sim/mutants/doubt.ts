@@ -149,6 +149,14 @@ export const DOUBT: readonly Mutant[] = [
     seed: 1,
   },
   {
+    name: 'an album is not looked into again after a node refused',
+    file: 'sync/uploads/sender.ts',
+    find: "answer.failure.remedy === 'refused_by_node'",
+    replace: "answer.failure.remedy === 'cancelled'",
+    why: 'a picture that a proxy sent twice is on the host, and is sent again',
+    seed: 1_000_000_048,
+  },
+  {
     name: 'what a lost state had sent is not waited for',
     file: 'sync/uploads/upload.ts',
     find: "if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }",

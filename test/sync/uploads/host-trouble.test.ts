@@ -7,6 +7,7 @@ import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { because, inWords, type Reason, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
+import { contentOf } from '../album-stage.ts'
 import {
   ALLOWANCE,
   count,
@@ -241,6 +242,25 @@ describe('trouble at the host', () => {
       expect(workshop.synced.account.blocks()).toEqual([])
     }
     expect(used()).toBeGreaterThan(50)
+  })
+
+  it('behind a proxy that sends step 2 twice is asked what it holds before a refused picture goes again', async () => {
+    const workshop = await workshopWith({ 'green.png': green })
+    workshop.write('red.png', red)
+    // The node stores the first copy, and answers the second one that the credential was used.
+    const host = hostWith(workshop.host, {
+      async send(...args) {
+        await workshop.host.send(...args)
+        return workshop.host.send(...args)
+      },
+    })
+    await workshop.pass({ host })
+    expect(summary(workshop)).toMatchObject({ synced: 1, failed: 1 })
+    const wall = () => workshop.clock.wall() + 2 * HOUR_MS
+    await workshop.pass({ host, clock: { ...workshop.clock, wall } })
+    expect(summary(workshop)).toMatchObject({ synced: 2, failed: 0 })
+    const listed = await contentOf(workshop.host, workshop.synced.albums.all()[0]!.remote_id)
+    expect(listed?.toSorted()).toEqual(['green.png', 'red.png'])
   })
 
   it('that answers the id of another picture is not believed', async () => {
