@@ -172,11 +172,6 @@ export class Uploads {
     const schema: z.ZodType<Answer> = promised === null ? answers.send : answers.sendPresigned
     const readOutcome = answerReader({ endpoint: 'send', schema, where, secrets })
     const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
-      const limitMs = passage.leftMs()
-      if (limitMs <= 0) {
-        const expired = ownFailure('send', 'CREDENTIAL_EXPIRED', because('credential_expired'))
-        return endedHere({ ...expired, unsent: true })
-      }
       const { contentType, length, chunks: whole } = multipartOf(picture)
       const pacing = { bandwidth: this.#bandwidth, passage, clock: this.#options.clock }
       const request: HttpRequest = {
@@ -184,8 +179,13 @@ export class Uploads {
         address,
         headers: { ...COMMON_HEADERS, 'content-type': contentType },
         body: { length, chunks: paced(whole, pacing, signal) },
-        limitMs,
-        onStart,
+        limitMs: passage.leftMs(),
+        onStart() {
+          // No byte leaves once the credential has expired by this machine's clock. So when the node refuses the credential, it
+          // may have been used by another copy of this request, and no other credential is asked for.
+          if (passage.leftMs() <= 0) throw new CredentialExpired()
+          onStart()
+        },
         isOwn: answer => isOfCredential(readOutcome(answer), credential),
       }
       let result: HttpResult
@@ -194,6 +194,10 @@ export class Uploads {
       } catch (error) {
         if (error instanceof PictureChanged)
           return endedHere(ownFailure('send', 'PICTURE_CHANGED', because('picture_changed')))
+        if (error instanceof CredentialExpired) {
+          const expired = ownFailure('send', 'CREDENTIAL_EXPIRED', because('credential_expired'))
+          return endedHere({ ...expired, unsent: true })
+        }
         if (error instanceof LineTooSlow) return endedHere(this.#outOfTime(picture))
         throw error
       }
@@ -247,6 +251,8 @@ export class Uploads {
     passage.granted()
   }
 }
+
+class CredentialExpired extends Error {}
 
 type Answer = z.infer<typeof answers.send> | z.infer<typeof answers.sendPresigned>
 

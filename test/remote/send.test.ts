@@ -255,6 +255,31 @@ test('an upload ends when its credential expires, even if it makes progress', as
   expect(late).toMatchObject({ remedy: 'give_way', code: 'GAVE_WAY', endpoint: 'send' })
 })
 
+test('nothing leaves once the credential has expired, however late that is noticed', async () => {
+  let bytes = 0
+  const origin = await serveRaw(socket =>
+    socket.on('data', chunk => {
+      bytes += chunk.length
+    }),
+  )
+  let now = 0
+  const host = clientOf(origin, {
+    credentialLifetimeMs: 1000,
+    clock: { monotonic: () => now, sleep: async () => {} },
+  })
+  // The time passes while the request is made, as it does while a connection is made.
+  const picture = {
+    ...inMemory(bytesOf(10)),
+    get fileName() {
+      now = 2000
+      return 'a.png'
+    },
+  }
+  const expired = await failureOf(host.send(credentialAt(origin), picture, never))
+  expect(expired).toMatchObject({ remedy: 'new_credential', code: 'CREDENTIAL_EXPIRED', unsent: true })
+  expect(bytes).toBe(0)
+})
+
 test('a success before the whole picture was sent leaves the outcome in doubt', async () => {
   const body = JSON.stringify(stored)
   const origin = await serveRaw(socket =>
