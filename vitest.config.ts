@@ -49,5 +49,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
     isolate: false,
+    // Node takes the sources as they are. Vite would transform them for each worker, which costs each a second and more.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
   },
 })
