@@ -4,6 +4,7 @@ import type { HistoryEvent, Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../words/reasons.ts'
 import { type Deletions, isKept } from './escrow.ts'
+import { locationOf } from './versions.ts'
 
 /** A scan found a file changed, missing or left out: its state is `state` now. */
 export function noteChange(
@@ -62,22 +63,27 @@ export function noteImage(
 }
 
 /**
- * The path, below its mirror, where the picture of an image in escrow lies now, also when it is not sent from there yet. Null:
- * it has not moved.
+ * Where the picture of an image in escrow lies now, also when it is not sent from there yet. Null: it has not moved.
  */
-export function movedTo(
+export function movedToLocation(
   { escrow, files, folders }: Pick<Synced, 'escrow' | 'files' | 'folders'>,
   { id, hash, size }: ImageRow,
-): string | null {
+): Location | null {
   const entry = escrow.of(id)
   if (entry?.reason !== 'deleted') return null
   // A copy that was on the host before the picture was gone is no move.
   const other =
     files.withBytes(hash, entry.since) ??
     files.openOfSize(size).find(open => open.hash?.equals(hash) === true)
-  const folder = other && folders.byId(other.folder)
-  if (!folder) return null
-  return folder.path === '' ? other.name : `${folder.path}/${other.name}`
+  return other ? locationOf({ folders }, other) : null
+}
+
+/** The path, below its mirror, of `movedToLocation`. */
+export function movedTo(
+  synced: Pick<Synced, 'escrow' | 'files' | 'folders'>,
+  image: ImageRow,
+): string | null {
+  return movedToLocation(synced, image)?.path ?? null
 }
 
 /** albumd deleted an image. */

@@ -12,7 +12,7 @@ export function isAtPath(state: FileState | null): boolean {
   return !GONE.has(state)
 }
 
-export function locationOf({ folders }: Pick<Tx, 'folders'>, { folder, name }: FileKey): Location {
+export function locationOf({ folders }: Pick<Records, 'folders'>, { folder, name }: FileKey): Location {
   const { mirror, path } = folders.byId(folder)!
   return { mirror, path: path === '' ? name : `${path}/${name}` }
 }
@@ -125,13 +125,24 @@ export function versionAt(
     return hash !== null && size !== null && since <= moment ? { hash, size, mtime } : null
   }
   if (!file || !isAtPath(file.state)) return null
+  return heldVersions({ images }, file).find(({ began }) => began <= moment) ?? null
+}
+
+/** The versions of a file that the host holds under a recorded image, the newest first. `began`: since when each was there. */
+export function heldVersions(
+  { images }: Pick<Records, 'images'>,
+  file: FileRow,
+): (PastVersion & { began: number })[] {
+  const held: (PastVersion & { began: number })[] = []
   const image = file.image === null ? undefined : images.byId(file.image)
   if (file.hash && !image?.hash.equals(file.hash) && images.byHash(file.hash).length > 0) {
     // The picture waits for its upload, and has moved here: the host has its bytes.
     const { hash, size, mtime } = file
-    if (versionStart({ images }, file, hash, Number.POSITIVE_INFINITY) <= moment) return { hash, size, mtime }
+    held.push({ hash, size, mtime, began: versionStart({ images }, file, hash, Number.POSITIVE_INFINITY) })
   }
-  if (!image || image.recorded_at > moment) return null
-  const { hash, size } = image
-  return { hash, size, mtime: file.hash?.equals(hash) ? file.mtime : image.mtime }
+  if (image) {
+    const { hash, size, recorded_at: began } = image
+    held.push({ hash, size, mtime: file.hash?.equals(hash) ? file.mtime : image.mtime, began })
+  }
+  return held
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
+import type { Note, RestoreEvent, RestoreReport, Shown } from '../../daemon/restore/restore.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -186,7 +186,7 @@ class ProblemsInJson {
 /** Shows an event of a restore. When there is a bar, lines are written only for problems. `at`: the option that was given. */
 function tellRestore(progress: Progress, told: RestoreEvent, at: string | undefined): void {
   if (told.event === 'restore_started') progress.start({ total: told.pictures })
-  else progress.advance('size' in told && !told.there ? told.size : 0)
+  else if (told.event !== 'picture_moved') progress.advance('size' in told && !told.there ? told.size : 0)
   const line = eventInWords(told, at)
   if (line !== null && ('code' in told || !progress.hasBar)) progress.say(line)
 }
@@ -202,12 +202,15 @@ function eventInWords(told: RestoreEvent, at: string | undefined): string | null
       const noted = note === null ? '' : `; ${NOTES[note]}`
       return `${there ? 'there' : 'restored'} ${printable(path)} (${sizeInWords(size)}${noted})`
     }
-    case 'picture_missing': {
-      const { mirror, path, message, code } = told
-      const where = mirror === undefined ? path : fullPath(mirror, path)
-      return `missing ${printable(where)}: ${printable(message)} (${code})`
-    }
+    case 'picture_missing':
+      return `missing ${printable(wholePath(told))}: ${printable(told.message)} (${told.code})`
+    case 'picture_moved':
+      return `moved ${printable(wholePath(told))} to ${printable(told.to)}`
   }
+}
+
+function wholePath({ mirror, path }: Shown): string {
+  return mirror === undefined ? path : fullPath(mirror, path)
 }
 
 const NOTES: Record<Note, string> = {
@@ -265,6 +268,7 @@ function reportInWords(
   } else {
     add(report.proved, 'of them only linked until now: the bytes are proved')
     add(report.older, 'of them in an older version: what changed since is not on the host')
+    add(report.moved, 'moved: not under their old names, because their bytes are recorded under new ones')
     if (!asked.deleted && asked.at === undefined)
       add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
   }

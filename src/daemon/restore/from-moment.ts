@@ -11,7 +11,6 @@ import {
   restorableSince,
   versionAt,
 } from '../../records/versions.ts'
-import { deliveryAddresses } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { checkRoot, isMount, isSameRoot } from '../../sync/scan/index.ts'
 import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
@@ -22,8 +21,8 @@ import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
 import { reading } from '../state/state.ts'
-import { foldersFor, ONLY_LINKED, unknownTo } from './from-records.ts'
-import { type Due, fillFolder, type RestoreEvent, type RestoreReport, type Source } from './restore.ts'
+import { foldersFor, recordedPictures, unknownTo, type WantedPicture } from './from-records.ts'
+import { fillFolder, type RestoreEvent, type RestoreReport } from './restore.ts'
 import type { TargetFolder } from './target-folder.ts'
 
 export interface MomentRequest {
@@ -70,9 +69,19 @@ export function restoreMoment(
     if (place) refuseDoubt(synced, rows[0], place)
     let moment = at.moment
     const wasThere = place !== null && anyVersion(synced, rows, place.path, at.moment)
+    const folders = foldersFor(wanted)
+    function* pictures(): Generator<WantedPicture> {
+      const top = place?.path ?? ''
+      for (const { file, ...found } of versionsAt(synced, rows, top, moment)) {
+        const { mirror, path, version } = found
+        const to = place ? path.slice(top === '' ? 0 : top.length + 1) : pathOf(folders.get(mirror)!, path)
+        const isThere = () => isUnchanged(fullPath(mirror, path), file!, version)
+        yield { ...found, to, image: file?.image ?? null, ...(place && file && { isThere }) }
+      }
+    }
     const open = async (target: TargetFolder) => {
       moment = await target.moment(at.moment)
-      return pictures(synced, rows, { place, folders: foldersFor(wanted), moment })
+      return recordedPictures(synced, pictures, { code: 'NOT_FOUND', message: 'no longer on the host' })
     }
     const report = await fillFolder(
       config,
@@ -143,60 +152,6 @@ function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null
         (isAtOrBelow(mount, path) || isAtOrBelow(path, mount)) && !isMount(realDisk, row.folder, mount),
     )
   return lost === undefined ? null : because('mount_gone', { path: lost })
-}
-
-interface Scope {
-  place: PlaceInMirror | null
-  /** For each mirror, the folder for its pictures below the folder that is filled. */
-  folders: ReadonlyMap<string, string>
-  moment: number
-}
-
-/** The pictures of the mirrors as they were at a time. */
-function pictures(synced: Synced, rows: readonly MirrorRow[], { place, folders, moment }: Scope): Source {
-  const addressOf = deliveryAddresses(synced)
-  const top = place?.path ?? ''
-  const dueOf = ({ mirror, path, version, file }: Found, tried: readonly number[] = []): Due => {
-    const shown = { mirror, path }
-    // A picture that moved since has another image of the same bytes. An image whose bytes were compared comes first.
-    const images = synced.images
-      .byHash(version.hash)
-      .filter(({ id }) => !tried.includes(id))
-      .sort((a, b) => Number(a.proof === 'none') - Number(b.proof === 'none'))
-    const [image] = images
-    if (!image) return { shown, picture: null }
-    const isLinked = image.proof === 'none'
-    const below = top === '' ? path : path.slice(top.length + 1)
-    const picture = {
-      to: place ? below : pathOf(folders.get(mirror)!, path),
-      url: image.cdn_url ?? addressOf(image.remote_id, image.name),
-      known: { size: version.size, sha256: version.hash, isLinked },
-      mtime: version.mtime,
-      note: isLinked ? ('proved' as const) : null,
-      ...(place && file && { isThere: () => isUnchanged(fullPath(mirror, path), file, version) }),
-      replacement() {
-        const other = dueOf({ mirror, path, version, file }, [...tried, image.id])
-        return other.picture ? other : null
-      },
-    }
-    return { shown, picture }
-  }
-  let count = 0
-  let bytes = 0
-  for (const { version } of versionsAt(synced, rows, top, moment)) {
-    count++
-    bytes += version.size
-  }
-  return {
-    pictures: count,
-    bytes,
-    noAddress: ONLY_LINKED,
-    noImage: { code: 'NOT_FOUND', message: 'no longer on the host' },
-    doubt: null,
-    *due() {
-      for (const picture of versionsAt(synced, rows, top, moment)) yield dueOf(picture)
-    },
-  }
 }
 
 /** Whether the file on the disk is the recorded file, and that file has the bytes of this version. */

@@ -1,11 +1,15 @@
 import { basename } from 'node:path'
 import type { Config } from '../../config/schema.ts'
+import { movedToLocation } from '../../records/history.ts'
+import { heldVersions, type PastVersion } from '../../records/versions.ts'
+import { deliveryAddresses } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { pathOf } from '../../sync/tree-path.ts'
+import { fullPath, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { NotPossible } from '../commands/command.ts'
-import { mirroredPictures } from '../report/mirrored-pictures.ts'
 import { stateFiles } from '../state/claim.ts'
 import { areOlder } from '../state/records.ts'
 import { reading } from '../state/state.ts'
@@ -39,7 +43,11 @@ export function restoreMirrors(
       throw new NotPossible(
         `Nothing is recorded of ${mirrors.join(', ')} in ${config.state_dir}. Check state_dir, or fetch what the host lists: albumd restore FOLDER --from-host`,
       )
-    const open = () => recordedPictures(synced, rows, foldersFor(mirrors), deleted)
+    const open = () =>
+      recordedPictures(synced, () => newestVersions(synced, rows, foldersFor(mirrors), deleted), {
+        code: 'NOT_ON_HOST',
+        message: 'not uploaded yet',
+      })
     return { ...(await fillFolder(config, request, open, tell, interruption)), ...unknownTo(config, synced) }
   })
 }
@@ -70,60 +78,123 @@ export function foldersFor(mirrors: readonly string[]): Map<string, string> {
   )
 }
 
-export const ONLY_LINKED =
+const ONLY_LINKED =
   'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out'
 
-/**
- * A file in one of these states needs no image on the host. When it has none, the restore does not report it as missing.
- */
+/** A picture that the records know, and the version of it that is to be restored. */
+export interface WantedPicture extends Pick<Due, 'gone'> {
+  /** The mirror's folder. */
+  mirror: string
+  path: string
+  /** The path below the folder that is filled. */
+  to: string
+  /** Null: the host holds no version. */
+  version: PastVersion | null
+  /** The image that the file uses. */
+  image: number | null
+  /** Whether the file has changed since this version. */
+  isOlder?: boolean
+  isThere?: () => boolean
+  /** The same picture, as it is recorded now. */
+  now?: () => WantedPicture | null
+}
+
+/** Fetches pictures by the bytes of their versions. `wanted`: answers the same pictures whenever it is called. */
+export function recordedPictures(
+  synced: Synced,
+  wanted: () => Iterable<WantedPicture>,
+  noImage: Source['noImage'],
+): Source {
+  const addressOf = deliveryAddresses(synced)
+  const dueOf = (picture: WantedPicture, tried: readonly number[] = []): Due => {
+    const { mirror, path, to, version, image: own, isOlder, isThere, gone, now } = picture
+    const shown = { mirror, path }
+    // A picture that moved since has another image of the same bytes. An image whose bytes were compared comes first, and of
+    // several the picture's own.
+    const rank = ({ id, proof }: ImageRow) => (proof === 'none' ? 2 : 0) + (id === own ? 0 : 1)
+    const [image] = (version ? synced.images.byHash(version.hash) : [])
+      .filter(({ id }) => !tried.includes(id))
+      .sort((a, b) => rank(a) - rank(b))
+    if (gone || !version || !image) return { shown, picture: null, ...(gone && { gone }) }
+    const isLinked = image.proof === 'none'
+    const replacement = () => {
+      const other = dueOf(now?.() ?? picture, [...tried, image.id])
+      return other.picture ? other : null
+    }
+    return {
+      shown,
+      picture: {
+        to,
+        url: image.cdn_url ?? addressOf(image.remote_id, image.name),
+        known: { size: version.size, sha256: version.hash, isLinked },
+        mtime: version.mtime,
+        note: isOlder ? 'older' : isLinked ? 'proved' : null,
+        ...(isThere && { isThere }),
+        replacement,
+      },
+    }
+  }
+  let pictures = 0
+  let bytes = 0
+  for (const { version, gone } of wanted()) {
+    if (gone) continue
+    pictures++
+    bytes += version?.size ?? 0
+  }
+  return {
+    pictures,
+    bytes,
+    noAddress: ONLY_LINKED,
+    noImage,
+    doubt: null,
+    *due() {
+      for (const picture of wanted()) yield dueOf(picture)
+    },
+  }
+}
+
+/** A file in one of these states needs no image on the host. When it has none, the restore does not report it as missing. */
 const NOT_EXPECTED: ReadonlySet<FileState> = new Set(['gone', 'kept', 'hidden'])
 
 /** The recorded files of these mirrors. `folders`: for each mirror, the folder for its pictures. */
-function recordedPictures(
+function* newestVersions(
   synced: Synced,
-  mirrors: readonly { id: number; folder: string }[],
+  mirrors: readonly Pick<MirrorRow, 'id' | 'folder'>[],
   folders: ReadonlyMap<string, string>,
   withDeleted: boolean,
-): Source {
-  const pictureOf = mirroredPictures(synced)
-  const aside = JSON.stringify([...NOT_EXPECTED])
-  const without = withDeleted ? '' : 'gone'
-  const totals = mirrors.map(({ id }) => synced.files.toRestore({ mirror: id, aside, without }))
-  const dueOf = (mirror: string, file: FileAtPath): Due => {
-    const shown = { mirror, path: file.path }
-    const found = pictureOf(mirror, file)
-    if (found === null) return { shown, picture: null }
-    const { image, older, state, url } = found
-    const picture = {
-      to: pathOf(folders.get(mirror)!, file.path),
-      url,
-      known: { size: image.size, sha256: image.hash, isLinked: state === 'linked' },
-      // Of a version that an earlier albumd sent, only the time of its upload is recorded.
-      mtime: older ? (image.mtime ?? Math.round(image.recorded_at * 1000)) : file.mtime,
-      note: older ? ('older' as const) : state === 'linked' ? ('proved' as const) : null,
-      replacement() {
+): Generator<WantedPicture> {
+  const wantedOf = (mirror: string, file: FileAtPath): WantedPicture => {
+    const { path, state, hash } = file
+    const [held] = heldVersions(synced, file)
+    const isOlder = held !== undefined && state !== 'linked' && state !== 'synced' && !hash?.equals(held.hash)
+    // Of a version that an earlier albumd sent, only the time of its upload is recorded.
+    const mtime = isOlder ? (held.mtime ?? Math.round(held.began * 1000)) : file.mtime
+    const gone = state === 'gone' ? { movedTo: movedIn(file) } : null
+    return {
+      mirror,
+      path,
+      to: pathOf(folders.get(mirror)!, path),
+      version: held ? { ...held, mtime } : null,
+      image: file.image,
+      isOlder,
+      ...(gone && (gone.movedTo !== null || !withDeleted) && { gone }),
+      now() {
         const now = synced.files.at(file)
-        const due = now && now.image !== image.id ? dueOf(mirror, { ...now, path: file.path }) : null
-        return due?.picture ? due : null
+        return now ? wantedOf(mirror, { ...now, path }) : null
       },
     }
-    return { shown, picture }
   }
-  return {
-    pictures: totals.reduce((sum, { pictures }) => sum + pictures, 0),
-    bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
-    noAddress: ONLY_LINKED,
-    noImage: { code: 'NOT_ON_HOST', message: 'not uploaded yet' },
-    doubt: null,
-    *due(report) {
-      for (const { id, folder } of mirrors)
-        for (const file of synced.files.below(id, '')) {
-          if (file.state === 'gone' && !withDeleted) report.gone++
-          else {
-            const due = dueOf(folder, file)
-            if (due.picture !== null || !NOT_EXPECTED.has(file.state)) yield due
-          }
-        }
-    },
+  const folderOf = new Map(mirrors.map(({ id, folder }) => [id, folder]))
+  /** Where the picture of a file lies now, by its whole path, when it is in one of these mirrors. */
+  const movedIn = ({ image: id }: FileAtPath): string | null => {
+    const image = id === null ? undefined : synced.images.byId(id)
+    const moved = image && movedToLocation(synced, image)
+    const folder = moved ? folderOf.get(moved.mirror) : undefined
+    return moved && folder ? fullPath(folder, moved.path) : null
   }
+  for (const { id, folder } of mirrors)
+    for (const file of synced.files.below(id, '')) {
+      const wanted = wantedOf(folder, file)
+      if (wanted.version || wanted.gone || !NOT_EXPECTED.has(file.state)) yield wanted
+    }
 }

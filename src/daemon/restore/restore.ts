@@ -20,6 +20,8 @@ export type RestoreEvent =
   /** `there`: the complete picture was on the disk already. */
   | ({ event: 'picture_restored'; size: number; there: boolean; note: Note | null } & Shown)
   | ({ event: 'picture_missing'; code: MissingCode; message: string } & Shown)
+  /** `to`: where the picture lies now, as a whole path. It is restored under that name. */
+  | ({ event: 'picture_moved'; to: string } & Shown)
 
 /**
  * What messages call the picture: the mirror and the path below its folder. An image that only the host lists has no
@@ -53,6 +55,8 @@ export interface RestoreReport extends Record<Note, number> {
    * host.
    */
   gone: number
+  /** How many pictures were not restored under this name, because their bytes are recorded under another name. */
+  moved: number
   /** How many files had other bytes, and were put aside, so that the picture could take their place. */
   replaced: number
   /** In a mirror: how many pictures came later than the time of `--at`. They stay where they are. */
@@ -96,14 +100,15 @@ export interface Due {
   shown: Shown
   /** Null: the host does not hold the picture. `noImage` of the source says why. */
   picture: Picture | null
+  /** The picture was deleted from the disk, and is left out. `movedTo`: where its bytes lie now. Null: nowhere. */
+  gone?: { movedTo: string | null }
 }
 
 /** Where a restore learns what to fetch: from the records, or from the host's listing. */
 export interface Source {
   pictures: number
   bytes: number | null
-  /** All pictures to restore. The report counts the pictures that are not restored. */
-  due(report: RestoreReport): IterableIterator<Due>
+  due(): IterableIterator<Due>
   /** Why a picture may have no address. */
   noAddress: string
   /** Why the host may not hold a picture. */
@@ -167,6 +172,7 @@ class Restore {
     missing: 0,
     untried: 0,
     gone: 0,
+    moved: 0,
     replaced: 0,
     later: 0,
     later_in: [],
@@ -190,12 +196,12 @@ class Restore {
     const report = this.#report
     const { pictures, bytes, doubt } = this.#source
     this.#tell({ event: 'restore_started', pictures, bytes })
-    const due = this.#source.due(report)
+    const due = this.#source.due()
     const work = async () => {
       while (!stop.aborted && report.stopped === null) {
         const next = due.next()
         if (next.done) return
-        await this.#restore(next.value, cut)
+        if (!this.#isLeftOut(next.value)) await this.#restore(next.value, cut)
       }
     }
     await Promise.all(Array.from({ length: concurrency }, work))
@@ -205,13 +211,24 @@ class Restore {
     })
     // When the restore ended early, the pictures that are left are counted as not tried. Without them, the report would
     // seem to name all missing pictures.
-    for (const _ of due) report.untried++
+    for (const left of due) if (!this.#isLeftOut(left)) report.untried++
     report.interrupted = stop.aborted
     report.stopped ??= doubt
     return report
   }
 
-  async #restore({ shown, picture }: Due, cut: AbortSignal): Promise<void> {
+  #isLeftOut({ shown, gone }: Due): boolean {
+    if (!gone) return false
+    if (gone.movedTo === null) this.#report.gone++
+    else {
+      this.#report.moved++
+      this.#tell({ event: 'picture_moved', ...shown, to: gone.movedTo })
+    }
+    return true
+  }
+
+  /** `first`: what was wrong with the image of the picture that was tried first. */
+  async #restore({ shown, picture }: Due, cut: AbortSignal, first?: PictureProblem): Promise<void> {
     try {
       if (picture === null) {
         const { code, message } = this.#source.noImage
@@ -225,9 +242,10 @@ class Restore {
         return
       }
       const later = problem.code === 'NOT_FOUND' ? (picture?.replacement?.() ?? null) : null
-      if (later !== null) return this.#restore(later, cut)
+      if (later !== null) return this.#restore(later, cut, first ?? problem)
       this.#report.missing++
-      this.#tell({ event: 'picture_missing', ...shown, code: problem.code, message: problem.message })
+      const { code, message } = first ?? problem
+      this.#tell({ event: 'picture_missing', ...shown, code, message })
     }
   }
 

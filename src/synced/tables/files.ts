@@ -147,19 +147,6 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
             yield { ...file, path: folder.path === '' ? file.name : `${folder.path}/${file.name}` }
       },
       /**
-       * How many files of a mirror a restore brings back or misses, and how many bytes their images have together.
-       * `aside`: the states of files that are missed by nobody when they have no image, `without`: of those left out.
-       */
-      toRestore: one<
-        [{ mirror: number; aside: string; without: string }],
-        { pictures: number; bytes: number }
-      >(
-        `SELECT count(*) AS pictures, ifnull(sum(images.size), 0) AS bytes
-         FROM folders CROSS JOIN files ON files.folder = folders.id LEFT JOIN images ON images.id = files.image
-         WHERE mirror = +@mirror AND state != @without
-           AND (images.id IS NOT NULL OR state NOT IN (SELECT value FROM json_each(@aside)))`,
-      ),
-      /**
        * The pending files, in the order of their mtime. Each file is given once, even when its state changes meanwhile and
        * it becomes pending again.
        */

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { localTime } from '../../../src/words/text.ts'
+import { treeOf } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
 import { loseState } from '../stage/fault-stage.ts'
 import { daemonHere } from '../stage/process.ts'
@@ -31,6 +32,38 @@ it('tells what a rename costs before it is paid: in the dry run, in the log and 
   await daemon.told('uploads_stopped')
   expect((await stage.here('status', '-c', stage.config)).out).toContain(`moved   ${cost('0')}\n`)
   expect(await daemon.stop()).toBe(0)
+})
+
+it('restore brings a folder back under its new name that was renamed while the quota was used up', async () => {
+  const stage = await mirrored({ deletions: { hold_min: 100 } })
+  stage.write('gone.png', png(20, 2).bytes)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+  renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
+  await stage.restartHost({ dailyQuota: 5 })
+  const renamed = Object.keys(PICTURES).map(path => path.replace('a/', 'b/'))
+  // A hash is recorded once the file's last change is old enough.
+  const areRead = async () => {
+    expect(await stage.pass()).toMatchObject({ exit_code: 3, uploaded: 0 })
+    const told = []
+    for (const path of renamed) told.push((await stage.json('why', path)).sha256)
+    return told.every(hash => hash !== null)
+  }
+  await expect.poll(areRead, { timeout: 60_000 }).toBe(true)
+  for (const deleted of [[], ['--deleted']]) {
+    const back = join(stage.home, `back${deleted.length}`)
+    const { code, out, err } = await stage.here('restore', back, ...deleted, '--config', stage.config)
+    expect({ out, code, err }).toEqual({ out, code: 0, err: '' })
+    expect(out).toMatch(/^5 pictures to restore/)
+    expect(out).toContain(`moved ${stage.pictures}/a/0.png to ${stage.pictures}/b/0.png\n`)
+    expect(out).toContain('4 pictures moved: ')
+    expect(out).not.toContain('left out')
+    expect(Object.keys(treeOf(back)).sort()).toEqual([...renamed, 'gone.png'])
+  }
+  // "--at" follows the same records.
+  const then = join(stage.home, 'then')
+  const at = new Date().toISOString()
+  expect((await stage.here('restore', then, '--at', at, '--config', stage.config)).code).toBe(0)
+  expect(treeOf(then)).toEqual(treeOf(join(stage.home, 'back0')))
 })
 
 describe('sync --dry-run', () => {
