@@ -183,12 +183,12 @@ class ProblemsInJson {
   }
 }
 
-/** Shows an event of a restore. When there is a bar, lines are written only for problems. `at`: the option that was given. */
+/** Shows an event of a restore. When there is a bar, lines are written only for problems and for other names. `at`: the option that was given. */
 function tellRestore(progress: Progress, told: RestoreEvent, at: string | undefined): void {
   if (told.event === 'restore_started') progress.start({ total: told.pictures })
-  else if (told.event !== 'picture_moved') progress.advance('size' in told && !told.there ? told.size : 0)
+  else if (!('to' in told)) progress.advance('size' in told && !told.there ? told.size : 0)
   const line = eventInWords(told, at)
-  if (line !== null && ('code' in told || !progress.hasBar)) progress.say(line)
+  if (line !== null && ('code' in told || 'to' in told || !progress.hasBar)) progress.say(line)
 }
 
 /** The line for an event. Null for pictures that are there already, because such pictures may be very many. */
@@ -204,6 +204,8 @@ function eventInWords(told: RestoreEvent, at: string | undefined): string | null
     }
     case 'picture_missing':
       return `missing ${printable(wholePath(told))}: ${printable(told.message)} (${told.code})`
+    case 'picture_renamed':
+      return `renamed ${printable(told.path)} to ${printable(told.to)}, because the name is taken`
     case 'picture_moved':
       return `moved ${printable(wholePath(told))} to ${printable(told.to)}`
   }

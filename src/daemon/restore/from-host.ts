@@ -32,7 +32,8 @@ export async function restoreFromHost(
   const claim = await claimWhenFree(config, { stop: interruption.stop, say })
   try {
     return await reading(config, synced => {
-      const open = (target: TargetFolder) => listedImages(config, access, synced, target, interruption.stop)
+      const open = (target: TargetFolder) =>
+        listedImages(config, access, synced, target, tell, interruption.stop)
       const request = { folder, mirrors: 'all that the host lists', ca: access.ca } as const
       return fillFolder(config, request, open, tell, interruption)
     })
@@ -47,10 +48,12 @@ async function listedImages(
   access: Access,
   synced: Synced,
   target: TargetFolder,
+  tell: (event: RestoreEvent) => void,
   stop: AbortSignal,
 ): Promise<Source> {
   const { walk, base } = await listAll(config, access, stop)
-  const paths = placed(walk, await target.paths())
+  const { paths, renamed } = placed(walk, await target.paths(), await target.foldNames())
+  for (const { path, to } of renamed) tell({ event: 'picture_renamed', path, to })
   await target.keepPaths(paths)
   const built = deliveryAddresses(synced)
   const dueOf = (image: ListedImage, to: string): Due => {
@@ -117,11 +120,15 @@ async function listAll(
 
 /**
  * The path of each image: the names of its albums and its own name. When several images would have one path, all but the
- * newest get their id into their names. Paths that differ only in capital and small letters count as one path, because on
- * some disks they are one. `before`: the paths that an earlier run has chosen. They stay, because their files may be on the
- * disk already.
+ * newest get their id into their names. `before`: the paths that an earlier run has chosen. They stay, because their files
+ * may be on the disk already. `fold`: answers the same text for paths that the disk takes for one. `renamed`: the images that
+ * got their id into their names, each with the path that it would have had.
  */
-function placed({ albums, images }: WholeWalk, before: ReadonlyMap<string, string>): Map<string, string> {
+export function placed(
+  { albums, images }: Pick<WholeWalk, 'albums' | 'images'>,
+  before: ReadonlyMap<string, string>,
+  fold: (path: string) => string,
+): { paths: Map<string, string>; renamed: { path: string; to: string }[] } {
   const byId = new Map(albums.map(album => [album.id, album]))
   const folders = new Map<string | null, string>([[null, '']])
   const folderOf = (id: string | null): string => {
@@ -132,21 +139,22 @@ function placed({ albums, images }: WholeWalk, before: ReadonlyMap<string, strin
     folders.set(id, folder)
     return folder
   }
-  const folded = (path: string) => path.normalize().toLowerCase()
   const paths = new Map(before)
-  const taken = new Set([...[...byId.keys()].map(folderOf), ...paths.values()].map(folded))
+  const renamed: { path: string; to: string }[] = []
+  const taken = new Set([...[...byId.keys()].map(folderOf), ...paths.values()].map(fold))
   for (const image of images.toSorted(newestFirst)) {
     if (paths.has(image.id)) continue
     const name = image.name || '_'
     const named = (addition: string) => pathOf(folderOf(image.album), safeName(name, addition))
     let path = named('')
     // The name with the id may be taken too, because another image may be listed with that very name.
-    for (let tries = 1; taken.has(folded(path)); tries++)
+    for (let tries = 1; taken.has(fold(path)); tries++)
       path = named(tries === 1 ? ` (${image.id})` : ` ${tries} (${image.id})`)
-    taken.add(folded(path))
+    taken.add(fold(path))
     paths.set(image.id, path)
+    if (path !== named('')) renamed.push({ path: named(''), to: path })
   }
-  return paths
+  return { paths, renamed }
 }
 
 /**

@@ -22,6 +22,8 @@ export type RestoreEvent =
   | ({ event: 'picture_missing'; code: MissingCode; message: string } & Shown)
   /** `to`: where the picture lies now, as a whole path. It is restored under that name. */
   | ({ event: 'picture_moved'; to: string } & Shown)
+  /** The disk can't hold the image's own path beside another one. `path`: that path. `to`: where the image is restored. */
+  | ({ event: 'picture_renamed'; to: string } & Shown)
 
 /**
  * What messages call the picture: the mirror and the path below its folder. An image that only the host lists has no

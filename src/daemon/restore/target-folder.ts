@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
@@ -24,6 +24,8 @@ export interface TargetFolder {
   paths(): Promise<Map<string, string>>
   /** The time whose pictures are restored: as the first run has kept it, or else `now`. Throws NotPossible. */
   moment(now: number): Promise<number>
+  /** Answers a function that answers the same text for two paths when the disk takes them for one. Throws NotPossible. */
+  foldNames(): Promise<(path: string) => string>
   /** Throws NotPossible. */
   keepPaths(paths: ReadonlyMap<string, string>): Promise<void>
   /**
@@ -98,6 +100,7 @@ export async function openTarget(
       async paths() {
         return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
       },
+      foldNames: () => foldingIn(own).catch(refuse),
       keepPaths: paths => write(PATHS, [...paths]),
       async moment(now) {
         const kept = await readOwn(join(own, MOMENT))
@@ -216,6 +219,25 @@ async function begin(root: string, own: string, mark: string, mayHold: boolean):
   if (before === mark) return
   await keep(file, mark)
   toDisk(root)
+}
+
+/** Makes names that differ in case or accent alone, to find out which of them the disk takes for one name. */
+async function foldingIn(own: string): Promise<(path: string) => string> {
+  const isOne = async (one: string, other: string) => {
+    const probe = await mkdtemp(join(own, 'names-'))
+    try {
+      for (const name of [one, other]) await writeFile(join(probe, name), '')
+      return (await readdir(probe)).length === 1
+    } finally {
+      await rm(probe, { recursive: true, force: true })
+    }
+  }
+  const cases = await isOne('a', 'A')
+  const forms = await isOne('\u00e9', 'e\u0301')
+  return path => {
+    const normal = forms ? path.normalize() : path
+    return cases ? normal.toLowerCase() : normal
+  }
 }
 
 async function namesIn(root: string): Promise<string[]> {

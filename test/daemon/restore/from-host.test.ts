@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
-import { restoreFromHost } from '../../../src/daemon/restore/from-host.ts'
+import { placed, restoreFromHost } from '../../../src/daemon/restore/from-host.ts'
 import type { RestoreEvent } from '../../../src/daemon/restore/restore.ts'
 import { png } from '../../pictures.ts'
 import { json, serve } from '../../remote/serve.ts'
@@ -142,7 +142,7 @@ test('of images of one name the newest gets the name, and what is there keeps it
 test('images whose paths would meet, on some disks too, and names that are too long lose nothing', async () => {
   const image = (id: string, name: string) => ({ id, name })
   const long = `${'x'.repeat(249)}.png`
-  const { report, back } = await restored({
+  const { report, back, events } = await restored({
     '': {
       albums: [album('1', '\u7167'.repeat(100))],
       images: [
@@ -153,21 +153,42 @@ test('images whose paths would meet, on some disks too, and names that are too l
         image('5', long),
         image('6', long),
         image('7', `${'y'.repeat(300)}.png`),
+        image('9', '\u00e9.png'),
+        image('10', 'e\u0301.png'),
       ],
     },
     '1': { images: [image('8', 'a.png')] },
   })
-  expect(report).toMatchObject({ restored: 8, missing: 0 })
+  expect(report).toMatchObject({ restored: 10, missing: 0 })
   expect(Object.keys(treeOf(back)).sort()).toEqual([
     'A.png',
     'a (1).png',
-    'a (3).png',
     'a 2 (1).png',
+    'a.png',
+    'e\u0301.png',
     `${'x'.repeat(247)} (5).png`,
     long,
     `${'y'.repeat(251)}.png`,
+    '\u00e9.png',
     `${'\u7167'.repeat(85)}/a.png`,
   ])
+  expect(events.flatMap(event => ('to' in event ? [`${event.path} ${event.to}`] : []))).toContain(
+    'a.png a 2 (1).png',
+  )
+})
+
+test('a disk that takes names for one which differ in case or accent alone has other names, and they are told', () => {
+  const images = ['a.png', 'A.png', 'e\u0301.png', '\u00e9.png'].map((name, n) => ({
+    id: `${n}`,
+    name,
+    album: null,
+  }))
+  const found = { albums: [], images } as unknown as Parameters<typeof placed>[0]
+  expect(placed(found, new Map(), path => path.normalize().toLowerCase()).renamed).toEqual([
+    { path: 'e\u0301.png', to: 'e\u0301 (2).png' },
+    { path: 'a.png', to: 'a (0).png' },
+  ])
+  expect(placed(found, new Map(), path => path).renamed).toEqual([])
 })
 
 test('what is delivered must fit the listing, and the next run tries what is missing once more', async () => {
