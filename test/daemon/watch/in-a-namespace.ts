@@ -42,21 +42,28 @@ async function limit(): Promise<unknown> {
 /** `folder`: the mount point, below the root. */
 async function mount(folder: string): Promise<unknown> {
   const mirror = watchMirror(root, ['', 'a', 'a/b'], { mounts: readMounts })
-  const { clock, watcher, told, heard } = mirror
+  const { clock, watcher, told, next, heard } = mirror
   const at = join(root, folder)
   const all = folder === '' ? ['everything'] : ['', folder]
+  // Watches are opened anew one after the other, and this folder's is the last.
+  const renewed = () => next('a/b')
+  const lookedAtMounts = async () => {
+    const last = renewed()
+    await Promise.all([clock.pass(MOUNTS), told(...all)])
+    await last
+    heard()
+  }
   watcher.follow()
   await told('a', 'a/b')
   execFileSync('mount', ['-t', 'tmpfs', 'none', at])
-  await clock.pass(MOUNTS)
-  await told(...all)
-  heard()
+  await lookedAtMounts()
   writeFileSync(join(at, 'x.png'), '')
   await told(folder)
+  // The end of a mounted folder is an event of its own.
+  const ended = renewed()
   execFileSync('umount', [at])
-  await clock.pass(MOUNTS)
-  await told(...all)
-  heard()
+  await ended
+  await lookedAtMounts()
   writeFileSync(join(root, 'a/b/x.png'), '')
   await told('a/b')
   await clock.pass(MOUNTS)

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import {
 } from '../../../src/daemon/watch/mirror-watcher.ts'
 import { StaleFolders } from '../../../src/daemon/watch/stale-folders.ts'
 import type { WatchState } from '../../../src/daemon/watch/watching.ts'
+import type { Scope } from '../../../src/sync/pass-request.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'
 import { VirtualClock } from '../virtual-clock.ts'
@@ -25,7 +27,19 @@ export interface WatchedMirror {
   heard(): string[]
   /** Waits until these folders have become stale after the call. */
   told(...folders: string[]): Promise<void>
+  /** Resolves when this folder becomes stale the next time, also where the whole mirror is stale already. */
+  next(folder: string): Promise<void>
   close(): Promise<void>
+}
+
+/** Tells of each folder at once. `take` tells no folders beside the whole mirror. */
+class HeardFolders extends StaleFolders {
+  readonly heard = new EventEmitter()
+
+  override add(mirror: string, scope: Scope): void {
+    super.add(mirror, scope)
+    if (scope !== 'everything') for (const folder of scope) this.heard.emit(folder)
+  }
 }
 
 /**
@@ -49,7 +63,7 @@ export function watchMirror(
     if (!missing && folder.length < 256) mkdirSync(join(root, folder), { recursive: true })
   }
   const clock = new VirtualClock()
-  const stale = new StaleFolders(clock)
+  const stale = new HeardFolders(clock)
   const said: string[] = []
   let state: WatchState
   const watcher = openMirrorWatcher({
@@ -84,6 +98,9 @@ export function watchMirror(
         for (const folder of heard()) missing.delete(folder)
         await pause(5)
       }
+    },
+    async next(folder) {
+      await once(stale.heard, folder)
     },
     async close() {
       await watcher.close()
