@@ -69,7 +69,7 @@ export const SETTLING: readonly Mutant[] = [
   {
     name: 'a folder that is gone is recorded so while a picture of it is under way',
     file: 'sync/scan/scan.ts',
-    find: 'if (this.#records.anyUnderWay(this.#known.from(path), this.#folder(tx, folderAbove(path)))) return',
+    find: 'if (this.#records.anyUnderWay(missing, this.#folder(tx, folderAbove(path)))) return',
     replace: '',
     why: 'no scan asks again what became of the picture, and its image stays',
     seed: 1_000_000_403,
