@@ -87,7 +87,7 @@ export function drawRush(seed: number): Rush {
     lasts: last + CALM_MS,
     troubles,
     ends: ends.filter((end, at) => ends.findIndex(each => each.machine === end.machine) === at),
-    stops,
+    stops: stops.filter(stop => !isForgotten(stop, troubles)),
     refusal: { at: 2000 + random.below(last), machine: random.pick(machines) },
   }
 }
@@ -102,6 +102,23 @@ function drawStops(random: Random, until: number, machines: readonly string[]): 
     return stop
   })
 }
+
+/**
+ * The store starts again empty while a machine is stopped, and the machine is cut off before it is back at the store. Then the
+ * others know nothing of the machine, and it may send more than is left to it.
+ */
+function isForgotten({ at, forMs, machine }: RushStop, troubles: readonly RushTrouble[]): boolean {
+  const end = at + STOPS_MS + forMs
+  const cutOff = troubles.some(
+    each => each.machine === machine && each.at < end + BACK_MS && each.at + each.forMs > end,
+  )
+  return cutOff && troubles.some(each => each.kind === 'empty' && each.at > at - BACK_MS && each.at < end)
+}
+
+/** A machine is stopped so long after its time at the latest. */
+const STOPS_MS = 500
+/** A machine is back at the store so long after it went on. */
+const BACK_MS = 1500
 
 /** The others know nothing of a machine that begins while it is cut off: it may send more than is left to it. */
 function afterCuts(at: number, troubles: readonly RushTrouble[]): number {
