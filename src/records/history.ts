@@ -66,16 +66,16 @@ export function noteImage(
  * Where the picture of an image in escrow lies now, also when it is not sent from there yet. Null: it has not moved.
  */
 export function movedToLocation(
-  { escrow, files, folders }: Pick<Synced, 'escrow' | 'files' | 'folders'>,
-  { id, hash, size }: ImageRow,
+  synced: Pick<Synced, 'escrow' | 'files' | 'folders'>,
+  image: ImageRow,
 ): Location | null {
-  const entry = escrow.of(id)
+  const entry = synced.escrow.of(image.id)
   if (entry?.reason !== 'deleted') return null
   // A copy that was on the host before the picture was gone is no move.
-  const other =
-    files.withBytes(hash, entry.since) ??
-    files.openOfSize(size).find(open => open.hash?.equals(hash) === true)
-  return other ? locationOf({ folders }, other) : null
+  const sent = synced.files.withBytes(image.hash, entry.since)
+  if (sent) return locationOf(synced, sent)
+  const waits = waitingMove(synced, image)
+  return waits?.isRead ? waits : null
 }
 
 /** The path, below its mirror, of `movedToLocation`. */
@@ -84,6 +84,18 @@ export function movedTo(
   image: ImageRow,
 ): string | null {
   return movedToLocation(synced, image)?.path ?? null
+}
+
+/**
+ * Where a file lies that waits for its upload, and is the picture of this image or may be. `isRead`: whether the file has
+ * the image's bytes; else only its size is the same. Null: there is no such file.
+ */
+export function waitingMove(
+  synced: Pick<Synced, 'files' | 'folders'>,
+  image: ImageRow,
+): (Location & { isRead: boolean }) | null {
+  const open = synced.files.openLike(image)
+  return open ? { ...locationOf(synced, open), isRead: open.hash !== null } : null
 }
 
 /** albumd deleted an image. */

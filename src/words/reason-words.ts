@@ -154,7 +154,8 @@ export const WORDS = {
   in_use: 'another file uses the same image',
   perhaps_anothers: 'perhaps the image of another machine, because machines share the album',
   claim_in_doubt: 'Deletions wait until the shared store confirms whose the albums are; uploads go on',
-  may_have_moved: 'perhaps the picture moved, because one of the same size has no image yet',
+  moved_unsent: 'the picture moved to {path}, and is not on the host from there yet',
+  may_have_moved: 'perhaps the picture moved to {path}, which has the same size and no image yet',
   mount_gone: '{path} was a mount point and is none now',
   location_unseen: "{path} can't be looked at",
   other_mirror_unseen: "a picture of another mirror used the image, and that mirror can't be looked at",
@@ -322,6 +323,9 @@ export const WORDS = {
 
   // What happens next with an image that is in escrow.
   goes_next: '{of:image} is deleted, once everything was scanned again',
+  goes_once_sent: '{of:image} is deleted once its picture is sent from {path}, where it lies now',
+  goes_once_told_apart:
+    '{of:image} stays until albumd knows whether its picture moved to {path}, which has the same size',
   grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
   host_refused:
     'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',

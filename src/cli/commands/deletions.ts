@@ -1,5 +1,5 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
-import { because, inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { because, inWords, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, pathToActOn } from '../options.ts'
@@ -50,14 +50,14 @@ export const deletionsCommand = configCommand(
 type Told = (typeof ACTIONS)[number] | 'approve_now'
 
 const BEFORE = {
-  approve: 'to be deleted at the next sync; this can not be undone:',
+  approve: 'to be deleted; this can not be undone:',
   approve_now: 'to be deleted by the running albumd; this can not be undone:',
   discard: 'to be kept on the host for good:',
 }
 
 const AFTERWARDS = {
   approve: 'is approved, and goes at the next sync.',
-  approve_now: 'is approved, and is deleted now, unless albumd is paused or something is in doubt.',
+  approve_now: 'is approved, and is deleted now.',
   discard: 'stays on the host for good: albumd never deletes it. Delete it at the host to end its address.',
 }
 
@@ -67,27 +67,27 @@ const DECIDE =
 /** Prints the deletions, and what happens to them now. */
 function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
-  if (deletions.length === 0)
+  if (deletions.length === 0) {
     printLine(told === 'list' ? `nothing waits to be deleted${where}, by the last scan` : 'nothing is held')
-  else if (told === 'list') list(deletions)
-  else {
-    printLine(BEFORE[told])
-    for (const deletion of deletions) printLine(inWordsOf(deletion))
-    const all = count(deletions.length, 'image')
-    printLine(`${all}: ${deletions.length === 1 ? 'it' : 'each'} ${AFTERWARDS[told]}`)
+    return
   }
+  if (told !== 'list') printLine(BEFORE[told])
+  // The images that wait for the same stand together, above what they wait for.
+  for (const [, group] of Map.groupBy(deletions, ({ next }) =>
+    told === 'discard' ? '' : next.map(stepInWords).join('\n'),
+  )) {
+    for (const deletion of group) printLine(inWordsOf(deletion))
+    const all = count(group.length, 'image')
+    const { next } = group[0]!
+    if (told === 'discard' || (told !== 'list' && next.every(({ code }) => AT_ONCE.has(code))))
+      printLine(`${all}: ${group.length === 1 ? 'it' : 'each'} ${AFTERWARDS[told]}`)
+    else printLine([`${all}:`, ...rowsInWords(next.map(step => ['next', stepInWords(step)]))].join('\n'))
+  }
+  if (told === 'list') printLine(DECIDE)
 }
 
-/** The images that wait for the same stand together, above what they wait for. */
-function list(deletions: readonly PendingDeletion[]): void {
-  const groups = Map.groupBy(deletions, ({ next }) => next.map(stepInWords).join('\n'))
-  for (const [, group] of groups) {
-    for (const deletion of group) printLine(inWordsOf(deletion))
-    const steps = group[0]!.next.map((step): [string, string] => ['next', stepInWords(step)])
-    printLine([`${count(group.length, 'image')}:`, ...rowsInWords(steps)].join('\n'))
-  }
-  printLine(DECIDE)
-}
+/** The steps of an image that waits for nothing but a pass. */
+const AT_ONCE: ReadonlySet<ReasonCode> = new Set(['goes_next', 'run_sync'])
 
 function inWordsOf({ path, reason, moved_to, approved, size, since, cdn_url }: PendingDeletion): string {
   const why = moved_to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: moved_to })

@@ -53,11 +53,11 @@ export async function weighDeletions(
 }
 
 /**
- * Whether what waits in its grace will be held, as far as the records tell. A picture that seems to have moved, and waits for
- * its upload, is not counted. `summary`: of the mirror. `running`: running time in milliseconds.
+ * Whether what waits in its grace will be held, as far as the records tell. `summary`: of the mirror. `running`: running time
+ * in milliseconds.
  */
 export function willBeHeld(
-  { escrow, summaries }: Synced,
+  { escrow }: Synced,
   mirror: number,
   summary: Pick<MirrorSummary, 'synced' | 'linked' | 'pending_deletions' | 'approved_deletions'>,
   policy: HoldPolicy,
@@ -65,8 +65,7 @@ export function willBeHeld(
 ): boolean {
   if (summary.pending_deletions === summary.approved_deletions) return false
   const in_use = summary.synced + summary.linked
-  const { deleted, pending } = escrow.toDelete({ mirror, since: running - WINDOW_MS })
-  return isTooMuch({ in_use, deleted, pending: pending - summaries.moved([mirror]) }, policy)
+  return isTooMuch({ in_use, ...escrow.toDelete({ mirror, since: running - WINDOW_MS }) }, policy)
 }
 
 /** Forgets the deletions that happened before the window. */

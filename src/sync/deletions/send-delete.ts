@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { waitingMove } from '../../records/history.ts'
 import { wasNotDone } from '../../remote/failures.ts'
 import type { DeletedWithAlbum, HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
@@ -129,7 +130,10 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   isKeptForGood: ({ image }) => (image.kept === 1 ? because('kept_for_good') : null),
   isInUse: ({ files }) => (files.some(({ state }) => state !== 'gone') ? because('in_use') : null),
   // The picture may have been renamed. A file that is not uploaded yet may be this picture under its new name.
-  mayHaveMoved: ({ synced, image }) => (synced.files.anyOpenLike(image) ? because('may_have_moved') : null),
+  mayHaveMoved({ synced, image }) {
+    const move = waitingMove(synced, image)
+    return move && because(move.isRead ? 'moved_unsent' : 'may_have_moved', { path: move.path })
+  },
   isThereAgain({ files, disk }) {
     for (const file of files) {
       const why = disk?.whyNotGone(file)

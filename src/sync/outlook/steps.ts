@@ -1,6 +1,7 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { type Deletions, graceOf } from '../../records/escrow.ts'
+import { waitingMove } from '../../records/history.ts'
 import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
@@ -136,7 +137,10 @@ function daemonWaits({ settleMs, now, uploadsWaitUntil }: OutlookContext, change
   ]
 }
 
-function quotaWaits({ synced, allowance, now }: OutlookContext, since: number | null): Step[] {
+function quotaWaits(
+  { synced, allowance, now }: Pick<OutlookContext, 'synced' | 'allowance' | 'now'>,
+  since: number | null,
+): Step[] {
   const quota = readQuota(synced, allowance, now)
   if (quota.exhausted) {
     const { resumes, ask } = quota.exhausted
@@ -258,15 +262,35 @@ export function deletionWaits(
 ): Step[] {
   const { synced } = context
   const { state } = entry
-  if (state === 'held' || state === 'unproved') return [step(because('image_held', { of, held: state }))]
-  const stays = whyImageStays(context, synced.images.byId(entry.image)!, null)
+  const image = synced.images.byId(entry.image)!
+  const move = waitingMove(synced, image)
+  const moves = move ? moveSteps(context, move, of) : []
+  if (state === 'held' || state === 'unproved')
+    return [step(because('image_held', { of, held: state })), ...moves]
+  const stays = whyImageStays(context, image, null)
   if (stays && endsDeletion(stays)) return [step(because('image_stays', { of, why: stays }))]
-  if (state === 'grace' && context.areMany()) {
+  if (state === 'grace' && context.areMany() && synced.escrow.isCounted(image.id)) {
     const halted = everythingHalted(context)
     return [step(because('will_be_held')), ...(halted ? [halted] : [])]
   }
+  const isOver = isGraceOver(entry, runningTime(synced, context))
   const person = personStarts(context, entry)
-  return [graceStep(context, entry, of), ...deletionStops(context, stays), ...(person ? [person] : [])]
+  return [
+    ...(move && isOver ? [] : [graceStep(context, entry, of)]),
+    ...moves,
+    ...deletionStops(context, move ? null : stays),
+    ...(person ? [person] : []),
+  ]
+}
+
+/** What an image waits for whose picture has moved, or may have moved, to a file that waits for its upload. */
+function moveSteps(
+  context: DeletionContext,
+  { path, isRead }: NonNullable<ReturnType<typeof waitingMove>>,
+  of: ImageName,
+): Step[] {
+  if (!isRead) return [step(because('goes_once_told_apart', { of, path }))]
+  return [step(because('goes_once_sent', { of, path })), ...quotaWaits(context, null)]
 }
 
 /**

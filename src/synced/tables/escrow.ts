@@ -42,15 +42,21 @@ export interface EscrowWeight {
 }
 
 /** Images that wait for their deletion. */
-export function openEscrow({ all, changes, get, one, run, value }: Statements) {
+export function openEscrow({ all, changes, get, has, one, run, value }: Statements) {
   const nextDue = value<[mirrors: string], number | null>(
     `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
-  // When a synced file uses another image of the same bytes, the picture has only moved, and its deletion loses nothing. So
-  // such an image is not counted for the hold.
+  // An image whose picture has only moved is not counted for the hold. When a synced file uses another image of the same
+  // bytes, the deletion loses nothing. While the moved picture waits for its upload, the image is not deleted
+  // (`files.openLike`). A file that is not read yet is known as the moved picture by its size and its modification time.
   const losesBytes = `NOT EXISTS (
     SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
-    WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')`
+    WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')
+    AND NOT EXISTS (
+    SELECT 1 FROM images AS lost CROSS JOIN files INDEXED BY files_open_by_size ON files.size = lost.size
+    WHERE lost.id = escrow.image AND state IN ('pending','uncertain','failed','linked') AND (files.hash = lost.hash
+      OR files.hash IS NULL AND files.image IS NULL AND files.mtime IN (
+        SELECT mtime FROM files AS gone WHERE gone.image = lost.id AND gone.state = 'gone')))`
   const toDelete = `
     (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
     (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted`
@@ -88,6 +94,8 @@ export function openEscrow({ all, changes, get, one, run, value }: Statements) {
            (SELECT count(*) FROM files JOIN folders ON folders.id = files.folder
             WHERE mirror = +@mirror AND image IS NOT NULL AND state NOT IN ('gone', 'kept')) AS in_use`,
       ),
+      /** Whether an image in escrow counts for the hold, and is held with the others. */
+      isCounted: has<[image: number]>(`SELECT 1 FROM escrow WHERE image = +? AND ${losesBytes}`),
       /** `weight` without `in_use`, for which all files of the mirror are read. */
       toDelete: one<[{ mirror: number; since: number }], Omit<EscrowWeight, 'in_use'>>(`SELECT ${toDelete}`),
     },

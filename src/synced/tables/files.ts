@@ -222,11 +222,12 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
       ),
       /**
-       * Whether a file without a proved image may have these bytes. A picture with these bytes may have been moved there.
+       * A file without a proved image that may have these bytes, at best one that was read and has them. A picture with
+       * these bytes may have been moved there.
        */
-      anyOpenLike: has<[Bytes]>(
-        `SELECT 1 FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
-           AND (hash IS NULL OR hash = +@hash) LIMIT 1`,
+      openLike: get<[Bytes], FileRow>(
+        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
+           AND (hash IS NULL OR hash = +@hash) ORDER BY hash IS NULL LIMIT 1`,
       ),
       /** A synced file with these bytes whose image was recorded at `since` or later, if any. */
       withBytes: get<[hash: Buffer, since: number], FileRow>(

@@ -1,6 +1,6 @@
 import { renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateInWords } from '../../../src/cli/commands/why.ts'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
@@ -152,7 +152,8 @@ describe('why, of a picture', () => {
     await at.pass()
     renameSync(join(at.pictures, 'a'), join(at.pictures, 'b'))
     const host = hostWith(at.host, {
-      requestUpload: async () => failure('quota', 'DAILY_LIMIT_REACHED', 'upload'),
+      requestUpload: async () =>
+        failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429, retryAfterMs: 3_600_000 }),
     })
     // Read so late that the file can't change any more without a new timestamp.
     const read = async (root: string, path: string) =>
@@ -161,9 +162,32 @@ describe('why, of a picture', () => {
       })
     await at.pass({ host, openPicture: read })
     expect(at.why('a/p.png').reason).toBe('the picture moved to b/p.png')
-    expect(listPending(at.config, at.synced, undefined, Date.now())).toMatchObject([
-      { path: 'a/p.png', moved_to: 'b/p.png', goes_at: null },
-    ])
+    const config = { ...at.config, state_dir: tempFolder() }
+    const daemon = lockState(stateFiles(config.state_dir).lock)
+    onTestFinished(() => daemon.release())
+    const listed = () => listPending(config, at.synced, undefined, Date.now())[0]!
+    expect(listed()).toMatchObject({
+      path: 'a/p.png',
+      moved_to: 'b/p.png',
+      goes_at: null,
+      next: [
+        {
+          what: 'the image is deleted once its picture is sent from b/p.png, where it lies now',
+          at: null,
+        },
+        { code: 'quota_used_up' },
+        { code: 'quota_raised' },
+      ],
+    })
+    const told = ({ next }: Pick<Explanation, 'next'>) => next.map(({ what, at }) => `${what} ${at}`)
+    expect(told(at.why('a/p.png', { now: Date.now() }))).toEqual(told(listed()))
+    await at.decide('approve', 'a/p.png')
+    expect(listed()).toMatchObject({ approved: true, next: [{ code: 'goes_once_sent' }, {}, {}] })
+    // Not read yet, the file may be the picture, and may be another one of the same size.
+    const [open] = at.synced.files.inState('pending')
+    at.synced.commitNow(tx => tx.files.put({ ...open!, hash: null }))
+    expect(listed()).toMatchObject({ moved_to: null, next: [{ code: 'goes_once_told_apart', at: null }] })
+    expect(at.why('a/p.png').next).toMatchObject(listed().next)
   })
 
   it('does not speak of a grace when the host refused the deletion', async () => {

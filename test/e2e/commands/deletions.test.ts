@@ -331,7 +331,8 @@ it('deletions in their grace are listed with when they go, and each can be disca
   // Without a path, only held deletions are discarded.
   await stage.here('deletions', 'discard')
   expect(await listed()).toHaveLength(2)
-  await stage.here('deletions', 'discard', 'a/0.png')
+  const { out: discarded } = await stage.here('deletions', 'discard', 'a/0.png')
+  expect(discarded).toContain('1 image: it stays on the host for good')
   expect(await listed()).toMatchObject([{ path: 'a/1.png' }])
   expect(await stage.listing()).toEqual(before)
   expect((await stage.here('deletions', 'approve')).out).toBe('nothing is held\n')

@@ -45,8 +45,8 @@ export const DELETIONS: readonly Mutant[] = [
   {
     name: 'moves do not wait',
     file: 'sync/deletions/send-delete.ts',
-    find: 'synced.files.anyOpenLike(image) ?',
-    replace: 'synced.files.anyOpenLike(image) && false ?',
+    find: 'return move && because(',
+    replace: 'return move && null && because(',
     why: 'the old image of a moved picture goes before the new one is there',
     seed: 148,
   },

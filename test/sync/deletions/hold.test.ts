@@ -1,9 +1,10 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { hostWith } from '../../../src/remote/host.ts'
 import { isTooMuch } from '../../../src/sync/deletions/hold.ts'
 import { png } from '../../pictures.ts'
-import { deleted, openWorkshop, type Workshop } from '../workshop.ts'
+import { deleted, failure, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
 const HOUR = 3_600_000
 const hold = { hold_above: 0.25, hold_min: 2 }
@@ -89,6 +90,26 @@ describe('the hold', () => {
     await workshop.pass({ hold })
     expect(deleted(workshop)).toBe(6)
     expect(held(workshop)).toEqual([])
+  })
+
+  it('does not mind it either while the pictures wait for quota in their new folder', async () => {
+    const workshop = await withPictures(6)
+    renameSync(join(workshop.pictures, 'a'), join(workshop.pictures, 'b'))
+    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+    const host = hostWith(workshop.host, { requestUpload: async () => refused })
+    await workshop.pass({ hold, host })
+    await workshop.pass({ hold, host })
+    expect(held(workshop)).toEqual([])
+    expect(summary(workshop)).toMatchObject({ held_deletions: 0, pending_deletions: 6, pending_uploads: 6 })
+    workshop.synced.commitNow(tx => tx.account.forgetExhaustion())
+    // Four of them are deleted in their new place too, so their images are deleted like all others.
+    for (const n of [0, 1, 2, 3]) workshop.remove(`b/${n}.png`)
+    await workshop.pass({ hold, host })
+    expect(held(workshop)).toMatchObject([{ images: 4 }])
+    expect(summary(workshop)).toMatchObject({ held_deletions: 4, pending_deletions: 2, pending_uploads: 2 })
+    workshop.synced.commitNow(tx => tx.account.forgetExhaustion())
+    await workshop.pass({ hold })
+    expect(deleted(workshop)).toBe(2)
   })
 
   it('is over for a picture that comes back, and for what was approved', async () => {
