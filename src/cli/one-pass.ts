@@ -6,7 +6,7 @@ import type { LeftOf } from '../daemon/report/status.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
-import { because, inWords } from '../words/reasons.ts'
+import { because, hostRefusesKey, inWords } from '../words/reasons.ts'
 import { count, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
@@ -168,11 +168,12 @@ export function sayStopped(stopped: readonly HostFailure[], remedies: Remedies):
 
 /** What the host refused, and what a person can do. */
 export function stoppedInWords(
-  { code, message, remedy }: HostFailure,
+  failure: Pick<HostFailure, 'code' | 'endpoint' | 'message' | 'remedy'>,
   { key, plan, goesOn = null, wasAsked = false }: Remedies,
 ): string {
+  const { code, message, remedy } = failure
   const remedies: { [remedy in HostFailure['remedy']]?: string } = {
-    key: `; ${key}`,
+    ...(hostRefusesKey(failure) && { key: `; ${key}` }),
     plan: `; ${plan}`,
     ...(goesOn !== null && {
       quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves${wasAsked ? '' : ` (${inWords(because('quota_raised'))})`}`,

@@ -192,8 +192,10 @@ export function failureIn(why: Reason): string | null {
 /** The words of a reason, for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
-  if (!(code in WORDS)) return inWords(because('unknown_code', { code }))
-  const words: string | ((facts: never) => string) = WORDS[code]
+  const words: string | ((facts: never) => string) | undefined = WORDS[code]
+  // A function can't do without its facts, which another version may not have recorded.
+  const isKnown = typeof words === 'string' || (words !== undefined && facts !== undefined)
+  if (!isKnown) return inWords(because('unknown_code', { code }))
   return typeof words === 'string' ? filled(words, facts) : words(facts as never)
 }
 
@@ -227,9 +229,11 @@ function innerOf(facts: unknown): Reason | null {
   return String(why).startsWith('["') ? (why as Reason) : null
 }
 
+/** An older albumd may have recorded the reason with fewer facts, so a fact that is missing is left out. */
 function filled(text: string, facts: unknown): string {
   return text.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name: string, kind: keyof Kinds | undefined) => {
-    const fact = (facts as Record<string, never>)[name] as never
+    const fact = ((facts ?? {}) as Record<string, never>)[name]
+    if (fact === undefined) return ''
     return String(kind === undefined ? fact : KINDS[kind](fact))
   })
 }

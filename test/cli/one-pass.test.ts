@@ -1,11 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_IN_SYNC, inJson, Tally } from '../../src/cli/one-pass.ts'
+import { ALL_IN_SYNC, inJson, stoppedInWords, Tally } from '../../src/cli/one-pass.ts'
 import type { SpokenEvent } from '../../src/sync/pass-events.ts'
+import { because, type Reason, said } from '../../src/words/reasons.ts'
 import { mirrorInSync } from '../daemon/report/mirror-status.ts'
 
 const IDLE = mirrorInSync(3)
 
 const waits = (path: string): SpokenEvent => ({ event: 'picture_waits', mirror: '/p', path, message: 'x' })
+
+it('of a key of another account a person is told to restore the old one, and not to check the file', () => {
+  const of = (code: string, message: Reason) =>
+    stoppedInWords(
+      { code, endpoint: 'list', message, remedy: 'key' },
+      { key: 'check host.api_key_file', plan: '' },
+    )
+  expect(of('INVALID_API_KEY', said('no such key'))).toBe(
+    'no such key (INVALID_API_KEY); check host.api_key_file',
+  )
+  expect(of('OTHER_ACCOUNT', because('other_account'))).toBe(
+    'This key belongs to a different account. Restore the old key, or name a new state_dir (OTHER_ACCOUNT)',
+  )
+})
 
 describe('the summary of a pass', () => {
   it('counts a picture that waits once, however often it is looked at', () => {

@@ -2,7 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from '@swc/core'
 import { expect, it } from 'vitest'
-import { because, CODES, inWords, type ReasonCode } from '../../src/words/reasons.ts'
+import {
+  because,
+  CODES,
+  commandOf,
+  factOf,
+  inWords,
+  moreOf,
+  type Reason,
+  type ReasonCode,
+} from '../../src/words/reasons.ts'
 
 /** The most characters of a message, without what is known only when it is said. */
 const LONGEST = 200
@@ -110,6 +119,15 @@ it.each(CODES)('the words of the reason %s are plain', code => {
     if (!ALONE.has(code)) expect(words).not.toContain(': ')
   }
 })
+
+it.each(CODES)(
+  'the reason %s has words, long words and a command too when its facts are not recorded',
+  code => {
+    const old = JSON.stringify([code]) as unknown as Reason
+    for (const say of [inWords, factOf, moreOf, commandOf])
+      expect(`${say(old) ?? ''}`).not.toMatch(/undefined|null|\{/)
+  },
+)
 
 const SRC = join(import.meta.dirname, '../../src')
 

@@ -3,6 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture } from '../../local/picture-file.ts'
 import { systemClock } from '../../protocol/clock.ts'
+import { OTHER_ACCOUNT } from '../../remote/failures.ts'
 import { albumName, albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { lossEndsAt } from '../../sync/clock.ts'
 import {
@@ -245,9 +246,9 @@ export function showStep({ why, at }: Step): ShownStep {
   }
 }
 
-/** A refused key needs a person, who must know where the key stands. */
+/** A key that the host refuses needs a person, who must know where the key stands. */
 function withKeyFile(shown: ShownStep, config: Config, running: boolean): ShownStep {
-  if (shown.code !== 'key_refused') return shown
+  if (shown.code !== 'key_refused' || shown.cause === OTHER_ACCOUNT) return shown
   return { ...shown, what: `${shown.what}; ${keyRemedy(config, running ? null : process.env)}` }
 }
 
