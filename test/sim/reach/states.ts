@@ -221,6 +221,7 @@ export const STATES = {
   ),
   'an image stays because a picture uses it': stays('in_use'),
   'an image stays because its picture may have moved': stays('may_have_moved'),
+  'an image stays because its moved picture is not sent yet': stays('moved_unsent'),
   'an image stays because its picture is there again': stays('file_there_again'),
   'too many older versions go before their grace is over': told(
     'image_deleted',
