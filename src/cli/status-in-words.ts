@@ -184,11 +184,13 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
 
 /** What becomes of the deletions that wait in their grace. */
 function deletionsInWords(
-  { pending_deletions, approved_deletions, will_be_held, folder }: MirrorStatus,
+  { pending_deletions, approved_deletions, will_be_held, state, folder }: MirrorStatus,
   { mirrors }: Status,
 ): string[] {
   if (pending_deletions === approved_deletions) return []
-  const restore = `"albumd restore ${shellWord(printable(folder))} --at TIME"`
+  // A restore may refuse a folder in doubt, because its pictures would come onto another disk.
+  const into = state === 'guarded' ? 'OTHER_FOLDER' : shellWord(printable(folder))
+  const restore = `"albumd restore ${into} --at TIME"`
   if (will_be_held)
     return [
       `        ${inWords(because('will_be_held'))}: ${restore} brings the pictures back, "albumd deletions list" names them`,

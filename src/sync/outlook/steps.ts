@@ -213,9 +213,16 @@ export async function contentStep(
   }
 }
 
-/** How the pictures of a folder come back as they were before this picture was missed. `folder`: absolute. */
-export function bringBack({ since }: EscrowRow, folder: string): Step {
-  return step(because('bring_back', { folder, at: isoTime(since - 1) }))
+/**
+ * How the pictures of a folder come back as they were before this picture was missed. `folder`: absolute. No step while the
+ * root is in doubt, because a restore may refuse the folder then.
+ */
+export function bringBack(
+  { rootInDoubt }: Pick<MirrorContext, 'rootInDoubt'>,
+  { since }: EscrowRow,
+  folder: string,
+): Step[] {
+  return rootInDoubt ? [] : [step(because('bring_back', { folder, at: isoTime(since - 1) }))]
 }
 
 /** What happens with an image in escrow, and what a person can do about it. `path`: absolute, for commands. */
@@ -237,7 +244,7 @@ export function deletionSteps(
     const isTried = codeOf(waits[0]!.why) === 'host_refused' && timePasses(context)
     return isTried ? [...waits, step(because('retry_now', { path }))] : waits
   }
-  const back = of === 'image' ? [bringBack(entry, folderAbove(path))] : []
+  const back = of === 'image' ? bringBack(context, entry, folderAbove(path)) : []
   const decide = isHeld ? because('approve_image', { path }) : because('end_grace', { path })
   return [...waits, ...back, step(decide), step(because('keep_image', { of, path }))]
 }

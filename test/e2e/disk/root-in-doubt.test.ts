@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { stageThrough } from '../stage/process.ts'
+import { daemonHere, stageThrough } from '../stage/process.ts'
 import { type Stage, setStage, sha256 } from '../stage/stage.ts'
 import { bindFolder, canMount } from './small-disk.ts'
 
@@ -47,6 +47,36 @@ describe('a root in doubt', () => {
       expect(await stage.delivered()).toEqual({ 'Photos/red.png': sha256(red) })
     },
   )
+
+  it('lets nobody advise a restore into the folder, which restore refuses', async () => {
+    const stage = await setStage({ config: { deletions: { grace: '1h' } } })
+    for (const path of ['red.png', 'b/red.png']) stage.write(path, red)
+    const daemon = await daemonHere(stage)
+    await daemon.told('picture_uploaded', 2)
+    rmSync(join(stage.pictures, 'red.png'))
+    await daemon.told('picture_gone')
+    expect(await daemon.stop()).toBe(0)
+    const advice = async () =>
+      /albumd restore (\S+) --at TIME" brings/.exec((await stage.here('status')).out)?.[1]
+    const steps = async () => {
+      const { next } = await stage.json('why', join(stage.pictures, 'red.png'))
+      return next.map(({ code }: { code: string }) => code)
+    }
+    expect(await advice()).toBe(stage.pictures)
+    expect(await steps()).toContain('bring_back')
+    const at = new Date().toISOString()
+    const restore = (folder: string) => stage.here('restore', folder, '--at', at, '--yes')
+    renameSync(stage.pictures, `${stage.pictures}-away`)
+    expect(await advice()).toBe('OTHER_FOLDER')
+    expect(await restore(stage.pictures)).toMatchObject({ code: 2 })
+    mkdirSync(stage.pictures)
+    stage.write('other.png', png(7, 7).bytes)
+    expect(await stage.here('sync')).toMatchObject({ code: 3 })
+    expect(await advice()).toBe('OTHER_FOLDER')
+    expect(await steps()).not.toContain('bring_back')
+    expect(await restore(stage.pictures)).toMatchObject({ code: 2 })
+    expect(await restore(join(stage.home, 'other'))).toMatchObject({ code: 0 })
+  })
 
   it('is why put sends nothing, for a person and for a program', async () => {
     const stage = await setStage()
