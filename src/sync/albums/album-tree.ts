@@ -324,12 +324,14 @@ export function askToMakeNothing(host: ImageHost, signal: AbortSignal): Promise<
 }
 
 /**
- * Whether the host allows no album in `parent`: the account's plan has no albums, or the depth limit is reached, for which
- * §4 names no code. FORBIDDEN for an album in the root has another reason, which a person must be told.
+ * Whether the host allows no album in `parent`: the account's plan has no albums, the depth limit is reached, or the name
+ * is taken, and §4 names no code for the last two. In the root, NOT_FOUND can't mean that the parent is gone. FORBIDDEN in
+ * the root has another reason, which a person must be told.
  */
 function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean {
   if (endpoint !== 'create_album') return false
-  return remedy === 'plan' || remedy === 'change_request' || (remedy === 'not_permitted' && parent !== null)
+  const here = parent === null ? 'gone' : 'not_permitted'
+  return remedy === 'plan' || remedy === 'change_request' || remedy === here
 }
 
 /**

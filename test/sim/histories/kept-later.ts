@@ -99,6 +99,17 @@ export const KEPT_LATER: readonly History[] = [
   },
   // A proxy sends a picture twice: the node stores it, and refuses the second copy, because its credential was used.
   { ...HOURLY, seed: 1_000_000_048, actions: [at(0, 'turnAway', 0, TWICE)] },
+  // Names of albums are unique, and another person's album that can't be listed has the mirror's.
+  {
+    ...HOURLY,
+    seed: 1_000_000_050,
+    variations: {
+      ...PLAIN,
+      without: ['list'],
+      readings: { albumNames: 'unique', albumNameTaken: 'NOT_FOUND' },
+    },
+    actions: [at(0, 'otherAlbum')],
+  },
   // Pictures are on their way, and people change, delete or move them, or add another.
   ...(['change', 'remove', 'renameFolder', 'add'] as const).map((kind, number) => ({
     ...THREE,

@@ -21,10 +21,18 @@ export const DOUBT: readonly Mutant[] = [
   {
     name: 'FORBIDDEN ends uploads where an album is too deep',
     file: 'sync/albums/album-tree.ts',
-    find: "(remedy === 'not_permitted' && parent !== null)",
-    replace: "(remedy === 'not_permitted' && parent === undefined)",
+    find: "parent === null ? 'gone' : 'not_permitted'",
+    replace: "parent === null ? 'gone' : 'plan'",
     why: 'no other picture is sent either',
     seed: 300_000_053,
+  },
+  {
+    name: 'NOT_FOUND in the root is asked about a parent',
+    file: 'sync/albums/album-tree.ts',
+    find: "parent === null ? 'gone' : 'not_permitted'",
+    replace: "parent === null ? 'plan' : 'not_permitted'",
+    why: 'the pictures wait for ever where a name is taken and nobody can look',
+    seed: 1_000_000_050,
   },
   {
     name: 'NOT_FOUND ends uploads where an album is too deep',

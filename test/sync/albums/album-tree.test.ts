@@ -346,6 +346,21 @@ describe('where no album can be made', () => {
     expect((await there.list()).albums).toMatchObject([{ name: 'Photos', sub_count: 1 }])
   })
 
+  it.each(['VALIDATION_ERROR', 'NOT_FOUND'] as const)(
+    'because its name is taken in the root and the plan has no listings, pictures go to the root (%s)',
+    async albumNameTaken => {
+      const { tree, there, asked } = await openAlbumStage({
+        readings: { albumNames: 'unique', albumNameTaken },
+      })
+      await there.album('Photos')
+      const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+      const albums = tree({ list })
+      for (const path of [['Photos'], ['Photos', 'a']])
+        expect(await albums.find(path, never)).toEqual({ ok: true, value: null })
+      expect(times(asked, 'create_album')).toBe(1)
+    },
+  )
+
   it('for one name, its neighbours are made', async () => {
     const { tree, host, there } = await openAlbumStage()
     const createAlbum: ImageHost['createAlbum'] = async (request, signal) =>
