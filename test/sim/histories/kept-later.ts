@@ -1,6 +1,6 @@
 import { TWICE } from '../host/faults.ts'
 import type { History } from './history.ts'
-import { at, atStep, FAULT, HOURLY, SILENT, THREE } from './parts.ts'
+import { at, atStep, FAULT, HOURLY, SILENT, THREE, TWO_MIRRORS } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -99,6 +99,18 @@ export const KEPT_LATER: readonly History[] = [
   },
   // A proxy sends a picture twice: the node stores it, and refuses the second copy, because its credential was used.
   { ...HOURLY, seed: 1_000_000_048, actions: [at(0, 'turnAway', 0, TWICE)] },
+  // Without albums, a picture moves to another mirror, then gets other bytes, and the answer to these is lost for good.
+  {
+    ...THREE,
+    seed: 1_000_000_049,
+    variations: { ...PLAIN, without: ['create_album'], delivery: 'other', readings: { cdnUrl: 'second' } },
+    mirrors: TWO_MIRRORS,
+    files: [
+      [2, 1],
+      [33, 2],
+    ],
+    actions: [at(1, 'renameFolder', 0, 1), at(2, 'change', 1, 7), at(2, 'fault', FAULT.sendGarbled)],
+  },
   // Names of albums are unique, and another person's album that can't be listed has the mirror's.
   {
     ...HOURLY,

@@ -10,6 +10,9 @@ import { pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
 /** A file in one of these may be the one that moved away from an image of its size. */
 const OPEN: ReadonlySet<string> = new Set(['failed', 'linked', 'uncertain'])
 
+/** A file in one of these keeps its image. */
+const HOLDING: ReadonlySet<string> = new Set(['failed', 'uncertain', 'kept'])
+
 /** What stands for nothing any more. `pruned`: what rules hide needs no image either. */
 export function needless(
   world: World,
@@ -41,8 +44,6 @@ export function needless(
     ({ path, node }) => node.bytes.length === image.bytes.length && OPEN.has(rowOf(world, path)?.state ?? ''),
   )
   if (waits) return null
-  const ofSource = rowOf(world, source)?.state
-  if (ofSource === 'failed' || ofSource === 'uncertain') return null
   // What became of it can't be told: another image looks like it.
   if (world.state.synced.journal.openUploads().some(({ hash }) => hash.toString('hex') === image.hash))
     return null
@@ -95,10 +96,7 @@ function staysByRecord(
   const isPruned = (file: FileRow) => pruned && isIgnored(disk, mirrors, pathOfRow(synced, file))
   return synced.files
     .onImage(record.id)
-    .some(
-      file =>
-        file.state === 'failed' || file.state === 'kept' || (file.state === 'hidden' && !isPruned(file)),
-    )
+    .some(file => HOLDING.has(file.state) || (file.state === 'hidden' && !isPruned(file)))
 }
 
 function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | undefined {
