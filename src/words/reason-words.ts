@@ -49,6 +49,7 @@ export const WORDS = {
   file_shorter: 'file became shorter while albumd read it',
   file_cut_off: 'albumd ended before it had read the file',
   file_unreadable: "File can't be read ({code}). {code:remedy}",
+  unread_image_stays: '{why:fact}, and its image on the host stays{why:remedy_of}',
   still_written: 'file is still being written',
 
   // What keeps folders from being watched, and what a person can do.

@@ -108,6 +108,15 @@ describe('a pass', () => {
     expect(await waits()).toBeLessThan(2 * 3_600_000)
     await workshop.pass({ clock })
     expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    // A picture that has an image keeps the image meanwhile, and albumd says so.
+    const said = () => workshop.synced.summaries.failures(10).map(({ message }) => inWords(message))
+    workshop.write('red.png', green)
+    workshop.write('new.png', png(1, 1).bytes)
+    await workshop.pass({ openPicture: shut, clock })
+    expect(said().sort()).toEqual([
+      expect.stringMatching(/^File can't be read \(EACCES\), and its image on the host stays\. \w/),
+      expect.stringMatching(/^File can't be read \(EACCES\)\. \w/),
+    ])
   })
 
   it('sends nothing that lies under an ignore file which can not be read', async () => {

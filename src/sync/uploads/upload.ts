@@ -99,7 +99,8 @@ export class Uploader {
       const { synced, clock } = this.#run
       const attempts = synced.failures.attempts(job.file.folder, job.file.name) ?? 0
       const retryAt = clock.wall() + UNREADABLE_PASS_MS * 2 ** Math.min(attempts, DOUBLINGS)
-      return { kind: 'failed', code: error.code, message: error.why, retryAt, hash: null }
+      const message = this.#imageOf(job) ? because('unread_image_stays', { why: error.why }) : error.why
+      return { kind: 'failed', code: error.code, message, retryAt, hash: null }
     }
     if ('kind' in open) return open
     try {
