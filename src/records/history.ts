@@ -15,12 +15,17 @@ export function noteChange(
   now: number,
 ): void {
   const event = CHANGE_EVENT[state] ?? 'changed'
+  // A program that saves a picture in place empties the file first. That is one change, and needs no row of its own.
+  if (event === 'changed') history.takeBack({ ...location, detail: because('left_out'), since: now - SAVE_MS })
   // The history gets no row for a new picture, because its upload will write one. It gets no row for a file that was only
   // touched.
   const code = codeOf(reason)
   if (event === 'changed' && (code === 'new' || code === 'touched')) return
   history.add(location, { at: now, event, detail: reason })
 }
+
+/** For how long a file may be empty while a program saves it. */
+const SAVE_MS = 60_000
 
 const CHANGE_EVENT: Partial<Record<FileState, HistoryEvent>> = {
   hidden: 'left_out',

@@ -2,7 +2,7 @@ import type { FileLook, FolderLook } from '../local/look.ts'
 import type { Deletions } from '../records/escrow.ts'
 import type { FileChange } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
-import { because, type Reason } from '../words/reasons.ts'
+import { because, codeOf, type Reason, type ReasonCode } from '../words/reasons.ts'
 
 /**
  * The planner. It compares what is recorded with what was seen, and answers what must happen, with the reasons. It is
@@ -80,13 +80,17 @@ export function planMissingFolder(
 
 function whyPending(record: FileRow | undefined, seen: FileLook): Reason | null {
   if (!record) return because('new')
+  const change = changeOf(record, seen)
+  if (record.state === 'hidden' && change && CHANGED.has(codeOf(change))) return change
   if (record.state === 'gone' || record.state === 'kept' || record.state === 'hidden')
     return because('there_again')
-  const change = changeOf(record, seen)
   // A file of which no version was read is still new, for example when a scan first saw it while it was being written.
   const isUnread = record.state === 'pending' && record.image === null && record.hash === null
   return change && isUnread ? because('new') : change
 }
+
+/** What tells that a file is a new version, and no old one that was moved away and back. */
+const CHANGED: ReadonlySet<ReasonCode> = new Set(['size_changed', 'time_changed'])
 
 function changeOf(record: FileRow, seen: FileLook): Reason | null {
   if (record.size !== seen.size) return because('size_changed', { before: record.size, now: seen.size })

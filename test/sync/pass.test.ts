@@ -119,6 +119,24 @@ describe('a pass', () => {
     ])
   })
 
+  it('tells a picture that was empty while it was saved as one that changed', async () => {
+    const workshop = await workshopWith({ 'saved.png': red })
+    const { id } = workshop.synced.mirrors.of(workshop.pictures)!
+    const told = () => workshop.synced.history.of({ mirror: id, path: 'saved.png' })
+    workshop.write('saved.png', Buffer.alloc(0))
+    await workshop.pass()
+    expect(told()).toMatchObject([{ event: 'uploaded' }, { event: 'left_out' }])
+    workshop.write('saved.png', png(9, 3).bytes)
+    await workshop.pass()
+    const events = told().map(({ event, detail }) => [event, detail && inWords(detail)])
+    expect(events).toEqual([
+      ['uploaded', null],
+      ['changed', expect.stringMatching(/^changed from \d+ to \d+ bytes$/)],
+      ['uploaded', 'the old image is to be deleted'],
+      ['deleted', 'an older version'],
+    ])
+  })
+
   it('sends nothing that lies under an ignore file which can not be read', async () => {
     const workshop = await openWorkshop()
     workshop.write('b/c/red.png', red)

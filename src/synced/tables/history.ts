@@ -108,6 +108,11 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
       ofFile: ({ folder, name }: FileKey, note: HistoryNote) => addTo(placeOf(name, folder), note),
       /** Adds an event to the path of an image that is in escrow. */
       ofImage: (image: number, note: HistoryNote) => addTo(placeOfImage(image), note),
+      /** Removes the path's last event when it has this detail and happened at `since` or later. */
+      takeBack: run<[Location & { detail: Reason; since: number }]>(
+        `DELETE FROM history WHERE id = (
+           SELECT max(id) FROM history WHERE mirror = +@mirror AND path = +@path) AND detail = @detail AND at >= +@since`,
+      ),
       /** Removes at most `most` rows that are older than this time. Answers how many it removed. */
       dropBefore: changes<[{ moment: number; most: number }]>(
         'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +@most) AND at < +@moment',
