@@ -16,7 +16,8 @@ export function noteChange(
 ): void {
   const event = CHANGE_EVENT[state] ?? 'changed'
   // A program that saves a picture in place empties the file first. That is one change, and needs no row of its own.
-  if (event === 'changed') history.takeBack({ ...location, detail: because('left_out'), since: now - SAVE_MS })
+  if (event === 'changed')
+    history.takeBack({ ...location, detail: because('left_out'), since: now - SAVE_MS })
   // The history gets no row for a new picture, because its upload will write one. It gets no row for a file that was only
   // touched.
   const code = codeOf(reason)

@@ -85,7 +85,7 @@ export const WORDS = {
   answer_of_another: '{where} answered {status} with the answer to another request',
   redirects: '{where} redirects to another address. Set host.base_url to the final address',
   host_refused_with: 'the host answered {code}',
-  refused_by_node: 'The upload node refused the picture ({why:fact}){why:remedy_of}',
+  refused_by_node: 'The upload node refused the picture ({why:inner}){why:remedy_of}',
   nodes_refuse: 'upload nodes refuse one picture after another, the last with "{why:reason}"',
   asked_to_wait: '{why:reason}; the host asks to wait until {until:time}',
   request_cancelled: 'the request was cancelled',
@@ -122,7 +122,7 @@ export const WORDS = {
     'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
-  folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:fact}){why:remedy_of}',
+  folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:inner}){why:remedy_of}',
   root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
   root_moved: '{folder} was moved here; the next scan looks at all of it',
   root_not_moved:
@@ -164,14 +164,14 @@ export const WORDS = {
   file_there_again: '{path} is there again',
   not_in_its_album:
     "perhaps somebody else's image of equal bytes, because the recorded album does not list it",
-  album_not_listed: "the album can't be looked at ({why:fact}){why:remedy_of}",
+  album_not_listed: "the album can't be looked at ({why:inner}){why:remedy_of}",
   bytes_differ: 'an image of this name stays on the host, because its bytes are those of another picture',
-  bytes_not_compared: "linked by name alone, and the bytes can't be compared ({why:fact}){why:remedy_of}",
+  bytes_not_compared: "linked by name alone, and the bytes can't be compared ({why:inner}){why:remedy_of}",
   address_not_known: 'no upload has shown yet how delivery addresses look',
   address_answered: 'the delivery address answered {status}',
   delivery_alters: 'the host does not deliver pictures as they were sent',
   paused: 'albumd is paused',
-  deletion_refused: 'the host refused the deletion ({why:fact}){why:remedy_of}',
+  deletion_refused: 'the host refused the deletion ({why:inner}){why:remedy_of}',
   album_needed: 'something is in the album, or on its way there',
 
   // Why a picture waits or failed.
@@ -197,10 +197,10 @@ export const WORDS = {
   linked_image_alike:
     'The linked image may be this version too, and nothing tells. "albumd retry --resend" sends the picture again',
   not_on_host: 'not on the host',
-  host_not_asked: 'the host could not be asked ({why:fact}){why:remedy_of}',
+  host_not_asked: 'the host could not be asked ({why:inner}){why:remedy_of}',
   upload_failed: '{why:reason} ({code})',
   cut_off: 'no answer to its upload was recorded',
-  uncertain: 'Not known whether it arrived ({why:fact}){why:remedy_of}',
+  uncertain: 'Not known whether it arrived ({why:inner}){why:remedy_of}',
   album_deletion_open: 'albumd finds out first whether the album was deleted',
   sent_before_loss: ({ until }: { until: number | null }) =>
     `The state was lost or put back while albumd worked, so the last uploads may still arrive. Pictures that are not on the host yet wait${until === null ? '' : ` until ${localTime(until)}`}`,
@@ -333,7 +333,7 @@ export const WORDS = {
   image_held: '{of:image} is held, because {held:held}',
   image_stays: '{of:image} stays ({why:reason})',
   but_stays: 'but {why:reason}',
-  doubt_elsewhere: 'but nothing is deleted while a folder is in doubt ({why:fact}){why:remedy_of}',
+  doubt_elsewhere: 'but nothing is deleted while a folder is in doubt ({why:inner}){why:remedy_of}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
   moved_away: 'moved; the image is deleted once the picture is uploaded in its new place',

@@ -80,6 +80,8 @@ const KINDS = {
   reason: (why: Reason) => inWords(why),
   /** What is so, of a fact that is itself a reason, and what can be done about it. */
   fact: (why: Reason) => factOf(why),
+  /** The same in brackets, in which no other brackets stand. */
+  inner: (why: Reason) => factOf(why).replace(/ \(([^()]*)\)$/, ', $1'),
   remedy_of: (why: Reason) => inWords(why).slice(factOf(why).length),
   reasons: (all: readonly Reason[]) => all.map(inWords).join('; '),
   /** What the host said, if it said anything. */

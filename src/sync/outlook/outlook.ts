@@ -102,7 +102,9 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   if (row?.guard) next.push(step(row.guard))
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
   if (row && gone) next.push(...goneFolderSteps(ofMirror, { mirror: row.id, path }, gone, full))
-  return { state, reason, next, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
+  // The guard of the mirror may be what stops its deletions too.
+  const steps = [...new Map(next.map(one => [one.why, one])).values()]
+  return { state, reason, next: steps, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
 }
 
 /** What happens with the images of a folder that is gone. `full`: its absolute path. */

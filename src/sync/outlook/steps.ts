@@ -282,10 +282,14 @@ export function deletionWaits(
   }
   const isOver = isGraceOver(entry, runningTime(synced, context))
   const person = personStarts(context, entry)
+  const stops = deletionStops(context, move ? null : stays)
+  const grace = graceStep(context, entry, of)
+  // An image that something stops is not deleted now, though its grace is over.
+  const isStopped = isOver && stops.length > 0
   return [
-    ...(move && isOver ? [] : [graceStep(context, entry, of)]),
+    ...(move && isOver ? [] : [isStopped ? step(grace.why) : grace]),
     ...moves,
-    ...deletionStops(context, move ? null : stays),
+    ...stops,
     ...(person ? [person] : []),
   ]
 }
@@ -313,12 +317,17 @@ function deletionStops(context: DeletionContext, stays: Reason | null): Step[] {
   const inDoubt = claims.doubt()
   const halted = everythingHalted(context)
   return [
-    ...(doubt ? [step(because('doubt_elsewhere', { why: doubt }))] : []),
+    ...(doubt ? [doubtStep(doubt)] : []),
     ...(blocked ? [blockStep(context, ofWholeHost(blocked) ?? 'deletions_blocked', blocked)] : []),
     ...(inDoubt ? [step(because('but_stays', { why: inDoubt }))] : []),
     ...(stays ? [step(because('but_stays', { why: stays }))] : []),
     ...(halted ? [halted] : []),
   ]
+}
+
+/** The doubt about a folder says itself that deletions wait. */
+function doubtStep(why: Reason): Step {
+  return step(codeOf(why) === 'folder_in_doubt' ? why : because('doubt_elsewhere', { why }))
 }
 
 function isInGrace(context: DeletionContext, entry: EscrowRow): boolean {

@@ -206,7 +206,7 @@ describe('a guarded mirror', () => {
     const at = join(pictures, 'sub')
     expect(guards()).toMatchObject([
       {
-        message: `guarded since the last scan: Deletions wait because of ${at} (Ignore file can't be read (not UTF-8 text)). Save it as UTF-8`,
+        message: `guarded since the last scan: Deletions wait because of ${at} (Ignore file can't be read, not UTF-8 text). Save it as UTF-8`,
       },
     ])
   })

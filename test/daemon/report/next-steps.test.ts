@@ -132,6 +132,28 @@ describe('why, of a picture', () => {
     }
   })
 
+  it('names no time for a deletion that a folder in doubt stops, and tells of the folder once', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    at.write('other/q.png', png(9, 3).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'p.png'))
+    at.write('other/.albumdignore', Buffer.from([0xff]))
+    await at.pass()
+    const { next } = at.why('p.png')
+    expect(next.map(({ code, at: time }) => [code, time])).toEqual(
+      expect.arrayContaining([
+        ['folder_in_doubt', null],
+        ['goes_next', null],
+      ]),
+    )
+    expect(
+      next.filter(({ what }) => what.includes('in doubt') || what.includes('wait because')),
+    ).toMatchObject([
+      { what: expect.stringMatching(/^Deletions wait because of \S+\/other \(Ignore [^()]+\)\. \w/) },
+    ])
+  })
+
   it('tells what becomes of an image that has no grace', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
