@@ -10,7 +10,7 @@ import { because, hostRefusesKey, inWords } from '../words/reasons.ts'
 import { count, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
-import { acceptedInWords, flatInWords } from './status-in-words.ts'
+import { acceptedInWords, flatInWords, goneInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from './terminal/output.ts'
 import { eventInWords, noProgress, progressOn, tellPass } from './terminal/progress.ts'
@@ -104,6 +104,7 @@ const LEFT_IN_JSON = [
   'pending_uploads',
   'failed',
   'uncertain',
+  'gone_on_host',
   'pending_deletions',
   'held_deletions',
 ] as const satisfies readonly Counted[]
@@ -140,6 +141,7 @@ function report(
   for (const [field, inWords] of [
     ['flat', flatInWords],
     ['accepted', acceptedInWords],
+    ['gone_on_host', goneInWords],
   ] as const) {
     const sum = sumOf(left, field)
     if (sum > 0) say(inWords(sum))
@@ -276,6 +278,7 @@ export class Tally {
       [failed, `${failed} failed`],
       [inDoubt, `${inDoubt} ${foldersInDoubt(inDoubt)}`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
+      [sum('gone_on_host'), `${sum('gone_on_host')} gone from the host`],
       [sum('pending_deletions'), `${sum('pending_deletions')} to delete ("albumd deletions list" says when)`],
       [sum('held_deletions'), `${sum('held_deletions')} held`],
       [guarded, `${count(guarded, 'mirror')} guarded`],

@@ -159,6 +159,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
       ['failed', mirror.failed - mirror.folders_in_doubt],
       [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt],
       ['uncertain', mirror.uncertain],
+      ['gone from the host', mirror.gone_on_host],
       ['to delete', mirror.pending_deletions - mirror.approved_deletions],
       ['to delete as approved', mirror.approved_deletions],
       ['held', mirror.held_deletions],
@@ -174,6 +175,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     ...deletionsInWords(mirror, status),
     ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
     ...(flat > 0 ? [`        ${flatInWords(flat)}`] : []),
+    ...(mirror.gone_on_host > 0 ? [`        ${goneInWords(mirror.gone_on_host)}`] : []),
     ...(mirror.accepted > 0 ? [`        ${acceptedInWords(mirror.accepted)}`] : []),
     ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
     ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
@@ -212,6 +214,11 @@ function linkedInWords(pictures: number): string {
 export function flatInWords(pictures: number): string {
   const lie = pictures === 1 ? 'lies' : 'lie'
   return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd ls" shows them as flat, "albumd why" says what happens next`
+}
+
+/** Pictures whose images are gone from the host. */
+export function goneInWords(pictures: number): string {
+  return inWords(because('gone_on_host', { pictures }))
 }
 
 /** Failures that a person accepted. */

@@ -152,7 +152,7 @@ export class Metrics {
     const { mirrors, quota, backlog, paused, store, machines, audit } = status
     for (const mirror of mirrors) {
       const of = { mirror: mirror.folder }
-      for (const state of ['synced', 'linked', 'uncertain', 'accepted'] as const)
+      for (const state of ['synced', 'linked', 'uncertain', 'gone_on_host', 'accepted'] as const)
         this.#pictures.set({ ...of, state }, mirror[state])
       this.#pictures.set({ ...of, state: 'failed' }, mirror.failed - mirror.folders_in_doubt)
       this.#pictures.set({ ...of, state: 'pending' }, mirror.pending_uploads)

@@ -3,7 +3,18 @@ import type { ImageRow } from '../synced/tables/images.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteDeleted } from './history.ts'
-import { bytesGivenUp, isAtPath, locationOf, versionEnded } from './versions.ts'
+import { bytesGivenUp, bytesHeld, isAtPath, locationOf, versionEnded } from './versions.ts'
+
+/**
+ * The host holds this image. When its id is recorded already, the existing record is answered. An audit may have found an
+ * image with this id gone: a host may give equal bytes the same id again.
+ */
+export function held(tx: Tx, image: Parameters<Tx['images']['put']>[0]): ImageRow {
+  const row = tx.images.put(image)
+  bytesHeld(tx, row.hash)
+  tx.audit.remove('gone', row.remote_id)
+  return row
+}
 
 /** albumd deleted the image, or asked for its deletion and the host answered that the image is gone. */
 export function deleted(tx: Tx, image: ImageRow, now: number): void {
@@ -48,7 +59,7 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
 }
 
 /**
- * Removes the image's record, and its entries in journal and escrow. A synced or linked file that used the image becomes
+ * Removes the image's record, and its entries in journal, escrow and the findings of audits. A synced or linked file that used the image becomes
  * pending, so it is uploaded again. The record of a file that is gone or kept is removed. Any other file keeps its state
  * without an image: an upload of a hidden file, for example, may still be in doubt. `wasVersion`: the image had the bytes of
  * a version of its files.
@@ -66,6 +77,7 @@ function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersi
   }
   tx.journal.forgetImage(image.id)
   tx.escrow.takeBack(image.id)
+  tx.audit.remove('gone', image.remote_id)
   tx.images.remove(image.id)
   bytesGivenUp(tx, image.hash)
 }

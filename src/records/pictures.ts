@@ -11,7 +11,8 @@ import { because, type Reason } from '../words/reasons.ts'
 import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack } from './escrow.ts'
 import { removeFile, writeFile } from './file-states.ts'
 import { noteChange, noteImage } from './history.ts'
-import { bytesHeld, isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
+import { held } from './images.ts'
+import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
 /**
  * What a look at a file means for its record.
@@ -86,7 +87,7 @@ export function stored(
   { flat, ...at }: Stored,
   moment: Moment,
 ): void {
-  const image = tx.images.put({
+  const image = held(tx, {
     ...at,
     name: scanned.file.name,
     hash: open.hash,
@@ -97,7 +98,6 @@ export function stored(
     recorded_at: moment.now,
     mtime: open.look.mtime,
   })
-  bytesHeld(tx, image.hash)
   // The id may be recorded already, for an image with other bytes. Then the file must not use this image.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
@@ -247,7 +247,7 @@ export function found(
   moment: Moment,
 ): void {
   const { folder, name, hash, size, mime, width, height, mtime } = intent
-  const image = tx.images.put({
+  const image = held(tx, {
     ...at,
     name,
     hash,
@@ -258,7 +258,6 @@ export function found(
     recorded_at: moment.now,
     mtime,
   })
-  bytesHeld(tx, image.hash)
   tx.journal.close(intent.id)
   tx.history.ofFile(intent, { at: moment.now, event: 'arrived', detail: because(FOUND[at.proof]) })
   const file = tx.files.at({ folder, name })

@@ -17,6 +17,8 @@ export interface MirrorSummary {
   /** How many of `pending_deletions` a person has approved. They wait for no grace, and are not held. */
   approved_deletions: number
   held_deletions: number
+  /** Pictures that would be synced or linked, but whose image the last audit found gone from the host. */
+  gone_on_host: number
   /** Without the failures that a person accepted. */
   failed: number
   /** How many of `failed` are no pictures but folders in doubt, for example because they can't be read. */
@@ -46,6 +48,7 @@ export type LeftToDo = Pick<
   | 'folders_in_doubt'
   | 'accepted'
   | 'uncertain'
+  | 'gone_on_host'
   | 'flat'
 >
 
@@ -159,6 +162,13 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
        CROSS JOIN folders ON folders.id = files.folder
      WHERE meta.key = 'unfinished' AND state = 'pending' AND mirror = +?`,
   )
+  const gone = `FROM audit_findings CROSS JOIN images USING (remote_id) CROSS JOIN files ON files.image = images.id
+       CROSS JOIN folders ON folders.id = files.folder
+     WHERE kind = 'gone' AND state IN ('synced','linked') AND`
+  const goneOnHost = all<[mirror: number], { state: FileState; n: number }>(
+    `SELECT state, count(*) AS n ${gone} mirror = +? GROUP BY state`,
+  )
+  const goneAt = value<[At], number>(`SELECT count(*) ${gone} ${at('files.name')}`)
   const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
      WHERE flat > 0 AND state = 'synced' AND mirror = +?`
   const countFlat = value<[mirror: number], number>(`SELECT count(*) ${flat}`)
@@ -200,10 +210,13 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
           state => states.get(state)?.since ?? [],
         )
         const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
+        const gone = new Map(goneOnHost(mirror).map(({ state, n }) => [state, n]))
+        const [syncedGone, linkedGone] = [gone.get('synced') ?? 0, gone.get('linked') ?? 0]
         return {
           files,
-          synced: Math.max(0, files - unsynced),
-          linked: count('linked'),
+          synced: Math.max(0, files - unsynced - syncedGone),
+          linked: count('linked') - linkedGone,
+          gone_on_host: syncedGone + linkedGone,
           uncertain: count('uncertain'),
           pending_uploads: count('pending'),
           unfinished: unfinished(mirror),
@@ -219,7 +232,12 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
       /** What is left to do of a picture at this path, or at and below this folder. */
       leftAt(place: At): LeftToDo {
         const { mirror, path } = place
-        return { ...statesAt(place), ...failedAt(place), ...escrowedBelow({ mirror, path }) }
+        return {
+          ...statesAt(place),
+          gone_on_host: goneAt(place),
+          ...failedAt(place),
+          ...escrowedBelow({ mirror, path }),
+        }
       },
       /**
        * How many pictures of these mirrors seem to have been renamed or moved and wait to be sent again: the image of a

@@ -254,6 +254,10 @@ export const WORDS = {
   in_sync: 'the image has the bytes that the file had when it was last read',
   in_sync_flat: ({ album }: { album: string }) =>
     `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
+  gone_on_host: ({ pictures }: { pictures: number }) =>
+    pictures === 1
+      ? 'An audit did not find the image of a picture on the host. "albumd audit --repair" uploads the picture again'
+      : `An audit did not find the images of ${count(pictures, 'picture')} on the host. "albumd audit --repair" uploads the pictures again`,
   linked_by_name:
     'an image of this name, these dimensions and this size was on the host; the bytes are not compared yet',
   cause_not_recorded: 'what went wrong is not recorded',
@@ -344,6 +348,7 @@ export const WORDS = {
   goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it without one',
   run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
   compare_links: 'to compare the bytes',
+  repair_gone: 'no pass puts the image back; to upload the picture again',
   kept_stays:
     'the image stays, and a file with the same bytes that comes back finds it again; delete it at the host to end its address',
   prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
@@ -480,6 +485,7 @@ export const COMMANDS = {
   goes_by_sync: 'albumd sync',
   run_daemon: 'albumd run',
   compare_links: 'albumd adopt --verify',
+  repair_gone: 'albumd audit --repair',
   prune_ignored: 'albumd sync --prune-ignored',
   retry_now: 'albumd retry {path:shell}',
   accept_failure: 'albumd accept {path:shell}',

@@ -43,25 +43,30 @@ function imageOf(tx: Tx, bytes: string, proof: ImageRow['proof']): ImageRow {
   })
 }
 
+/** An upload of the file whose outcome is not known. */
+function doubtful(tx: Tx, file: FileRow) {
+  const id = tx.journal.openUpload({
+    ...file,
+    hash: file.hash!,
+    mime: 'image/png',
+    width: 1,
+    height: 1,
+    cdn_url: null,
+    remote_id: null,
+    album: null,
+    since: 1,
+    sent_at: 1,
+  })
+  return tx.journal.openUploads().find(open => open.id === id)!
+}
+
 describe('what is recorded together', () => {
   it('a grace begins with the running time on record, also when recovery finds the newer image', () => {
     const { synced, file, image } = records('uncertain')
     synced.commitNow(tx => {
-      const hash = hashOf('second')
-      tx.files.put({ ...file, hash })
-      const id = tx.journal.openUpload({
-        ...file,
-        hash,
-        mime: 'image/png',
-        width: 1,
-        height: 1,
-        cdn_url: null,
-        remote_id: null,
-        album: null,
-        since: 1,
-        sent_at: 1,
-      })
-      const intent = tx.journal.openUploads().find(open => open.id === id)!
+      const second = { ...file, hash: hashOf('second') }
+      tx.files.put(second)
+      const intent = doubtful(tx, second)
       const at = { remote_id: 'new', cdn_url: null, album: null, proof: 'uploaded', flat: 0 } as const
       found(tx, intent, at, () => 'propagate', MOMENT)
     })
@@ -78,6 +83,22 @@ describe('what is recorded together', () => {
     expect(synced.files.at(file)).toMatchObject({ state: 'hidden', image: null })
     expect(synced.escrow.of(image.id)).toBeUndefined()
     expect(synced.images.byId(image.id)).toBeUndefined()
+  })
+
+  it('an image that an audit found gone is so no longer once it is found, or has no record', () => {
+    const finding = { kind: 'gone', album: null, name: 'a.png', detail: because('not_listed') } as const
+    const at = { cdn_url: null, album: null, proof: 'uploaded', flat: 0 } as const
+    for (const ends of [found, lost]) {
+      const { synced, file, image } = records('uncertain')
+      const { remote_id } = image
+      synced.commitNow(tx => {
+        tx.audit.put({ ...finding, remote_id })
+        if (ends === lost) lost(tx, image, MOMENT.now)
+        // A host may give equal bytes the same id again.
+        else found(tx, doubtful(tx, file), { remote_id, ...at }, () => 'propagate', MOMENT)
+      })
+      expect(synced.audit.gone()).toEqual([])
+    }
   })
 
   it('a file is synced once the bytes of its linked image are proved, whoever compared them', () => {

@@ -281,8 +281,9 @@ async function results(
       const picture = recorded.kind === 'picture' ? recorded.picture : null
       const now = orNull(() => realDisk.lstat(path))
       const ctime = outcome && file?.ctime === 0 ? now?.ctime : file?.ctime
-      const isThere = file?.state === 'synced' && now !== null && isSameLook({ ...file, ctime: ctime! }, now)
-      if (isThere && picture?.url) return { path, cdn_url: picture.url, code: null, reason: null }
+      const isThere =
+        picture?.state === 'synced' && now !== null && isSameLook({ ...file!, ctime: ctime! }, now)
+      if (isThere && picture.url) return { path, cdn_url: picture.url, code: null, reason: null }
       // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
       const failure =
         file?.state === 'pending' ? undefined : file && synced.failures.of(file.folder, file.name)

@@ -51,7 +51,7 @@ export const urlCommand = configCommand(
         EXIT.left,
       )
     }
-    if (!one?.picture) {
+    if (!one?.picture || one.picture.state === 'gone_on_host') {
       const message = `${shown} is not on the host. ${why} tells why, and what happens next`
       throw new Problem(message, EXIT.left, undefined, await causeAt(config, places, path))
     }

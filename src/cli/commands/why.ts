@@ -32,6 +32,7 @@ const STATES: Record<PathState, string> = {
   pending: 'waits to be uploaded',
   synced: 'on the host',
   linked: 'linked to an image on the host',
+  gone_on_host: 'gone from the host',
   uncertain: 'sent, and whether it arrived is not known',
   failed: 'failed',
   gone: 'its image waits to be deleted',

@@ -274,6 +274,8 @@ export function whyNotThere({ failure, state, next, guard, path }: Explanation):
 } {
   if (failure && (state === 'failed' || state === 'uncertain'))
     return { code: failure.code, reason: failure.message }
+  if (state === 'gone_on_host')
+    return { code: 'GONE_ON_HOST', reason: inWords(because('gone_on_host', { pictures: 1 })) }
   const [first] = next
   if (guard !== null && (state === 'unknown' || first?.code === 'root_in_doubt'))
     return { code: 'GUARDED', reason: guard }

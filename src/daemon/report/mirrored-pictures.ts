@@ -121,7 +121,8 @@ export interface MirroredPicture {
   /** The path below the mirror's folder. */
   path: string
   name: string
-  state: FileState
+  /** gone_on_host: the picture would be synced or linked, but an audit found its image gone from the host. */
+  state: FileState | 'gone_on_host'
   /** The image holds an earlier version of the picture. The file as it is now is not on the host. */
   older: boolean
   /** The image lies in another album than the picture's own, which could not be had. */
@@ -141,6 +142,7 @@ export function mirroredPictures(
   synced: Synced,
 ): (mirror: string, file: FileAtPath) => MirroredPicture | null {
   const addressOf = deliveryAddresses(synced)
+  const gone = new Set(synced.audit.gone())
   // The album that was looked up last. It is kept, because the next file is mostly in the same album.
   let album: { id: number | null; name: string } | null = null
   return (mirror, { image: id, path, name, state, flat, hash }) => {
@@ -148,9 +150,20 @@ export function mirroredPictures(
     if (!image) return null
     if (album === null || album.id !== image.album)
       album = { id: image.album, name: albumName(synced, image.album) }
-    const older = state !== 'linked' && state !== 'synced' && !hash?.equals(image.hash)
+    const isAsSent = state === 'linked' || state === 'synced'
+    const older = !isAsSent && !hash?.equals(image.hash)
     const url = image.cdn_url ?? addressOf(image.remote_id, image.name)
-    return { mirror, path, name, state, older, flat: flat > 0, album: album.name, image, url }
+    return {
+      mirror,
+      path,
+      name,
+      state: isAsSent && gone.has(image.remote_id) ? 'gone_on_host' : state,
+      older,
+      flat: flat > 0,
+      album: album.name,
+      image,
+      url,
+    }
   }
 }
 

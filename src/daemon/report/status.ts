@@ -365,7 +365,8 @@ export function verdictOn(status: { mirrors: readonly LeftOf[] }, stopped: reado
         mirror.pending_deletions +
         mirror.held_deletions +
         mirror.failed +
-        mirror.uncertain >
+        mirror.uncertain +
+        mirror.gone_on_host >
         0,
   )
   return left || stopped.some(({ remedy }) => remedy !== 'plan') ? 'left' : 'in_sync'

@@ -77,6 +77,7 @@ function chips(mirror: MirrorStatus): Html | null {
     [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt, 'bad'],
     ['failed and ignored', mirror.accepted, null],
     ['uncertain', mirror.uncertain, 'warn'],
+    ['gone from the host', mirror.gone_on_host, 'warn'],
     ['linked, bytes not compared yet', mirror.linked, null],
     ['outside their albums', mirror.flat, null],
     ['to delete', mirror.pending_deletions, null],

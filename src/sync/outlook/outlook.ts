@@ -28,13 +28,14 @@ import {
 
 /**
  * The state of a path: the state of its record, or one of these.
+ * gone_on_host: it would be synced or linked, but an audit found its image gone from the host.
  * unseen: it lies on the disk, and no scan has seen it yet.
  * absent: it does not lie on the disk, and has no record.
  * left_out: it lies on the disk, and is not mirrored.
  * unknown: it can't be looked at, or it is in doubt.
  * folder: it is a folder that is mirrored.
  */
-export type PathState = FileState | 'unseen' | 'absent' | 'left_out' | 'unknown' | 'folder'
+export type PathState = FileState | 'gone_on_host' | 'unseen' | 'absent' | 'left_out' | 'unknown' | 'folder'
 
 /** What is recorded of a path. */
 export interface Recorded {
@@ -42,6 +43,8 @@ export interface Recorded {
   isFolder: boolean
   /** The image that the file uses. */
   image: ImageRow | undefined
+  /** Whether the file is synced or linked to an image that an audit found gone from the host. */
+  goneOnHost: boolean
   /** The path of the album that `image` lies in; '' is the root. */
   album: string
   /** Where the picture lies now, below its mirror, when it is gone from this path; null: not known to have moved. */
@@ -73,6 +76,7 @@ const NOTHING: Recorded = {
   file: undefined,
   isFolder: false,
   image: undefined,
+  goneOnHost: false,
   album: '',
   movedTo: null,
   escrow: [],
@@ -132,6 +136,10 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
     file,
     isFolder: synced.folders.at(id, path) !== undefined,
     image,
+    goneOnHost:
+      image !== undefined &&
+      (file?.state === 'synced' || file?.state === 'linked') &&
+      synced.audit.has('gone', image.remote_id),
     album: albumName(synced, image?.album ?? null),
     movedTo: image && file?.state === 'gone' ? movedTo(synced, image) : null,
     escrow: synced.escrow.atPath(id, path),
@@ -195,7 +203,8 @@ function stateOf(subject: Subject): [PathState, Reason] {
     case 'folder':
       return ['folder', because('folder_mirrored')]
     case 'picture':
-      return file ? [file.state, withChange(file, subject)] : ['unseen', because('not_scanned')]
+      if (!file) return ['unseen', because('not_scanned')]
+      return [recorded.goneOnHost ? 'gone_on_host' : file.state, withChange(file, subject)]
     case 'absent':
       return stateOfAbsent(subject)
   }
@@ -238,7 +247,8 @@ function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Su
     : before
 }
 
-function whyInState(file: FileRow, { history, failure, album, movedTo: path }: Recorded): Reason {
+function whyInState(file: FileRow, { goneOnHost, history, failure, album, movedTo: path }: Recorded): Reason {
+  if (goneOnHost) return because('image_not_found')
   const last = (event: HistoryEvent) => history.findLast(row => row.event === event)?.detail
   switch (file.state) {
     case 'synced':
@@ -299,6 +309,8 @@ function stepsOf(
       return [step(because('looked_for'), again), step(because('resend', { path })), ...waits]
     case 'linked':
       return [step(because('compare_links'))]
+    case 'gone_on_host':
+      return [step(because('repair_gone'))]
     case 'kept':
       return [step(because('kept_stays'))]
     case 'hidden':

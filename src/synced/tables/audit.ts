@@ -39,6 +39,8 @@ export function openAudit({ all, column, has, run, value }: Statements) {
         `SELECT kind, remote_id, nullif(album, 0) AS album, name, detail FROM audit_findings
          ORDER BY kind, audit_findings.album, name, remote_id`,
       ),
+      /** The ids of the images that an audit found gone from the host. */
+      gone: column<[], string>("SELECT remote_id FROM audit_findings WHERE kind = 'gone'"),
       count: value<[], number>('SELECT count(*) FROM audit_findings'),
       /** Whether an image is in escrow, or albumd has asked the host to delete it. */
       isLeaving: has<[{ image: number }]>(

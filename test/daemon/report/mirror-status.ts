@@ -13,6 +13,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     synced: pictures,
     linked: 0,
     uncertain: 0,
+    gone_on_host: 0,
     pending_uploads: 0,
     pending_deletions: 0,
     approved_deletions: 0,

@@ -29,6 +29,7 @@ describe('the verdict on a pass', () => {
     { held_deletions: 1 },
     { failed: 1 },
     { uncertain: 1 },
+    { gone_on_host: 1 },
   ] as const)('is left for %j', changes => {
     expect(verdictOn(status(changes), [])).toBe('left')
   })
