@@ -22,7 +22,7 @@ export const lsCommand = configCommand(
       .example('$0 ls Holiday --format markdown', 'To paste into a page: each picture, shown')
       .epilogue(
         'It only reads, also beside a running albumd, and does not ask the host. If the state is not ' +
-          '"synced", the address is that of the picture as it was before ("albumd why" tells more). A table ' +
+          '"synced", the address may show the picture as it was before, or nothing ("albumd why" tells more). A table ' +
           'is cut to fit a terminal; the other formats are not. CSV has names as they are, but on a terminal ' +
           'their control characters are escaped. A path of which nothing is known is bad usage (2).',
       ),
