@@ -120,7 +120,7 @@ function goneFolderSteps(
 ): Step[] {
   const first = context.synced.escrow.nextBelow(folder)
   const steps = first ? deletionSteps(context, first, full, 'first') : []
-  if (first?.reason === 'deleted') steps.push(...bringBack(context, first, full))
+  if (first?.reason === 'deleted') steps.push(...bringBack(context, first, folder.path, full))
   const images = waiting + held
   if (images === 0) return steps
   const areApproved = held === 0 && first?.state === 'approved'

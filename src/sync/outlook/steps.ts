@@ -27,7 +27,7 @@ import {
   willBeHeld,
 } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, triedAgainAt } from '../quota/index.ts'
-import { folderAbove } from '../tree-path.ts'
+import { folderAbove, isBelow } from '../tree-path.ts'
 import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
 import type { MirrorLocation } from './on-disk.ts'
 
@@ -213,16 +213,29 @@ export async function contentStep(
   }
 }
 
+/** Pictures of a folder that are missed within so long after each other count as lost together. */
+const TOGETHER_MS = 60_000
+
 /**
- * How the pictures of a folder come back as they were before this picture was missed. `folder`: absolute. No step while the
- * root is in doubt, because a restore may refuse the folder then.
+ * How the pictures of a folder come back as they were before this picture was missed, and those that were lost together with
+ * it. `folder`: below the mirror. `full`: its absolute path. No step while the root is in doubt, because a restore may refuse
+ * the folder then.
  */
 export function bringBack(
-  { rootInDoubt }: Pick<MirrorContext, 'rootInDoubt'>,
-  { since }: EscrowRow,
+  { synced, rootInDoubt }: Pick<MirrorContext, 'synced' | 'rootInDoubt'>,
+  { mirror, since }: EscrowRow,
   folder: string,
+  full: string,
 ): Step[] {
-  return rootInDoubt ? [] : [step(because('bring_back', { folder, at: isoTime(since - 1) }))]
+  if (rootInDoubt) return []
+  const losses = synced.escrow
+    .ofMirror(mirror)
+    .filter(({ path, reason }) => reason === 'deleted' && isBelow(path, folder))
+    .map(entry => entry.since)
+  let first = since
+  for (const loss of losses.sort((a, b) => b - a))
+    if (loss < first && loss >= first - TOGETHER_MS) first = loss
+  return [step(because('bring_back', { folder: full, at: isoTime(first - 1) }))]
 }
 
 /** What happens with an image in escrow, and what a person can do about it. `path`: absolute, for commands. */
@@ -244,7 +257,7 @@ export function deletionSteps(
     const isTried = codeOf(waits[0]!.why) === 'host_refused' && timePasses(context)
     return isTried ? [...waits, step(because('retry_now', { path }))] : waits
   }
-  const back = of === 'image' ? bringBack(context, entry, folderAbove(path)) : []
+  const back = of === 'image' ? bringBack(context, entry, folderAbove(entry.path), folderAbove(path)) : []
   const decide = isHeld ? because('approve_image', { path }) : because('end_grace', { path })
   return [...waits, ...back, step(decide), step(because('keep_image', { of, path }))]
 }

@@ -96,6 +96,22 @@ describe('why, of a picture', () => {
     expect(ended.next).toMatchObject([{ at: null }, { code: 'run_sync', command: 'albumd sync' }])
   })
 
+  it('brings a folder back to the moment before the first of the pictures that were lost together', async () => {
+    const at = await asked()
+    const names = ['a/before.png', 'b/other.png', 'a/first.png', 'a/last.png']
+    for (const [n, name] of names.entries()) at.write(name, png(3 + n, 3).bytes)
+    await at.pass({ graceMs: 600_000 })
+    const lostAfterMs = [0, 3_590_000, 3_600_000, 3_620_000]
+    for (const [n, name] of names.entries()) {
+      rmSync(join(at.pictures, name))
+      const clock = { ...systemClock, wall: () => Date.now() + lostAfterMs[n]! }
+      await at.pass({ graceMs: 600_000, clock })
+    }
+    const [first] = at.synced.escrow.atPath(1, 'a/first.png')
+    const back = at.why('a/last.png').next.find(({ code }) => code === 'bring_back')!
+    expect(back.command).toContain(new Date(first!.since - 1).toISOString())
+  })
+
   it('names no time for a deletion that something stops, nor does the list of deletions', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
