@@ -189,7 +189,9 @@ export function eventInWords(told: SpokenEvent): string | null {
       const over = told.pictures - told.quota_left
       const waits = over > 0 ? `, so ${inDigits(over)} may have to wait for another day` : ''
       const compared =
-        told.compare > 0 ? `${count(told.compare, 'picture')} to compare with the host's` : null
+        told.compare > 0
+          ? `${count(told.compare, 'picture')} to read again, sent only if the bytes changed`
+          : null
       if (told.pictures === 0) return compared
       const [pictures, size] = [count(told.pictures, 'picture'), sizeInWords(told.bytes)]
       const sent = told.looks_first
