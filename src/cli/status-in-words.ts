@@ -200,7 +200,7 @@ function deletionsInWords(
   // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   const when = guarded
-    ? `nothing is deleted while ${printable(guarded.folder)} is guarded`
+    ? printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))
     : '"albumd deletions list" says when each is deleted'
   return [`        ${when}; until then ${restore} brings it back`]
 }

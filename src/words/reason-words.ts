@@ -368,6 +368,7 @@ export const WORDS = {
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
   will_be_held: 'So many deletions will be held, and wait until you decide',
+  guard_stops_deletions: 'nothing is deleted while {folder} is guarded',
   sent_again: ({ moved, left }: { moved: number; left: number }) =>
     `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved; sending ${moved === 1 ? 'it' : 'them'} again takes ` +
     `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,

@@ -32,8 +32,8 @@ it('tells how many pictures lie outside their albums', () => {
     oldest_unsynced: null,
     will_be_held: false,
   }
-  const shown = (changes: object) => {
-    const status = { mirrors: [{ ...mirror, ...changes }], blocks: [] }
+  const shown = (changes: object, ...others: object[]) => {
+    const status = { mirrors: [{ ...mirror, ...changes }, ...others], blocks: [] }
     return mirrors({ status, alerts: [] } as unknown as Recorded).text
   }
   expect(shown({})).toContain('2 outside their albums')
@@ -43,6 +43,10 @@ it('tells how many pictures lie outside their albums', () => {
   expect(shown({ pending_uploads: 5, state: 'paused' })).toContain('>paused<')
   expect(shown({})).not.toContain('held')
   expect(shown({ will_be_held: true })).toContain('So many deletions will be held')
+  const other = { ...mirror, folder: '/other', state: 'guarded' }
+  expect(shown({}, other)).not.toContain('is deleted')
+  expect(shown({ pending_deletions: 1 }, other)).toContain('Nothing is deleted while /other is guarded.')
+  expect(shown({ pending_deletions: 1, state: 'guarded' })).not.toContain('is deleted')
 })
 
 it('says of pictures that may still be written what they wait for, and not how long they take to send', () => {

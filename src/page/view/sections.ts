@@ -3,7 +3,7 @@ import { quotaRemedy, uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords } from '../../words/reasons.ts'
-import { count, foldersInDoubt, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
+import { capital, count, foldersInDoubt, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
@@ -46,12 +46,18 @@ const LEFT_OUT = {
 export function mirrors({ status: { mirrors, blocks }, alerts }: Recorded): Html {
   // An error stands once on the page.
   const said = [...alerts, ...blocks].map(({ message }) => message)
+  const guarded = mirrors.find(({ state }) => state === 'guarded')
   return html`<h2>${mirrors.length === 1 ? 'Mirror' : 'Mirrors'}</h2>
-<ul class="list">${mirrors.map((of, index) => mirror(of, index, said))}</ul>`
+<ul class="list">${mirrors.map((of, index) => mirror(of, index, said, guarded))}</ul>`
 }
 
-/** `index`: its place in the config. `said`: what stands elsewhere on the page. */
-function mirror(of: MirrorStatus, index: number, said: readonly string[]): Html {
+/** `index`: its place in the config. `said`: what stands elsewhere on the page. `guarded`: a mirror in doubt. */
+function mirror(
+  of: MirrorStatus,
+  index: number,
+  said: readonly string[],
+  guarded: MirrorStatus | undefined,
+): Html {
   const { folder, album, state, reason, files, synced, linked, oldest_unsynced } = of
   // Nothing is done now, because the pictures wait, for example for the quota.
   const waits = state === 'idle' && of.pending_uploads > 0
@@ -61,6 +67,7 @@ ${reason !== null && state !== 'paused' && !said.some(text => text.includes(reas
 ${files === 0 ? html`<p>There is no picture in it.</p>` : progress(synced + linked, files)}
 ${chips(of)}
 ${of.will_be_held && html`<p data-kind="warn"><span class="tone">${inWords(because('will_be_held'))}.</span> Until you approve, <code>albumd restore</code> brings the pictures back.</p>`}
+${guarded !== undefined && guarded !== of && of.pending_deletions > 0 && html`<p data-kind="warn"><span class="tone">${capital(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}.</span></p>`}
 ${oldest_unsynced !== null && html`<p class="aside">The oldest waiting picture was found ${time(oldest_unsynced)}.</p>`}
 ${leftOut(of, index)}</li>`
 }
