@@ -6,6 +6,7 @@ import { canPreload } from '../../preload.ts'
 import {
   endedInSync,
   expectInSync,
+  type LeapingStage,
   letClocksLeap,
   localTree,
   passUntilDone,
@@ -33,7 +34,7 @@ async function onFailingDisk(settled = true) {
   return { disk, stage, sync: stageThrough(stage, disk).sync }
 }
 
-async function healsInSync(stage: Awaited<ReturnType<typeof setLeapingStage>>): Promise<void> {
+async function healsInSync(stage: LeapingStage): Promise<void> {
   await passUntilDone(stage)
   await expectInSync(stage)
 }

@@ -8,7 +8,7 @@ import { openJournal } from '../../../src/synced/tables/journal.ts'
 import { png } from '../../pictures.ts'
 import {
   expectInSync,
-  type FaultStageOptions,
+  type LeapingStage,
   letClocksLeap,
   passUntilDone,
   setLeapingStage,
@@ -16,8 +16,6 @@ import {
 import { inParallel } from '../stage/in-parallel.ts'
 import { startAlbumd } from '../stage/process.ts'
 import type { KillAt } from './kill-at.ts'
-
-const PRELOAD = import.meta.resolve('./kill-at.ts')
 
 /** What statements are called here, by what only they have. */
 const NAMES: [pattern: RegExp, name: string][] = [
@@ -56,25 +54,8 @@ function transitions(open: (sql: Statements) => unknown): Transition[] {
 const JOURNAL = transitions(openJournal)
 const ALBUM_DELETIONS = transitions(openUnusedAlbums).filter(({ name, sql }) => name !== sql)
 
-type LeapingStage = Awaited<ReturnType<typeof setLeapingStage>> & {
-  /** Of albumd's processes. */
-  env: NodeJS.ProcessEnv
-}
-
-/** What is killed is a process, what goes on is a pass of this one. */
-async function leapingStage(options: FaultStageOptions): Promise<LeapingStage> {
-  const stage = await setLeapingStage(options)
-  const env = {
-    NODE_OPTIONS: `--import=${PRELOAD}`,
-    get ALBUMD_CLOCK_AHEAD() {
-      return String(stage.ahead())
-    },
-  }
-  return { ...stage, env }
-}
-
 async function settledStage(): Promise<LeapingStage> {
-  const stage = await leapingStage({
+  const stage = await setLeapingStage({
     before({ write }) {
       for (const [shade, name] of ['stays', 'changes', 'moves', 'goes', 'goestoo'].entries())
         write(`a/${name}.png`, png(4, 4, shade).bytes)
@@ -116,7 +97,7 @@ async function settledInDoubt(): Promise<LeapingStage> {
 
 /** Folders that are gone whole, each album by one request. */
 async function stageOfGoingAlbums(): Promise<LeapingStage> {
-  const stage = await leapingStage({
+  const stage = await setLeapingStage({
     deletions: { albums: 'recursive' },
     before({ write }) {
       for (const [shade, name] of ['stays', 'a/one', 'a/deep/two', 'b/three'].entries())

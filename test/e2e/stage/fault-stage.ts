@@ -66,10 +66,18 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
   return { ...stage, proxy, waitLonger: () => configure({ ...access, timeout: USUAL }) }
 }
 
+const KILL_AT = import.meta.resolve('../kills/kill-at.ts')
+
+export interface LeapingStage extends FaultStage {
+  leap(): Promise<void>
+  /** Of albumd's processes. */
+  env: NodeJS.ProcessEnv
+}
+
 /** By how many milliseconds the clocks of a stage's passes are ahead. Those of other stages and of the hosts are not. */
 const clocksAhead = new AsyncLocalStorage<number>()
 
-/** Lets the passes of leaping stages have their own time until the test ends, as kill-at.ts has it in a process. */
+/** Lets the passes of leaping stages have their own time until the test ends, as `env` lets processes have it. */
 export function letClocksLeap(): void {
   const { now } = Date
   const { bigint } = process.hrtime
@@ -81,9 +89,9 @@ export function letClocksLeap(): void {
 
 /**
  * A stage where a credential lives as long as it usually does, so that none ends because the machine is busy. Its life
- * passes in leaps of the clocks of the host and of the stage's passes: see `letClocksLeap`.
+ * passes in leaps of the clocks of the host, of the stage's passes (see `letClocksLeap`) and of processes with its `env`.
  */
-export async function setLeapingStage(options: FaultStageOptions) {
+export async function setLeapingStage(options: FaultStageOptions): Promise<LeapingStage> {
   let ahead = 0
   const { wall, monotonic } = systemClock
   const clock = { wall: () => wall() + ahead, monotonic: () => monotonic() + ahead }
@@ -95,7 +103,12 @@ export async function setLeapingStage(options: FaultStageOptions) {
   return {
     ...stage,
     pass: () => clocksAhead.run(ahead, stage.pass),
-    ahead: () => ahead,
+    env: {
+      NODE_OPTIONS: `--import=${KILL_AT}`,
+      get ALBUMD_CLOCK_AHEAD() {
+        return String(ahead)
+      },
+    },
     async leap() {
       // What is on the way arrives before its time passes: a creation of an album never ends too late.
       await stage.proxy.quiet()
