@@ -241,8 +241,9 @@ interface Sent {
   cdn_url: string | null
   /**
    * Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the
-   * command. PAUSED: albumd is paused. GUARDED: the mirror's folder is in doubt. WAITS: for something else. Every other code
-   * is a failure's or the host's. Null: it is there.
+   * command. PAUSED: albumd is paused. GUARDED: the mirror's folder is in doubt. GONE, MOVED, LEFT_OUT: the file is not in
+   * its place any more, or not mirrored any more. WAITS: for something else. Every other code is a failure's or the host's.
+   * Null: it is there.
    */
   code: string | null
   /** Why it is not there, for a person. Null: it is there. */

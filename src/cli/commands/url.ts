@@ -37,24 +37,12 @@ export const urlCommand = configCommand(
     // A place has the bytes of a name that is not UTF-8 in a form that can be shown and typed.
     const path = places.length === 1 ? places[0]!.path || file : file
     const shown = printable(path)
-    const why = `"albumd why ${printable(shellWord(path))}"`
     const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
     if (other) throw new Problem(`${shown} is in more than one mirror. Give its whole path`)
     if (!one && found.some(({ kind }) => kind === 'folder'))
       throw new Problem(`${shown} is a folder. "albumd ls" lists its pictures`)
-    if (one?.gone) {
-      const { movedTo } = one.gone
-      throw new Problem(
-        movedTo === null
-          ? `${shown} is gone from the disk, and its address ends. ${why} tells when`
-          : `${shown} was moved to ${printable(movedTo)}, and its old address ends. Ask for the new one`,
-        EXIT.left,
-      )
-    }
-    if (!one?.picture || one.picture.state === 'gone_on_host') {
-      const message = `${shown} is not on the host. ${why} tells why, and what happens next`
-      throw new Problem(message, EXIT.left, undefined, await causeAt(config, places, path))
-    }
+    if (!one?.picture || one.picture.state === 'gone_on_host')
+      throw await notThere(config, places, path, one?.gone)
     if (one.picture.url === null) throw new Problem(`${shown}: The ${UNKNOWN}`, EXIT.left)
     if (!json) process.stdout.write(await onePicture(one.picture, format, process.stdout))
     const problem = copy
@@ -75,14 +63,31 @@ export const urlCommand = configCommand(
   },
 )
 
-/** What keeps the picture from the host, for a program. */
-async function causeAt(
+/** The causes of what does not come to the host, as long as a person changes nothing. */
+const NEVER: ReadonlySet<string> = new Set(['MOVED', 'GONE', 'LEFT_OUT'])
+
+/** Why there is no address, with the cause for a program; without it where several pictures may be meant. */
+async function notThere(
   config: Config,
   places: readonly unknown[],
   path: string,
-): Promise<{ cause?: string }> {
-  if (places.length !== 1) return {}
+  gone: { movedTo: string | null } | undefined,
+): Promise<Problem> {
   const { explainPath, whyNotThere } = await import('../../daemon/report/explain.ts')
-  const [explained] = await explainPath(config, path, Date.now())
-  return explained ? { cause: whyNotThere(explained).code } : {}
+  const [explained] = places.length === 1 ? await explainPath(config, path, Date.now()) : []
+  const told = explained && whyNotThere(explained)
+  const problem = (message: string) =>
+    new Problem(`${printable(path)} ${message}`, EXIT.left, undefined, told ? { cause: told.code } : {})
+  const why = `"albumd why ${printable(shellWord(path))}"`
+  if (gone)
+    return problem(
+      gone.movedTo === null
+        ? `is gone from the disk, and its address ends. ${why} tells when`
+        : `was moved to ${printable(gone.movedTo)}, and its old address ends. Ask for the new one`,
+    )
+  return problem(
+    told && NEVER.has(told.code)
+      ? `is not on the host: ${printable(told.reason)}`
+      : `is not on the host. ${why} tells why, and what happens next`,
+  )
 }

@@ -10,6 +10,7 @@ import {
   contentStep,
   type LeftOutWhy,
   type MirrorLocation,
+  type Outlook,
   type OutlookContext,
   outlook,
   type PathState,
@@ -33,6 +34,7 @@ import {
   moreOf,
   type Reason,
   type ReasonCode,
+  reasonIn,
 } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -89,6 +91,11 @@ export interface Explanation {
   state: PathState
   /** Why the path is in that state. */
   reason: string
+  /**
+   * Why the picture does not come to the host as it is, for a program. MOVED: it moved away. GONE: it is gone. LEFT_OUT: it
+   * is not mirrored. NOT_READY: it is empty yet. Null: nothing of this.
+   */
+  cause: string | null
   /** The long reason. Null: `reason` says it all. */
   details: string | null
   /** The album where the picture belongs, with slashes; '' is the root. `id`: null when the album is not recorded. */
@@ -200,6 +207,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
     mirror: mirror.folder,
     state,
     reason: inWords(reason),
+    cause: causeOfState(state, reason, onDisk),
     details: moreOf(reason),
     album: { path: album.join('/'), id: recordedAlbums(synced, album).at(-1)?.remote_id ?? null },
     file:
@@ -267,8 +275,15 @@ function causeOf(why: Reason): string | null {
   return CAUSES[codeOf(why)] ?? failureIn(why)
 }
 
+function causeOfState(state: PathState, reason: Reason, onDisk: Outlook['onDisk']): string | null {
+  if (reasonIn(reason, 'picture_moved')) return 'MOVED'
+  if (state === 'gone' || state === 'absent') return 'GONE'
+  if (onDisk.kind !== 'left_out') return null
+  return onDisk.why === 'empty' ? 'NOT_READY' : 'LEFT_OUT'
+}
+
 /** Why a picture is not on the host, for a program and for a person. */
-export function whyNotThere({ failure, state, next, guard, path }: Explanation): {
+export function whyNotThere({ failure, state, reason, cause, next, guard, path }: Explanation): {
   code: string
   reason: string
 } {
@@ -279,6 +294,7 @@ export function whyNotThere({ failure, state, next, guard, path }: Explanation):
   const [first] = next
   if (guard !== null && (state === 'unknown' || first?.code === 'root_in_doubt'))
     return { code: 'GUARDED', reason: guard }
+  if (cause !== null) return { code: cause, reason }
   if (!first?.cause) return { code: 'WAITS', reason: inWords(because('not_there_yet', { path })) }
   return { code: first.cause, reason: first.what }
 }

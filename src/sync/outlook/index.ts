@@ -2,7 +2,7 @@
  * What happens next with a path, an image or a mirror, when, and why. The answers are reason codes, made from the records.
  */
 export { type LeftOutWhy, leftOutBelow, lookAt, type MirrorLocation, type RuleInFile } from './on-disk.ts'
-export { mirrorOutlook, outlook, type PathState, wasFolder, whyPending } from './outlook.ts'
+export { mirrorOutlook, type Outlook, outlook, type PathState, wasFolder, whyPending } from './outlook.ts'
 export {
   contentStep,
   deletionWaits,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { recordPictures } from '../../daemon/recorded-pictures.ts'
@@ -109,6 +109,39 @@ it('url gives one address and copies it, and says why it has none', async () => 
   const folder = await url({}, 'a')
   expect(folder).toMatchObject({ code: 2, out: '', err: expect.stringContaining('is a folder') })
   for (const { err } of [bare, older, unsent, folder]) expect(err.trimEnd().split('\n')).toHaveLength(1)
+})
+
+it('url promises nothing of what will never come', async () => {
+  const stage = await setStage({
+    pictures: { 'a.png': png(3, 2).bytes, 'b.png': png(4, 2).bytes, 'c.png': png(5, 2).bytes },
+    mirror: { ignore: ['out.png'] },
+  })
+  renameSync(join(stage.pictures, 'a.png'), join(stage.pictures, 'moved.png'))
+  rmSync(join(stage.pictures, 'b.png'))
+  stage.write('out.png', png(6, 2).bytes)
+  stage.write('empty.png', '')
+  await stage.pass()
+  const told = async (path: string) => {
+    const { code, out } = await stage.here('url', path, '--json')
+    const { error } = JSON.parse(out)
+    return [code, error.cause, error.message]
+  }
+  expect(await told('a.png')).toEqual([
+    3,
+    'MOVED',
+    'a.png is not on the host: the image was deleted (the picture moved to moved.png)',
+  ])
+  expect(await told('b.png')).toEqual([
+    3,
+    'GONE',
+    'b.png is not on the host: the image was deleted (gone from the disk)',
+  ])
+  expect(await told('out.png')).toEqual([
+    3,
+    'LEFT_OUT',
+    expect.stringContaining('out.png is not on the host: '),
+  ])
+  expect(await told('empty.png')).toEqual([3, 'NOT_READY', expect.stringContaining('what happens next')])
 })
 
 it('a name that a Mac wrote is found by what a keyboard types, unless a file has just that name', async () => {
