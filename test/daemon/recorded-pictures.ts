@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { Config } from '../../src/config/schema.ts'
 import { stateFiles } from '../../src/daemon/state/claim.ts'
+import { realDisk } from '../../src/local/disk.ts'
 import { folderAbove, nameOf } from '../../src/sync/tree-path.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
@@ -80,9 +81,14 @@ export async function recordPictures(
   const db = openDatabase(stateFiles(loaded.state_dir).database)
   const synced = openSynced(db)
   synced.commitNow(tx => tx.meta.set('base_url', loaded.host.base_url))
-  const rows = loaded.mirrors.map(({ folder, album }) =>
-    synced.commitNow(tx => tx.mirrors.add(folder, album)),
-  )
+  const rows = loaded.mirrors.map(({ folder, album }) => {
+    const { dev, ino, birthtime } = realDisk.lstat(folder)
+    return synced.commitNow(tx => {
+      const row = tx.mirrors.add(folder, album)
+      tx.mirrors.trusted({ id: row.id, dev, ino, birthtime })
+      return row
+    })
+  })
   db.transaction(() => {
     for (const picture of pictures) {
       const bytes = Buffer.from(picture.bytes)

@@ -130,7 +130,10 @@ export class PlaceFiles {
     return known
   }
 
-  /** Refuses a symbolic link in the folder's place, because the link may lead out of the folder that is filled. */
+  /**
+   * Refuses a symbolic link in the folder's place, because the link may lead out of the folder that is filled. Refuses a
+   * folder that can't be opened, because `flush` could not sync the folder's new entries to the disk.
+   */
   async #makeFolder(path: string): Promise<string> {
     if (path === '') return this.root
     const full = join(await this.#folder(folderAbove(path)), nameOf(path))
@@ -139,6 +142,7 @@ export class PlaceFiles {
     })
     if (!(await lstat(full)).isDirectory())
       throw new PictureProblem('IN_THE_WAY', 'something that is no folder is in the place of the folder')
+    await (await open(`${full}/.`, is.O_RDONLY | is.O_DIRECTORY)).close()
     return full
   }
 }

@@ -208,8 +208,7 @@ class Restore {
     }
     await Promise.all(Array.from({ length: concurrency }, work))
     await this.#files.flush().catch(error => {
-      const problem = this.#refused(error)
-      if (problem !== null) throw problem
+      report.stopped ??= diskProblem(error, this.#files.root).message
     })
     // When the restore ended early, the pictures that are left are counted as not tried. Without them, the report would
     // seem to name all missing pictures.

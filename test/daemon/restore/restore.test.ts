@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RestoreEvent } from '../../../src/daemon/restore/restore.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
+import { asNobody } from '../../nobody.ts'
 import { deadOrigin } from '../../remote/serve.ts'
 import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
-import { restore } from './restored.ts'
+import { restore, restoreThen } from './restored.ts'
 
 describe('a restore', () => {
   it('writes folders, equal names and unusual names with their times, and removes its own files', async () => {
@@ -138,5 +139,27 @@ describe('a restore', () => {
     })
     const { back } = await restore(other)
     expect(treeOf(back)['a.png']).toEqual(['second', MTIME])
+  })
+
+  it('counts the pictures of a folder that is closed, and goes on with the others', async () => {
+    await asNobody(async () => {
+      const recorded = await recordPictures(
+        ['a.png', 'closed/b.png', 'closed/deep/c.png', 'd.png'].map(path => ({ path, bytes: path })),
+      )
+      const mirror = recorded.config.mirrors[0]!.folder
+      mkdirSync(join(mirror, 'closed/deep'), { recursive: true })
+      writeFileSync(join(mirror, 'closed/b.png'), 'closed/b.png')
+      // A folder that may be written to but not read, a closed one, and one that only tells its names.
+      for (const mode of [0o300, 0, 0o400]) {
+        chmodSync(join(mirror, 'closed'), mode)
+        const { report, missing } = await restoreThen(recorded)
+        expect(report).toMatchObject({ restored: mode === 0o300 ? 2 : 0, missing: 2, stopped: null })
+        expect(Object.keys(missing).sort()).toEqual(['closed/b.png', 'closed/deep/c.png'])
+        expect(existsSync(join(mirror, '.albumd-restore'))).toBe(false)
+      }
+      chmodSync(join(mirror, 'closed'), 0o700)
+      expect((await restoreThen(recorded)).report).toMatchObject({ restored: 1, there: 3, missing: 0 })
+      expect(readdirSync(join(mirror, 'closed')).sort()).toEqual(['b.png', 'deep'])
+    })
   })
 })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { restoreMoment } from '../../../src/daemon/restore/from-moment.ts'
 import { type RestoreRequest, restoreMirrors } from '../../../src/daemon/restore/from-records.ts'
 import type { RestoreEvent, RestoreReport } from '../../../src/daemon/restore/restore.ts'
 import type { Recorded } from '../recorded-pictures.ts'
@@ -35,6 +36,26 @@ export async function restore(
       tell(event)
     },
     interruption,
+  )
+  return { report, missing, back }
+}
+
+/** Restores into a folder, or else into the first mirror, what is recorded now. */
+export async function restoreThen({ config }: Recorded, back = config.mirrors[0]!.folder): Promise<Told> {
+  const missing: Record<string, string> = {}
+  const moment = Date.now()
+  const report = await restoreMoment(
+    config,
+    {
+      folder: back,
+      mirrors: config.mirrors.map(({ folder }) => folder),
+      at: { given: 'now', moment },
+      ca: null,
+    },
+    event => {
+      if (event.event === 'picture_missing') missing[event.path] = event.code
+    },
+    NEVER,
   )
   return { report, missing, back }
 }
