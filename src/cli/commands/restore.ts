@@ -72,8 +72,8 @@ export const restoreCommand = configCommand(
     try {
       const report = await restore(tell, interrupts)
       progress.end()
-      const { missing, older, stopped, interrupted } = report
-      const isWhole = missing === 0 && older === 0 && stopped === null && !interrupted
+      const { missing, unread, older, stopped, interrupted } = report
+      const isWhole = missing + unread === 0 && older === 0 && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
       else if (!quiet || !isWhole)
@@ -203,7 +203,7 @@ function eventInWords(told: RestoreEvent, at: string | undefined): string | null
       return `${there ? 'there' : 'restored'} ${printable(path)} (${sizeInWords(size)}${noted})`
     }
     case 'picture_missing':
-      return `missing ${printable(wholePath(told))}: ${printable(told.message)} (${told.code})`
+      return `${told.code === 'NOT_READ' ? 'unread' : 'missing'} ${printable(wholePath(told))}: ${printable(told.message)} (${told.code})`
     case 'picture_renamed':
       return `renamed ${printable(told.path)} to ${printable(told.to)}, because the name is taken`
     case 'picture_moved':
@@ -224,9 +224,10 @@ const NOTES: Record<Note, string> = {
 /** How many folders are named whose pictures came later. */
 const FOLDERS_SHOWN = 3
 
-/** What a folder lacks of what it was. The last lines of the report say how many pictures are missing or not tried yet. */
-function lackInWords({ missing, untried }: RestoreReport): string {
-  if (missing > 0) return ', except for what is missing'
+/** What a folder lacks of what it was. The last lines of the report say how many pictures lack. */
+function lackInWords({ missing, unread, untried }: RestoreReport): string {
+  const lacks = [...(missing > 0 ? ['missing'] : []), ...(unread > 0 ? ['unread'] : [])]
+  if (lacks.length > 0) return `, except for what is ${lacks.join(' or ')}`
   return untried > 0 ? ' as far as it was tried' : ''
 }
 
@@ -254,9 +255,9 @@ function reportInWords(
   folder: string,
   asked: { deleted: boolean; fromHost: boolean; at: string | undefined },
 ): string[] {
-  const { restored, bytes, there, missing, untried, stopped, interrupted } = report
+  const { restored, bytes, there, missing, unread, untried, stopped, interrupted } = report
   const before = there > 0 ? `, ${inDigits(there)} there already` : ''
-  const all = restored + there + missing + untried
+  const all = restored + there + missing + unread + untried
   const inAll = all > restored ? `, of ${inDigits(all)} in all` : ''
   const { replaced, at, restorable_since: since } = report
   const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}${inAll}`]
@@ -285,6 +286,7 @@ function reportInWords(
   lines.push(...unknownInWords(report))
   // The following lines say what is left to do, and which command does the rest.
   add(missing, 'missing: the lines that begin with "missing" say why')
+  add(unread, 'unread: the lines that begin with "unread" say why')
   add(untried, 'not tried yet')
   const option = asked.fromHost
     ? ' --from-host'

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ftruncateSync, constants as is, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { unreadable } from '../../config/paths.ts'
 import { toDisk } from '../../local/to-disk.ts'
 import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import type { ListedImage } from '../../protocol/records.ts'
@@ -71,7 +72,9 @@ export class PlaceFiles {
     // gets that time.
     const isFinished = this.#aside === null && Math.round(stats.mtimeMs * 1000) === mtime
     if ('listed' in known || isFinished) return stats.size
-    const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK)
+    const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK).catch(
+      unread('the file there'),
+    )
     try {
       const sum = createHash('sha256')
       for await (const chunk of handle.createReadStream({ autoClose: false })) sum.update(chunk)
@@ -142,7 +145,8 @@ export class PlaceFiles {
     })
     if (!(await lstat(full)).isDirectory())
       throw new PictureProblem('IN_THE_WAY', 'something that is no folder is in the place of the folder')
-    await (await open(`${full}/.`, is.O_RDONLY | is.O_DIRECTORY)).close()
+    const opened = await open(`${full}/.`, is.O_RDONLY | is.O_DIRECTORY).catch(unread('its folder'))
+    await opened.close()
     return full
   }
 }
@@ -241,4 +245,12 @@ async function setTime(file: FileHandle, mtime: number): Promise<void> {
 function absent(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null
   throw error
+}
+
+/** Answers a function that turns the refusal to open a file or folder into a PictureProblem. */
+function unread(what: string): (error: NodeJS.ErrnoException) => never {
+  return error => {
+    if (error.code !== 'EACCES' && error.code !== 'EPERM') throw error
+    throw new PictureProblem('NOT_READ', `${what} ${unreadable(error.code)}`)
+  }
 }

@@ -50,6 +50,8 @@ export interface RestoreReport extends Record<Note, number> {
   /** The size of all fetched pictures together. */
   bytes: number
   missing: number
+  /** How many pictures are perhaps on the disk, where their files or folders can't be read. They are not in `missing`. */
+  unread: number
   /** How many pictures were not tried, because the restore ended early. */
   untried: number
   /**
@@ -147,7 +149,9 @@ export async function fillFolder(
     const report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
     // In a mirror nothing is left behind for what is missing: the same command looks at everything again.
     isComplete =
-      (report.missing === 0 || target.aside !== null) && report.stopped === null && !report.interrupted
+      (report.missing + report.unread === 0 || target.aside !== null) &&
+      report.stopped === null &&
+      !report.interrupted
     return report
   } finally {
     await downloads.close()
@@ -172,6 +176,7 @@ class Restore {
     proved: 0,
     unproved: 0,
     missing: 0,
+    unread: 0,
     untried: 0,
     gone: 0,
     moved: 0,
@@ -244,8 +249,8 @@ class Restore {
       }
       const later = problem.code === 'NOT_FOUND' ? (picture?.replacement?.() ?? null) : null
       if (later !== null) return this.#restore(later, cut, first ?? problem)
-      this.#report.missing++
       const { code, message } = first ?? problem
+      this.#report[code === 'NOT_READ' ? 'unread' : 'missing']++
       this.#tell({ event: 'picture_missing', ...shown, code, message })
     }
   }

@@ -284,6 +284,8 @@ export type MissingCode =
   | 'UNSAFE_NAME'
   /** Another file or folder is at the picture's path. */
   | 'IN_THE_WAY'
+  /** What is in the picture's place can't be read, and may be the picture. Such a picture counts as unread, not as missing. */
+  | 'NOT_READ'
   /** The disk refuses the picture. */
   | 'NOT_WRITTEN'
 

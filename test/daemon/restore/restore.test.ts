@@ -153,12 +153,17 @@ describe('a restore', () => {
       for (const mode of [0o300, 0, 0o400]) {
         chmodSync(join(mirror, 'closed'), mode)
         const { report, missing } = await restoreThen(recorded)
-        expect(report).toMatchObject({ restored: mode === 0o300 ? 2 : 0, missing: 2, stopped: null })
-        expect(Object.keys(missing).sort()).toEqual(['closed/b.png', 'closed/deep/c.png'])
+        expect(report).toMatchObject({
+          restored: mode === 0o300 ? 2 : 0,
+          unread: 2,
+          missing: 0,
+          stopped: null,
+        })
+        expect(missing).toEqual({ 'closed/b.png': 'NOT_READ', 'closed/deep/c.png': 'NOT_READ' })
         expect(existsSync(join(mirror, '.albumd-restore'))).toBe(false)
       }
       chmodSync(join(mirror, 'closed'), 0o700)
-      expect((await restoreThen(recorded)).report).toMatchObject({ restored: 1, there: 3, missing: 0 })
+      expect((await restoreThen(recorded)).report).toMatchObject({ restored: 1, there: 3, unread: 0 })
       expect(readdirSync(join(mirror, 'closed')).sort()).toEqual(['b.png', 'deep'])
     })
   })

@@ -1,12 +1,24 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { unreadable } from '../../../src/config/paths.ts'
 import {
   type Recorded,
   type RecordedPicture,
   recordPictures,
   treeOf,
 } from '../../daemon/recorded-pictures.ts'
+import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
 import { deadOrigin, json, serve } from '../../remote/serve.ts'
 import { canMount, mountSmallDisk, type SmallDisk } from '../disk/small-disk.ts'
@@ -106,6 +118,48 @@ describe('restore', () => {
     expect(await run(stageOf(recorded), [back])).toMatchObject({ code: 0 })
     expect(Object.keys(treeOf(back)).sort()).toEqual(pictures.map(({ path }) => path).sort())
     for (const { path, bytes } of pictures) expect(treeOf(back)[path]![0]).toBe(bytes)
+  })
+
+  it('tells a file that it may not read from a missing one, in a mirror and in a folder of its own', async () => {
+    await asNobody(async () => {
+      const recorded = await recordPictures(
+        ['a.png', 'closed/b.png', 'c.png'].map(path => ({ path, bytes: path })),
+      )
+      const mirror = recorded.config.mirrors[0]!.folder
+      const mayNot = unreadable('EACCES')
+      mkdirSync(join(mirror, 'closed'), { mode: 0 })
+      writeFileSync(join(mirror, 'c.png'), 'c.png', { mode: 0 })
+      const then = await run(stageOf(recorded), [mirror, '--at', new Date().toISOString()])
+      expect(then).toMatchObject({ code: 3, err: '' })
+      expect(then.out.split('\n').sort()).toEqual(
+        expect.arrayContaining([
+          `unread ${mirror}/c.png: the file there ${mayNot} (NOT_READ)`,
+          `unread ${mirror}/closed/b.png: its folder ${mayNot} (NOT_READ)`,
+          '1 picture restored (5 B), of 3 in all',
+          expect.stringMatching(/^as it was at .*, except for what is unread$/),
+          '2 pictures unread: the lines that begin with "unread" say why',
+        ]),
+      )
+      expect(then.out).not.toMatch(/missing/)
+
+      recorded.answers.set('a.png', response => void response.writeHead(404).end())
+      const back = join(recorded.home, 'back')
+      expect(await run(stageOf(recorded), [back])).toMatchObject({ code: 3 })
+      chmodSync(join(back, 'c.png'), 0)
+      utimesSync(join(back, 'c.png'), 5, 5)
+      recorded.answers.delete('a.png')
+      const again = await run(stageOf(recorded), [back, '--json'])
+      expect(JSON.parse(again.out)).toMatchObject({
+        problems: [{ path: 'c.png', code: 'NOT_READ' }],
+        exit_code: 3,
+        restored: 1,
+        there: 1,
+        missing: 0,
+        unread: 1,
+      })
+      chmodSync(join(back, 'c.png'), 0o600)
+      expect(await run(stageOf(recorded), [back])).toMatchObject({ code: 0 })
+    })
   })
 
   it.skipIf(!canMount() && !process.env.CI)(
