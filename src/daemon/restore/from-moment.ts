@@ -68,7 +68,6 @@ export function restoreMoment(
     refuseUnknown(synced, at.moment)
     if (place) refuseDoubt(synced, rows[0], place)
     let moment = at.moment
-    const wasThere = place !== null && anyVersion(synced, rows, place.path, at.moment)
     const folders = foldersFor(wanted)
     function* pictures(): Generator<WantedPicture> {
       const top = place?.path ?? ''
@@ -85,7 +84,13 @@ export function restoreMoment(
     }
     const report = await fillFolder(
       config,
-      { folder, mirrors: wanted, at: at.given, place: place && { ...place, wasThere }, ca },
+      {
+        folder,
+        mirrors: wanted,
+        at: at.given,
+        place: place && { ...place, was: whatWas(synced, rows, place.path, at.moment) },
+        ca,
+      },
       open,
       tell,
       interruption,
@@ -173,10 +178,17 @@ interface Found {
   file: FileRow | undefined
 }
 
-/** Whether there was a picture at or below a folder of these mirrors at a time. */
-function anyVersion(synced: Synced, rows: readonly MirrorRow[], top: string, moment: number): boolean {
-  for (const _ of versionsAt(synced, rows, top, moment)) return true
-  return false
+/** What the records know at a path: a folder with pictures at this time, or else a picture. Null: neither. */
+function whatWas(
+  synced: Synced,
+  rows: readonly MirrorRow[],
+  path: string,
+  moment: number,
+): 'folder' | 'picture' | null {
+  for (const _ of versionsAt(synced, rows, path, moment)) return 'folder'
+  const isPicture = ({ id: mirror }: MirrorRow) =>
+    fileAt(synced, mirror, path) ?? versionAt(synced, { mirror, path }, undefined, moment)
+  return rows.some(isPicture) ? 'picture' : null
 }
 
 /** What was at and below a folder of these mirrors at a time. */

@@ -42,10 +42,10 @@ export interface TargetRequest {
   /** The time whose pictures are restored, as a person gave it. */
   at?: string
   /**
-   * Where the folder lies in a mirror. Only then may it be a folder of a mirror, and need not be empty. `wasThere`: whether
-   * pictures were recorded in the folder at the time, so that it is made when it is missing.
+   * Where the folder lies in a mirror. Only then may it be a folder of a mirror, and need not be empty. `was`: what
+   * the records know at its path. Only a folder that had pictures at the time is made when it is missing.
    */
-  place?: { mirror: string; wasThere: boolean } | null
+  place?: { mirror: string; was: 'folder' | 'picture' | null } | null
 }
 
 /** The name of the folder `own`, which lies in the folder that the restore fills. */
@@ -179,16 +179,16 @@ async function makeRoot(folder: string): Promise<string> {
 /** Throws NotPossible where the folder is not there, and no picture is known that was in it. */
 async function rootInMirror(
   folder: string,
-  { mirror, wasThere }: NonNullable<TargetRequest['place']>,
+  { mirror, was }: NonNullable<TargetRequest['place']>,
 ): Promise<string> {
   const path = resolve(folder)
   const root = await realpath(path).catch(() => null)
   if (root !== null && (await lstat(root)).isDirectory()) return root
-  if (root !== null)
+  if (root !== null || was === 'picture')
     throw new NotPossible(
-      `${path} is not a folder. Name the folder that holds it, or an empty folder elsewhere`,
+      `${path} is ${was === 'picture' ? 'a picture' : 'not a folder'}. Name the folder that holds it, or an empty folder elsewhere`,
     )
-  if (wasThere) return makeRoot(folder)
+  if (was === 'folder') return makeRoot(folder)
   throw new NotPossible(
     `${path} is not there, lies in the mirror ${mirror}, and had no picture then. Name another folder or time`,
   )

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { RestoreRequest } from '../../../src/daemon/restore/from-records.ts'
 import { begunMoment, openTarget } from '../../../src/daemon/restore/target-folder.ts'
 import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
-import { restore } from './restored.ts'
+import { restore, restoreThen } from './restored.ts'
 
 describe('a restore', () => {
   it('writes nothing outside of its folder, whatever the records say', async () => {
@@ -64,11 +64,32 @@ describe('a restore', () => {
     writeFileSync(join(mirror!, 'a.png'), 'a')
     const request = { folder: mirror!, mirrors: [mirror!], at: '2m' }
     expect(await begunMoment(config, request)).toBe(null)
-    const target = await openTarget(config, { ...request, place: { mirror: mirror!, wasThere: true } })
+    const target = await openTarget(config, { ...request, place: { mirror: mirror!, was: 'folder' } })
     expect(await target.moment(5)).toBe(5)
     await target.close(false)
     expect(await begunMoment(config, request)).toBe(5)
     expect(await begunMoment(config, { ...request, at: '3m' })).toBe(null)
+  })
+
+  it('names the folder of a picture that is named in its place, whether it is on the disk or not', async () => {
+    const recorded = await recordPictures([
+      { path: 'a/there.png', bytes: 'a' },
+      { path: 'a/gone.png', bytes: 'b', state: 'gone' },
+    ])
+    const mirror = recorded.config.mirrors[0]!.folder
+    mkdirSync(join(mirror, 'a'))
+    writeFileSync(join(mirror, 'a/there.png'), 'a')
+    writeFileSync(join(mirror, 'a/notes.txt'), 'a')
+    for (const path of ['a/there.png', 'a/gone.png', 'a/notes.txt', 'a/never.png']) {
+      const what = {
+        'a/notes.txt': 'is not a folder. Name the folder that holds it',
+        'a/never.png': 'is not there, lies in the mirror',
+      }[path]
+      await expect(restoreThen(recorded, join(mirror, path))).rejects.toThrow(
+        `${join(mirror, path)} ${what ?? 'is a picture. Name the folder that holds it'}`,
+      )
+    }
+    expect(readdirSync(join(mirror, 'a')).sort()).toEqual(['notes.txt', 'there.png'])
   })
 
   it("is refused in a mirror, in state_dir, in a folder with files, and in another restore's folder", async () => {
