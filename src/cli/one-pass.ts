@@ -18,10 +18,14 @@ import { eventInWords, noProgress, progressOn, tellPass } from './terminal/progr
 /** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
 
-/** What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. */
+/**
+ * What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. `notReady`: a
+ * line for each named file that can't be sent yet.
+ */
 export interface Shown {
   json: boolean
   quiet: boolean
+  notReady?: readonly string[]
 }
 
 /** Runs one pass, with progress and a summary. */
@@ -29,7 +33,7 @@ export async function onePass<N extends PassName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
-  { json, quiet }: Shown,
+  { json, quiet, notReady = [] }: Shown,
   onInterrupts: OnInterrupts,
 ): Promise<{ exitCode: number; result: ResultOf<N> }> {
   // For named paths, `locationsToSend` has done the same.
@@ -54,12 +58,19 @@ export async function onePass<N extends PassName>(
     progress.end()
     const { verified } = result as Partial<ResultOf<'adopt'>>
     const notCompared = verified?.unknown ?? null
-    const exitCode = notCompared ? Math.max(exitCodeOf(result), EXIT.left) : exitCodeOf(result)
+    const exitCode = Math.max(
+      exitCodeOf(result),
+      notCompared || notReady.length > 0 ? EXIT.left : EXIT.inSync,
+    )
     if (json) printJson({ ...inJson(exitCode, done, result), ...(verified && { verified }) })
     else
       report(
         done,
-        { notCompared, isInterrupted: interrupts.stop.aborted && result.verdict !== 'in_sync' },
+        {
+          notCompared,
+          isUnready: notReady.length > 0,
+          isInterrupted: interrupts.stop.aborted && result.verdict !== 'in_sync',
+        },
         result,
         {
           key: keyRemedy(config, carried.byDaemon ? null : process.env),
@@ -69,6 +80,7 @@ export async function onePass<N extends PassName>(
         },
         quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
       )
+    for (const line of notReady) sayAside(line)
     return { exitCode, result }
   } finally {
     progress.end()
@@ -118,6 +130,8 @@ function guardedIn(left: readonly LeftOf[]): ReadonlySet<string> {
 interface End {
   /** How many linked images could not be compared; null when the command compares none. */
   notCompared?: number | null
+  /** Whether a named file can't be sent yet. */
+  isUnready?: boolean
   /** Whether a person has ended the pass before its end. */
   isInterrupted?: boolean
 }
@@ -136,8 +150,9 @@ function report(
     )
   const words = done.inWords(left, stopped, end)
   if (paused) say(pauseInWords(paused))
-  // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so.
-  if (!paused || words !== ALL_IN_SYNC) say(words)
+  // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so. A named file that can't be sent
+  // is not in sync.
+  if (words !== ALL_IN_SYNC || !(paused || end.isUnready)) say(words)
   for (const [field, inWords] of [
     ['flat', flatInWords],
     ['accepted', acceptedInWords],

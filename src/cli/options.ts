@@ -162,6 +162,25 @@ export async function locationsToSend(config: Config, paths: readonly string[]):
   return places
 }
 
+/**
+ * What lies at the places that a command is to send. Throws Problem for what is left out. An empty file may still be
+ * written, so it alone is answered as left out. `prunes`: what an ignore rule hides is answered too.
+ */
+export async function looksToSend(places: readonly MirrorLocation[], prunes = false) {
+  const { realDisk } = await import('../local/disk.ts')
+  const { lookAt } = await import('../sync/outlook/index.ts')
+  const { fullPath } = await import('../sync/tree-path.ts')
+  const { inWords } = await import('../words/reasons.ts')
+  const { printable } = await import('../words/text.ts')
+  return places.map(place => {
+    const path = fullPath(place.mirror.folder, place.path)
+    const found = lookAt(realDisk, place)
+    if (found.kind === 'left_out' && found.why !== 'empty' && !(prunes && found.why === 'ignored'))
+      throw new Problem(`${printable(path)} is left out: ${inWords(found.reason)}`)
+    return { path, found }
+  })
+}
+
 /** The locations that paths of a command line name. Throws Problem as `locator` tells. */
 export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
   // Without a path, a damaged state must not be read: sync sets it aside.

@@ -9,7 +9,7 @@ import type { FailureRow } from '../../synced/tables/failures.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { isoTime, localTime, printable } from '../../words/text.ts'
 import { carryOut, whySilent } from '../carry-out.ts'
-import { configCommand, jsonOption, locationsToSend, quietOption } from '../options.ts'
+import { configCommand, jsonOption, locationsToSend, looksToSend, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
 
@@ -79,20 +79,14 @@ function pathOfPlace({ mirror, path }: MirrorLocation): string {
  */
 async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, Why>> {
   const waits = new Map<string, Why>()
-  const { realDisk } = await import('../../local/disk.ts')
-  const { lookAt } = await import('../../sync/outlook/index.ts')
-  for (const place of places) {
-    const found = lookAt(realDisk, place)
-    const path = pathOfPlace(place)
+  for (const { path, found } of await looksToSend(places)) {
     const at = printable(path)
     if (found.kind === 'absent') throw new Problem(`${at}: No such file`)
     if (found.kind === 'misnamed')
       throw new Problem(`${at}: ${inWords(found.reason)}`, EXIT.usage, 'NAME_NOT_UTF8', { path })
     if (found.kind === 'folder')
       throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
-    if (found.kind === 'left_out' && found.why === 'empty')
-      waits.set(path, isNotReady(inWords(because('empty_yet'))))
-    else if (found.kind === 'left_out') throw new Problem(`${at} is left out: ${inWords(found.reason)}`)
+    if (found.kind === 'left_out') waits.set(path, isNotReady(inWords(because('empty_yet'))))
     if (found.kind === 'unknown') throw new Problem(printable(inWords(found.why)))
   }
   return waits

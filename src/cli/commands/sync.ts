@@ -5,6 +5,7 @@ import type { Operation } from '../../daemon/report/preview.ts'
 import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
 import {
@@ -12,6 +13,7 @@ import {
   flag,
   jsonOption,
   locationsToSend,
+  looksToSend,
   pathToActOn,
   quietOption,
   valued,
@@ -43,7 +45,7 @@ export const syncCommand = configCommand(
           'looked at each path again. deletions.grace is for run: images that run has in grace keep it, and ' +
           'holds apply. If albumd run runs, it makes the pass, with its grace, and Ctrl-C ends only the ' +
           'watching. If albumd is paused, sync does nothing but say so (exit code 3). With paths, what waits ' +
-          'elsewhere goes on waiting, for run or the next sync, and the summary and the exit code tell of the paths alone. put sends pictures too, and deletes nothing.',
+          'elsewhere goes on waiting, for run or the next sync, and the summary and the exit code tell of the paths alone. A path that is left out is refused before anything is sent, and an empty file, which may still be written, makes the exit code 3. put sends pictures too, and deletes nothing.',
       ),
   async (config, { paths, 'dry-run': dryRun, 'prune-ignored': pruneIgnored, json, quiet }, onInterrupts) => {
     if (dryRun && paths.length > 0)
@@ -54,7 +56,12 @@ export const syncCommand = configCommand(
     const request = named.length > 0 ? { pruneIgnored, paths: named } : { pruneIgnored }
     const { stateFiles } = await import('../../daemon/state/claim.ts')
     const isFirst = !existsSync(stateFiles(config.state_dir).database)
-    const { exitCode, result } = await onePass(config, 'sync', request, { json, quiet }, onInterrupts)
+    const looks = await looksToSend(places, pruneIgnored)
+    const notReady = looks.flatMap(({ path, found }) =>
+      found.kind === 'left_out' && found.why === 'empty' ? [`${path}: ${inWords(because('empty_yet'))}`] : [],
+    )
+    const shown = { json, quiet, notReady }
+    const { exitCode, result } = await onePass(config, 'sync', request, shown, onInterrupts)
     const leavesOut = ({ left_out }: Pick<MirrorSummary, 'left_out'>) =>
       Object.values(left_out).some(n => n > 0)
     if (isFirst && !json && !quiet && result.mirrors.some(leavesOut))

@@ -1,5 +1,14 @@
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
@@ -393,4 +402,22 @@ it('sync PATH looks at these paths alone', async () => {
     err: expect.stringContaining('no mirror'),
   })
   expect((await stage.here('sync', 'pictures/b/2.png')).out).toContain('1 picture uploaded')
+})
+
+it('sync PATH refuses what is left out, as put does, and names an empty file', async () => {
+  const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes }, mirror: { ignore: ['out.png'] } })
+  symlinkSync(join(stage.pictures, 'a.png'), join(stage.pictures, 'link.png'))
+  stage.write('notes.txt', 'x')
+  stage.write('out.png', png(4, 2).bytes)
+  stage.write('empty.png', '')
+  for (const path of ['link.png', 'notes.txt', 'out.png']) {
+    const put = await stage.here('put', join(stage.pictures, path))
+    expect(put).toMatchObject({ code: 2, out: '', err: expect.stringContaining(`${path} is left out: `) })
+    expect(await stage.here('sync', path)).toEqual(put)
+  }
+  const empty = await stage.here('sync', 'empty.png')
+  expect(empty).toMatchObject({ code: 3, err: expect.stringMatching(/\/empty\.png: .*empty/) })
+  expect(empty.out).not.toContain('in sync')
+  expect(await stage.json('sync', 'empty.png')).toMatchObject({ exit_code: 3 })
+  expect(await stage.here('sync', '--prune-ignored', 'out.png')).toMatchObject({ code: 0 })
 })
