@@ -255,7 +255,7 @@ function reportInWords(
   folder: string,
   asked: { deleted: boolean; fromHost: boolean; at: string | undefined },
 ): string[] {
-  const { restored, bytes, there, missing, unread, untried, stopped, interrupted } = report
+  const { restored, bytes, there, missing, hopeless, unread, untried, stopped, interrupted } = report
   const before = there > 0 ? `, ${inDigits(there)} there already` : ''
   const all = restored + there + missing + unread + untried
   const inAll = all > restored ? `, of ${inDigits(all)} in all` : ''
@@ -295,7 +295,7 @@ function reportInWords(
       : ` --at ${shellWord(asked.at)}`
   const command = `albumd restore ${folder}${option}`
   if (interrupted) lines.push(`ended early; "${command}" goes on where it was`)
-  else if (missing > 0 && stopped === null && asked.at === undefined)
+  else if (missing > hopeless && stopped === null && asked.at === undefined)
     lines.push('the same command tries what is missing once more')
   return lines
 }

@@ -9,6 +9,7 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { inWords } from '../../words/reasons.ts'
 import { NotPossible } from '../commands/command.ts'
 import { stateFiles } from '../state/claim.ts'
 import { areOlder } from '../state/records.ts'
@@ -82,7 +83,7 @@ const ONLY_LINKED =
   'The delivery address is not known, because the image was only linked. "albumd adopt --verify" finds it out'
 
 /** A picture that the records know, and the version of it that is to be restored. */
-export interface WantedPicture extends Pick<Due, 'gone'> {
+export interface WantedPicture extends Pick<Due, 'gone' | 'noImage'> {
   /** The mirror's folder. */
   mirror: string
   path: string
@@ -107,7 +108,7 @@ export function recordedPictures(
 ): Source {
   const addressOf = deliveryAddresses(synced)
   const dueOf = (picture: WantedPicture, tried: readonly number[] = []): Due => {
-    const { mirror, path, to, version, image: own, isOlder, isThere, gone, now } = picture
+    const { mirror, path, to, version, image: own, isOlder, isThere, gone, noImage, now } = picture
     const shown = { mirror, path }
     // A picture that moved since has another image of the same bytes. An image whose bytes were compared comes first, and of
     // several the picture's own.
@@ -115,7 +116,8 @@ export function recordedPictures(
     const [image] = (version ? synced.images.byHash(version.hash) : [])
       .filter(({ id }) => !tried.includes(id))
       .sort((a, b) => rank(a) - rank(b))
-    if (gone || !version || !image) return { shown, picture: null, ...(gone && { gone }) }
+    if (gone || !version || !image)
+      return { shown, picture: null, ...(gone && { gone }), ...(noImage && { noImage }) }
     const isLinked = image.proof === 'none'
     const replacement = () => {
       const other = dueOf(now?.() ?? picture, [...tried, image.id])
@@ -170,6 +172,7 @@ function* newestVersions(
     // Of a version that an earlier albumd sent, only the time of its upload is recorded.
     const mtime = isOlder ? (held.mtime ?? Math.round(held.began * 1000)) : file.mtime
     const gone = state === 'gone' ? { movedTo: movedIn(file) } : null
+    const failure = state === 'failed' && synced.failures.of(file.folder, file.name)
     return {
       mirror,
       path,
@@ -178,6 +181,12 @@ function* newestVersions(
       image: file.image,
       isOlder,
       ...(gone && (gone.movedTo !== null || !withDeleted) && { gone }),
+      ...(failure && {
+        noImage: {
+          code: failure.next_attempt_at === null ? 'UPLOAD_FAILED' : 'NOT_ON_HOST',
+          message: `not uploaded. ${inWords(failure.message)}`,
+        },
+      }),
       now() {
         const now = synced.files.at(file)
         return now ? wantedOf(mirror, { ...now, path }) : null

@@ -50,6 +50,8 @@ export interface RestoreReport extends Record<Note, number> {
   /** The size of all fetched pictures together. */
   bytes: number
   missing: number
+  /** How many of the missing pictures the same restore can't bring back, however often it is repeated. */
+  hopeless: number
   /** How many pictures are perhaps on the disk, where their files or folders can't be read. They are not in `missing`. */
   unread: number
   /** How many pictures were not tried, because the restore ended early. */
@@ -102,8 +104,10 @@ export interface Picture {
 /** A picture to restore. */
 export interface Due {
   shown: Shown
-  /** Null: the host does not hold the picture. `noImage` of the source says why. */
+  /** Null: the host does not hold the picture. */
   picture: Picture | null
+  /** Why the host does not hold the picture, where more is known of the picture than `noImage` of the source says. */
+  noImage?: Source['noImage']
   /** The picture was deleted from the disk, and is left out. `movedTo`: where its bytes lie now. Null: nowhere. */
   gone?: { movedTo: string | null }
 }
@@ -176,6 +180,7 @@ class Restore {
     proved: 0,
     unproved: 0,
     missing: 0,
+    hopeless: 0,
     unread: 0,
     untried: 0,
     gone: 0,
@@ -234,10 +239,10 @@ class Restore {
   }
 
   /** `first`: what was wrong with the image of the picture that was tried first. */
-  async #restore({ shown, picture }: Due, cut: AbortSignal, first?: PictureProblem): Promise<void> {
+  async #restore({ shown, picture, noImage }: Due, cut: AbortSignal, first?: PictureProblem): Promise<void> {
     try {
       if (picture === null) {
-        const { code, message } = this.#source.noImage
+        const { code, message } = noImage ?? this.#source.noImage
         throw new PictureProblem(code, message)
       }
       await this.#place(shown, picture, cut)
@@ -251,6 +256,7 @@ class Restore {
       if (later !== null) return this.#restore(later, cut, first ?? problem)
       const { code, message } = first ?? problem
       this.#report[code === 'NOT_READ' ? 'unread' : 'missing']++
+      if (code === 'UPLOAD_FAILED' || code === 'UNSAFE_NAME') this.#report.hopeless++
       this.#tell({ event: 'picture_missing', ...shown, code, message })
     }
   }

@@ -270,6 +270,8 @@ function readOwn(file: string): Promise<string | null> {
 export type MissingCode =
   /** The picture was never uploaded. */
   | 'NOT_ON_HOST'
+  /** The picture could not be uploaded, and albumd does not try again by itself. */
+  | 'UPLOAD_FAILED'
   /** The address from which the host delivers the picture is not known. */
   | 'NO_ADDRESS'
   | 'NOT_FOUND'

@@ -120,6 +120,26 @@ describe('restore', () => {
     for (const { path, bytes } of pictures) expect(treeOf(back)[path]![0]).toBe(bytes)
   })
 
+  it('says why a picture could not be uploaded, and offers another try only where one may help', async () => {
+    const stage = await setStage({ pictures: { 'one.png': picture(1) } })
+    stage.write('text.png', 'no picture')
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+    const failed = await run(stage, [join(stage.home, 'back')])
+    expect(failed.code).toBe(3)
+    const { message } = (await stage.status()).failures[0]
+    const line = `\nmissing ${stage.pictures}/text.png: not uploaded. ${message} (UPLOAD_FAILED)\n`
+    expect(failed.out).toContain(line)
+    expect(failed.out).not.toContain('once more')
+
+    // A picture that is perhaps still being written waits for its upload.
+    stage.write('half.png', picture(2).slice(0, 40))
+    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+    const waiting = await run(stage, [join(stage.home, 'back')])
+    expect(waiting.out).toContain(line)
+    expect(waiting.out).toContain('/half.png: not uploaded yet (NOT_ON_HOST)\n')
+    expect(waiting.out).toContain('\nthe same command tries what is missing once more\n')
+  })
+
   it('tells a file that it may not read from a missing one, in a mirror and in a folder of its own', async () => {
     await asNobody(async () => {
       const recorded = await recordPictures(
@@ -144,7 +164,10 @@ describe('restore', () => {
 
       recorded.answers.set('a.png', response => void response.writeHead(404).end())
       const back = join(recorded.home, 'back')
-      expect(await run(stageOf(recorded), [back])).toMatchObject({ code: 3 })
+      expect(await run(stageOf(recorded), [back])).toMatchObject({
+        code: 3,
+        out: expect.stringContaining('\nthe same command tries what is missing once more\n'),
+      })
       chmodSync(join(back, 'c.png'), 0)
       utimesSync(join(back, 'c.png'), 5, 5)
       recorded.answers.delete('a.png')
