@@ -202,6 +202,12 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
            (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
             WHERE event = 'deleted') AS deleted`,
       ),
+      /** Where the pictures below a folder lie now whose images were deleted because they moved. */
+      movedBelow: all<[{ mirror: number; path: string }], { path: string; to: string }>(
+        `SELECT path, detail ->> '$[1].path' AS "to" FROM (
+           SELECT path, event, detail, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
+         WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
+      ),
       mirror(mirror: number): MirrorSummary {
         const { files, ...left_out } = lookedIn(mirror)
         const states = new Map(open(mirror).map(row => [row.state, row]))

@@ -361,7 +361,8 @@ export const WORDS = {
   bring_back: 'to bring the folder back as it was',
   end_grace: 'to end the grace at once',
   keep_image: 'to keep {of:image} for good',
-  approve_folder: 'to let {images:waiting} be deleted without a grace',
+  approve_folder: 'to let {images:waiting} be deleted',
+  end_graces: 'to let {images:waiting} be deleted without a grace',
   keep_folder: 'to keep {images:waiting} for good',
 
   // What status and doctor say of what waits.
@@ -465,10 +466,15 @@ interface BacklogFacts {
   kept: number
 }
 
-/** How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted. */
-type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted', number>
+/**
+ * How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted, and how many of
+ * the pictures moved. `moved_to`: the folder below the mirror that all of these went to, or null.
+ */
+type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted' | 'moved', number> & {
+  moved_to: string | null
+}
 
-function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): string {
+function imagesOfFolder({ waiting, held, kept, deleted, moved, moved_to }: ImagesOfFolder): string {
   const images = [
     [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
     [held, held === 1 ? 'is held' : 'are held'],
@@ -476,7 +482,9 @@ function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): strin
     [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
   ] as const
   const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
-  return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
+  const to = moved_to === null ? '' : ` to ${moved_to || "the mirror's folder"}`
+  const moves = moved > 0 ? `, and ${moved} of its pictures moved${to}` : ''
+  return told.length > 0 ? `${moves}; of the images of its pictures ${told.join(', ')}` : moves
 }
 
 /** For a reason that a person can do something about: the command that does it. */
@@ -497,5 +505,6 @@ export const COMMANDS = {
   end_grace: 'albumd deletions approve {path:shell}',
   keep_image: 'albumd deletions discard {path:shell}',
   approve_folder: 'albumd deletions approve {path:shell}',
+  end_graces: 'albumd deletions approve {path:shell}',
   keep_folder: 'albumd deletions discard {path:shell}',
 } as const

@@ -8,6 +8,7 @@ import { albumName, albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { lossEndsAt } from '../../sync/clock.ts'
 import {
   contentStep,
+  type GoneFolder,
   type LeftOutWhy,
   type MirrorLocation,
   type Outlook,
@@ -19,7 +20,7 @@ import {
 } from '../../sync/outlook/index.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
-import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
+import type { TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow, FileState } from '../../synced/tables/files.ts'
@@ -122,8 +123,8 @@ export interface Explanation {
   left_out: { why: LeftOutWhy; path: string; rule: RuleInFile | null } | null
   /** What a folder holds; null for a picture. */
   counts: TreeSummary | null
-  /** What became of the images of a folder that is gone, or null. */
-  gone: GoneSummary | null
+  /** What became of the pictures of a folder that is gone and of their images, or null. */
+  gone: GoneFolder | null
   next: ShownStep[]
   history: PathEvent[]
 }

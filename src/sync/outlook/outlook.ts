@@ -1,6 +1,6 @@
 import type { Disk } from '../../local/disk.ts'
 import { movedTo } from '../../records/history.ts'
-import type { GoneSummary, MirrorSummary, TreeSummary } from '../../synced/summary.ts'
+import type { MirrorSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
@@ -13,9 +13,9 @@ import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { planFolder } from '../plan.ts'
 import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
+import { folderOf, type GoneFolder, goneFolderSteps } from './gone-folder.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on-disk.ts'
 import {
-  bringBack,
   deletionSteps,
   everythingWaits,
   flatSteps,
@@ -68,8 +68,8 @@ export interface Outlook {
   guard: Reason | null
   /** What a folder holds; null for a picture. */
   counts: TreeSummary | null
-  /** What became of the images of a folder that is gone, or null. */
-  gone: GoneSummary | null
+  /** What became of the pictures of a folder that is gone and of their images, or null. */
+  gone: GoneFolder | null
 }
 
 const NOTHING: Recorded = {
@@ -111,23 +111,6 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   return { state, reason, next: steps, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
 }
 
-/** What happens with the images of a folder that is gone. `full`: its absolute path. */
-function goneFolderSteps(
-  context: Parameters<typeof deletionSteps>[0],
-  folder: { mirror: number; path: string },
-  { waiting, held }: GoneSummary,
-  full: string,
-): Step[] {
-  const first = context.synced.escrow.nextBelow(folder)
-  const steps = first ? deletionSteps(context, first, full, 'first') : []
-  if (first?.reason === 'deleted') steps.push(...bringBack(context, first, folder.path, full))
-  const images = waiting + held
-  if (images === 0) return steps
-  const areApproved = held === 0 && first?.state === 'approved'
-  if (!areApproved) steps.push(step(because('approve_folder', { path: full, images })))
-  return [...steps, step(because('keep_folder', { path: full, images }))]
-}
-
 function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
   const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
   const file = fileAt(synced, id, path)
@@ -149,28 +132,6 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
   }
 }
 
-/** What is recorded below a path that is a folder, or was a folder before it went missing. */
-function folderOf(
-  synced: Synced,
-  { id }: MirrorRow,
-  path: string,
-  onDisk: OnDisk,
-  { file, isFolder }: Recorded,
-): Pick<Outlook, 'counts' | 'gone'> {
-  const isGone = onDisk.kind === 'absent' && !file && (isFolder || wasFolder(synced, id, path))
-  if (onDisk.kind !== 'folder' && !isGone) return { counts: null, gone: null }
-  const counts = synced.summaries.below(id, path)
-  const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
-  // Until a scan has found the folder gone, some of its pictures are recorded in other states than gone, kept and hidden.
-  const isFound = Object.keys(others).length === 0
-  return { counts, gone: isGone && isFound ? synced.summaries.goneBelow({ mirror: id, path }) : null }
-}
-
-/** Whether images of pictures below a path are in escrow, are kept for good, or were deleted. */
-export function wasFolder({ summaries }: Synced, mirror: number, path: string): boolean {
-  return Object.values(summaries.goneBelow({ mirror, path })).some(n => n > 0)
-}
-
 /** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */
 function doubtOf(synced: Synced, row: MirrorRow, path: string): Reason | null {
   if (row.guard_code === 'ROOT') return row.guard
@@ -186,7 +147,7 @@ interface Subject {
   location: MirrorLocation
   onDisk: OnDisk
   recorded: Recorded
-  gone: GoneSummary | null
+  gone: GoneFolder | null
   isRenamed: boolean
 }
 

@@ -1,7 +1,7 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { type Deletions, graceOf } from '../../records/escrow.ts'
-import { waitingMove } from '../../records/history.ts'
+import { movedTo, waitingMove } from '../../records/history.ts'
 import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
@@ -257,9 +257,15 @@ export function deletionSteps(
     const isTried = codeOf(waits[0]!.why) === 'host_refused' && timePasses(context)
     return isTried ? [...waits, step(because('retry_now', { path }))] : waits
   }
-  const back = of === 'image' ? bringBack(context, entry, folderAbove(entry.path), folderAbove(path)) : []
+  const isMissed = of === 'image' && whereNow(synced, entry) === null
+  const back = isMissed ? bringBack(context, entry, folderAbove(entry.path), folderAbove(path)) : []
   const decide = isHeld ? because('approve_image', { path }) : because('end_grace', { path })
   return [...waits, ...back, step(decide), step(because('keep_image', { of, path }))]
+}
+
+/** Where the picture of an image in escrow lies now, or null. A restore would bring a picture that moved a second time. */
+export function whereNow(synced: Synced, { image }: EscrowRow): string | null {
+  return movedTo(synced, synced.images.byId(image)!)
 }
 
 export function imageOf({ reason }: EscrowRow): 'image' | 'older' {
@@ -343,7 +349,7 @@ function doubtStep(why: Reason): Step {
   return step(codeOf(why) === 'folder_in_doubt' ? why : because('doubt_elsewhere', { why }))
 }
 
-function isInGrace(context: DeletionContext, entry: EscrowRow): boolean {
+export function isInGrace(context: DeletionContext, entry: EscrowRow): boolean {
   return entry.postponed === 0 && graceOf(entry, runningTime(context.synced, context)) === 'runs'
 }
 

@@ -72,12 +72,11 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       atPath: all<[mirror: number, path: string], EscrowRow>(
         'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
       ),
-      /** The entry below this folder whose deletion is due first. */
+      /** The entries below this folder, the one that is due first first. */
       // The two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order
       // of bytes.
-      nextBelow: get<[{ mirror: number; path: string }], EscrowRow>(
-        `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'
-           AND state IN ('grace','approved') ORDER BY due_at LIMIT 1`,
+      below: all<[{ mirror: number; path: string }], EscrowRow>(
+        `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0' ORDER BY due_at`,
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
       /** The path of a deleted picture of these bytes whose image is still in escrow, if any. */

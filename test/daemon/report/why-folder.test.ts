@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { asNobody } from '../../nobody.ts'
@@ -89,15 +89,56 @@ describe('why, of a folder', () => {
     const held = at.why('a')
     expect(held.reason).toContain('3 are held')
     expect(held.next.map(({ command }) => command)).toEqual([
+      waiting.next[1]!.command,
       `albumd deletions approve ${path}`,
       `albumd deletions discard ${path}`,
     ])
+
+    expect(held.next[1]!.what).toBe('to let all 3 waiting images be deleted')
 
     await at.decide('approve', 'a')
     await at.pass({ running: () => 600_000 })
     expect(at.why('a').reason).toBe('the folder is gone; of the images of its pictures 3 were deleted')
     expect(at.why('a/b').reason).toContain('3 were deleted')
     expect(at.why('a/b/9.png').reason).toContain('albumd has never seen it')
+  })
+
+  it('tells where the pictures of a renamed folder are, and advises no restore', async () => {
+    const at = await asked()
+    for (let n = 0; n < 3; n++) at.write(`a/b/${n}.png`, png(2 + n, 2).bytes)
+    at.write('a/c.png', png(40, 2).bytes)
+    await at.pass()
+    renameSync(join(at.pictures, 'a'), join(at.pictures, 'St. Anna'))
+    await at.pass({ graceMs: 600_000 })
+    const moved = at.why('a')
+    expect(moved.reason).toBe(
+      'the folder is gone, and 4 of its pictures moved to St. Anna; of the images of its pictures 4 wait to be deleted',
+    )
+    expect(moved.gone).toMatchObject({ waiting: 4, moved: 4, moved_to: 'St. Anna' })
+    expect(moved.next.map(({ code }) => code)).toEqual(['grace_runs', 'end_graces', 'keep_folder'])
+    expect(at.why('a/c.png').next.map(({ code }) => code)).toEqual(['grace_runs', 'end_grace', 'keep_image'])
+    expect(at.why('a/b').gone).toMatchObject({ moved: 3, moved_to: 'St. Anna/b' })
+
+    const over = at.synced.meta.get('running_at')! + 700_000
+    expect(at.why('a', { now: over }).next.map(({ code }) => code)).toEqual(['goes_next', 'keep_folder'])
+    await at.pass({ running: () => 700_000 })
+    expect(at.why('a').reason).toBe(
+      'the folder is gone, and 4 of its pictures moved to St. Anna; of the images of its pictures 4 were deleted',
+    )
+  })
+
+  it('counts the pictures of a gone folder that moved to several folders, and advises to restore the others', async () => {
+    const at = await asked()
+    for (let n = 0; n < 3; n++) at.write(`a/${n}.png`, png(2 + n, 2).bytes)
+    at.write('x/z.png', png(40, 2).bytes)
+    await at.pass()
+    renameSync(join(at.pictures, 'a/0.png'), join(at.pictures, '0.png'))
+    renameSync(join(at.pictures, 'a/1.png'), join(at.pictures, 'x/one.png'))
+    rmSync(join(at.pictures, 'a'), { recursive: true })
+    await at.pass({ graceMs: 600_000 })
+    const { reason, next } = at.why('a')
+    expect(reason).toContain('the folder is gone, and 2 of its pictures moved; of the images')
+    expect(next.map(({ code }) => code)).toContain('bring_back')
   })
 
   it('tells that images are kept for good below a folder that is gone and had no pictures of its own', async () => {
