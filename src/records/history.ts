@@ -22,7 +22,13 @@ export function noteChange(
   // touched.
   const code = codeOf(reason)
   if (event === 'changed' && (code === 'new' || code === 'touched')) return
-  history.add(location, { at: now, event, detail: reason })
+  const detail = code === 'gone_unsent' && wasLost(history, location) ? because('gone_after_lost') : reason
+  history.add(location, { at: now, event, detail })
+}
+
+/** Whether the last image of this path's picture went from the host without albumd. */
+function wasLost({ of }: Tx['history'], location: Location): boolean {
+  return of(location).findLast(({ event }) => event === 'lost' || event === 'gone')?.event === 'lost'
 }
 
 /** For how long a file may be empty while a program saves it. */

@@ -35,6 +35,7 @@ export const WORDS = {
   kept_by_backup: 'gone from the disk; this mirror keeps images',
   gone: 'gone from the disk',
   gone_unsent: 'gone from the disk, before it was on the host',
+  gone_after_lost: 'gone from the disk, when its image was not on the host any more',
   ignored_on_request: 'hidden by an ignore rule, and asked for',
   name_not_utf8:
     'File name is not valid UTF-8. Rename it; until then nothing in its folder counts as deleted',

@@ -58,7 +58,7 @@ export const auditCommand = configCommand(
 
 function exitCodeOf({ complete, findings, stopped }: AuditResult, verdict: Verdict): number {
   if (verdict === 'refused' || stopped.some(({ remedy }) => remedy === 'key')) return EXIT.refused
-  const left = findings.some(({ repaired }) => !repaired)
+  const left = findings.some(({ repaired, lost }) => !repaired && !lost)
   return !complete || left || stopped.length > 0 || verdict === 'left' ? EXIT.left : EXIT.inSync
 }
 
@@ -135,20 +135,21 @@ const NOT_IN_SYNC = 'not everything is in sync (albumd status tells more)'
 
 function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {
   const repaired = findings.filter(finding => finding.repaired).length
-  const left = findings.length - repaired
+  const lost = findings.filter(finding => finding.lost).length
+  const left = findings.length - repaired - lost
   const found = findings.length === 0 ? 'no difference' : `${count(left, 'finding')} left`
-  return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired} repaired` : ''}`
+  return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired} repaired` : ''}${lost > 0 ? `, ${count(lost, 'picture')} lost` : ''}`
 }
 
 const REPAIRS_GONE =
   '"albumd audit --repair" links an image there that has the same bytes, or uploads it again'
 
 /** `repair`: whether the audit was told to repair. Then the words do not advise to repair at once. */
-function whatToDo({ kind, ours, repaired, repair_from }: AuditFinding, repair: boolean): string {
+function whatToDo({ kind, ours, repaired, lost, repair_from }: AuditFinding, repair: boolean): string {
+  if (lost)
+    return 'lost: gone here too, and nothing here has its bytes. Put its file back from a backup if you have one'
   if (repaired)
-    return kind === 'gone'
-      ? 'its file, where it is there, is uploaded again, or linked to an image of the same bytes'
-      : 'deleted'
+    return kind === 'gone' ? 'its file is uploaded again, or linked to an image of the same bytes' : 'deleted'
   switch (kind) {
     case 'gone':
       if (repair_from !== null)

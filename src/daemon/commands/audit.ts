@@ -15,6 +15,8 @@ import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
+import type { FileKey } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import { inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -80,6 +82,8 @@ export interface AuditFinding {
   /** Whether the records know the image's id. An audit never deletes an image that the records do not know. */
   ours: boolean
   repaired: boolean
+  /** The picture of an image that is gone is gone from the disk too, and nothing has its bytes. A repair found this. */
+  lost: boolean
   /**
    * ISO 8601: before this time a repair leaves an image of the kind `gone` alone, because the host may only be late to list
    * it. Null: a repair need not wait.
@@ -131,18 +135,24 @@ export async function audit(
   const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
   // The findings are put into words before the repair, because the repair changes the records.
   const found = synced.audit.findings().map(finding => shown(context, finding))
+  const gone = synced.audit.findings().flatMap(({ kind, remote_id }) => {
+    const image = kind === 'gone' ? synced.images.byRemoteId(remote_id) : undefined
+    return image ? { image, files: synced.files.onImage(image.id) } : []
+  })
   const flat = flatPictures(synced)
   const resultOf = (repaired: readonly Finding[], withheld: number, failures: (HostFailure | null)[]) => {
     const done = new Set(repaired.map(({ kind, remote_id }) => `${kind} ${remote_id}`))
+    const lost = new Set(gone.flatMap(one => (isLost(synced, one) ? one.image.remote_id : [])))
     return {
       finished,
       complete: finished && skipped.length === 0,
       albums,
       skipped: skipped.map(({ album, reason }) => ({ album, reason: inWords(reason) })),
-      findings: found.map(finding => ({
-        ...finding,
-        repaired: done.has(`${finding.kind} ${finding.image_id}`),
-      })),
+      findings: found.map(finding => {
+        const isDone = done.has(`${finding.kind} ${finding.image_id}`)
+        const isGone = finding.kind === 'gone' && lost.has(finding.image_id)
+        return { ...finding, repaired: isDone && !isGone, lost: isDone && isGone }
+      }),
       flat,
       withheld,
       stopped: failures.filter(failure => failure !== null),
@@ -164,6 +174,16 @@ export async function audit(
     deletions.stopped,
     ...(pass?.stopped ?? []),
   ])
+}
+
+/** Whether an image that was not found has neither a file any more nor another image or file of its bytes. */
+function isLost(
+  { files, images }: Synced,
+  { image, files: users }: { image: ImageRow; files: readonly FileKey[] },
+): boolean {
+  if (users.some(({ folder, name }) => files.at({ folder, name }) !== undefined)) return false
+  // An unread file of the same size may be the picture, moved.
+  return images.byHash(image.hash).length === 0 && files.openLike(image) === undefined
 }
 
 const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }

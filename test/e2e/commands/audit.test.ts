@@ -117,6 +117,31 @@ it('lets every view call an image gone that it found gone, until a repair: exit 
   expect(await stage.here('sync')).toMatchObject({ code: 0 })
 })
 
+it('tells a picture that is gone here too as lost, and not as repaired', async () => {
+  const stage = await withPictures()
+  stage.write('moved.png', png(7, 2).bytes)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+  const { data } = await call(stage, 'GET', '/list')
+  await call(stage, 'DELETE', `/delete?album=${data.albums[0].id}`)
+  rmSync(join(stage.pictures, 'red.png'))
+  renameSync(join(stage.pictures, 'moved.png'), join(stage.pictures, 'a/here.png'))
+  const { code, out } = await stage.here('audit', '--repair')
+  expect(code).toBe(0)
+  expect(out).toMatch(/Photos\/red\.png .*lost: gone here too/)
+  expect(out).toMatch(/Photos\/moved\.png .*its file is uploaded again/)
+  expect(out).toContain('0 findings left, 2 repaired, 1 picture lost\n')
+  const told = await stage.json('why', 'red.png')
+  expect(told.reason).toBe(
+    'not there any more (gone from the disk, when its image was not on the host any more)',
+  )
+  expect(told.history.map(({ event }: { event: string }) => event)).toEqual([
+    'found',
+    'uploaded',
+    'lost',
+    'gone',
+  ])
+})
+
 it('says from when on a repair takes an image that the host may only be late to list', async () => {
   const stage = await withPictures()
   rmSync(join(stage.home, 'state'), { recursive: true })
