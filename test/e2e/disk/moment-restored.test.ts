@@ -201,7 +201,7 @@ describe('restore --at', () => {
     })
     expect(shownIn(now)).toEqual(['0.png', 'moved.png'])
     for (const [folder, why] of [
-      [join(stage.pictures, '0.png'), '0.png is not a folder. Name the folder that holds it'],
+      [join(stage.pictures, '0.png'), '0.png is a picture. Name the folder that holds it'],
       [join(stage.pictures, 'none'), 'none is not there, lies in the mirror '],
       [stage.home, `holds the mirror ${stage.pictures}. Name the mirror`],
     ] as const) {
