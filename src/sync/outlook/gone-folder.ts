@@ -34,7 +34,8 @@ export function folderOf(
   { file, isFolder }: { file: FileRow | undefined; isFolder: boolean },
 ): { counts: TreeSummary | null; gone: GoneFolder | null } {
   const isGone = onDisk.kind === 'absent' && !file && (isFolder || wasFolder(synced, id, path))
-  if (onDisk.kind !== 'folder' && !isGone) return { counts: null, gone: null }
+  const isUnread = onDisk.kind === 'unknown' && isFolder
+  if (onDisk.kind !== 'folder' && !isUnread && !isGone) return { counts: null, gone: null }
   const counts = synced.summaries.below(id, path)
   const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
   // Until a scan has found the folder gone, some of its pictures are recorded in other states than gone, kept and hidden.

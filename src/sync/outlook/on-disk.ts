@@ -66,10 +66,10 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
       const isLast = above === path
       const left = above === '' ? null : leftOut(disk, root, above, path, isLast ? entry : null, rules)
       if (left) return left
-      if (!isLast || entry.kind === 'folder') rules.push(...ownRules(disk, root, above))
+      if (!isLast) rules.push(...ownRules(disk, root, above))
     }
     if (entry.stat === null) return { kind: 'misnamed', reason: because('name_not_utf8') }
-    if (entry.kind === 'folder') return { kind: 'folder' }
+    if (entry.kind === 'folder') return folderAt(disk, root, path)
     const { size, mtime, ctime, ino } = entry.stat
     return { kind: 'picture', look: { name: nameOf(path), size, mtime, ctime, ino } }
   } catch (error) {
@@ -78,6 +78,19 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
     const isFolder = entry?.kind === 'folder'
     return { kind: 'unknown', why: because('not_visible', { code, words: message }), isFolder }
   }
+}
+
+function folderAt(disk: Disk, root: string, path: string): OnDisk {
+  try {
+    disk.readFolder(fullPath(root, path))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    return { kind: 'unknown', why: because('folder_unreadable', { code }), isFolder: true }
+  }
+  // A scan believes no folder whose ignore file can't be read.
+  ownRules(disk, root, path)
+  return { kind: 'folder' }
 }
 
 /**

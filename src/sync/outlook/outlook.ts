@@ -103,6 +103,8 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   if (renamedTo !== null && (recorded.file || recorded.isFolder))
     next.push(step(because('rename_first', { name: fullPath(mirror.folder, renamedTo) })))
   next.push(...stepsOf(ofMirror, subject, state, reason, full))
+  if (onDisk.kind === 'unknown' && counts && counts.files > 0 && !ofMirror.rootInDoubt)
+    next.push(step(because('unread_folder_stays')))
   if (row?.guard) next.push(step(row.guard))
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
   if (row && gone) next.push(...goneFolderSteps(ofMirror, { mirror: row.id, path }, gone, full))

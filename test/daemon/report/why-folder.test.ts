@@ -1,6 +1,7 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { because } from '../../../src/words/reasons.ts'
 import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
 import { asked } from './asked.ts'
@@ -38,6 +39,30 @@ describe('why, of a folder', () => {
       ['unknown', 'Photos/a/b'],
       ['unknown', 'Photos/new'],
     ])
+  })
+
+  it('tells what a folder holds that can not be read, and that its images stay, before a scan and after', async () => {
+    const at = await asked()
+    at.write('a/b/p.png', png(4, 3).bytes)
+    at.write('a/q.png', png(5, 3).bytes)
+    at.write('z.png', png(40, 2).bytes)
+    await at.pass()
+    chmodSync(dirname(at.pictures), 0o755)
+    for (const mode of [0, 0o311]) {
+      chmodSync(join(at.pictures, 'a'), mode)
+      const told = await asNobody(() => at.why('a'))
+      expect(told).toMatchObject({ state: 'unknown', counts: { files: 2, states: { synced: 2 } } })
+      expect(told.reason).toMatch(/^Folder can't be read \(EACCES\)\. /)
+      expect(told.next).toMatchObject([{ code: 'unread_folder_stays' }])
+    }
+    at.synced.commitNow(tx => {
+      const folder = tx.folders.at(at.synced.mirrors.of(at.pictures)!.id, 'a')!
+      tx.folders.setUnknown({ id: folder.id, unknown: because('folder_unreadable', { code: 'EACCES' }) })
+    })
+    const doubted = await asNobody(() => at.why('a'))
+    chmodSync(join(at.pictures, 'a'), 0o755)
+    expect(doubted).toMatchObject({ counts: { files: 2 }, next: [{ code: 'unread_folder_stays' }] })
+    expect(doubted.reason).toMatch(/^Folder can't be read \(EACCES\), in /)
   })
 
   it('tells that a folder and everything in it is in doubt, and what ends the doubt', async () => {
