@@ -2,7 +2,7 @@ import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { because, inWords, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { configCommand, jsonOption, pathToActOn } from '../options.ts'
+import { configCommand, jsonOption, locationsToActOn, pathToActOn } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { printJson, printLine } from '../terminal/output.ts'
 import { rowsInWords, stepInWords } from './why.ts'
@@ -28,6 +28,7 @@ export const deletionsCommand = configCommand(
     const { readState } = await import('../../daemon/state/state.ts')
     if (action === 'list') {
       await sayStateProblem(config)
+      await locationsToActOn(config, given === undefined ? [] : [given])
       const path = await pathToActOn(config, given)
       deletions = readState(config, synced => listPending(config, synced, path, Date.now()))
     } else {

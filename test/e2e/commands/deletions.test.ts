@@ -89,6 +89,11 @@ it('a path at or below which nothing waits is refused, such as a mistyped one', 
       err: expect.stringContaining('No deletion at or below a/typo.png waits'),
     })
   // What is approved already is no mistake.
+  expect(await stage.here('deletions', 'list', 'a/typo.png')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('a/typo.png: No such file, and albumd has never seen it'),
+  })
+  expect(await stage.here('deletions', 'list', 'a/3.png')).toMatchObject({ code: 0 })
   await stage.here('deletions', 'approve', 'a/0.png')
   expect(await stage.here('deletions', 'approve', 'a/0.png')).toMatchObject({ code: 0 })
 })
