@@ -77,10 +77,13 @@ export function mayArriveFor(credentialLifetimeMs: number): number {
 
 /**
  * Records that the records are an older copy, or made anew. Images may have been uploaded or deleted since the copy was
- * made. Wishes to send pictures again are forgotten, because they may have been carried out since.
+ * made. Wishes to send pictures again are forgotten, because they may have been carried out since. Audits are forgotten,
+ * because they have compared other albums than there are now.
  */
 export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
   tx.meta.set('restored', true)
+  tx.meta.clear('audit_began')
+  tx.meta.clear('audit_ended')
   noteOthersWork(tx)
   tx.resend.forget()
 }

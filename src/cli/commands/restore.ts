@@ -243,7 +243,8 @@ function laterInWords({ later, later_in }: RestoreReport): string {
 /** What the host may hold that the records do not name. */
 function unknownInWords({ state_is_older: isOlder, unrecorded }: RestoreReport): string[] {
   const fetch = '"albumd restore FOLDER --from-host" fetches all that the host lists'
-  if (isOlder) return [`the state is an older copy, and what was uploaded since is not here. ${fetch}`]
+  if (isOlder)
+    return [`the state is an older copy or made anew, and what it does not know is not here. ${fetch}`]
   if (unrecorded === 0) return []
   const are = unrecorded === 1 ? 'is' : 'are'
   return [`${count(unrecorded, 'image')} on the host by the last audit ${are} in no record. ${fetch}`]

@@ -88,7 +88,7 @@ export async function* previewPass(
       const knowsLess =
         synced.audit.albums().length === 0
           ? 'nothing is recorded yet'
-          : areOlder(stateFiles(config.state_dir), synced) && 'the state is an older copy'
+          : areOlder(stateFiles(config.state_dir), synced) && 'the state is an older copy or made anew'
       const guarded = new Map<string, Reason>()
       const tell: Tell = told => {
         if (told.event === 'mirror_guarded') guarded.set(told.mirror, told.reason)

@@ -73,7 +73,7 @@ export interface RestoreReport extends Record<Note, number> {
   at: string | null
   /** The earliest time since which the host has given up nothing. Null without `--at`. */
   restorable_since: string | null
-  /** The records are an older copy: what was uploaded since is in none of these counts. False with `--from-host`. */
+  /** The records are an older copy or made anew: what they do not know is in none of these counts. False with `--from-host`. */
   state_is_older: boolean
   /** How many images of no record the last audit has found on the host. They are in none of these counts. */
   unrecorded: number

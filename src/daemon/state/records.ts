@@ -127,9 +127,15 @@ function rememberedBy({ meta }: Pick<Synced, 'meta'>): Remembered {
   return { generation: meta.get('generation'), witness: meta.get('witness') }
 }
 
-/** Whether the next opening will take the records for an older copy. `synced`: the records or a copy of them. */
+/**
+ * Whether the records are an older copy or were made anew, and no audit has compared the albums since. `synced`: the records
+ * or a copy of them.
+ */
 export function areOlder({ database, witness }: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
-  return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
+  const { meta } = synced
+  // An older copy that nobody has opened yet is not recorded as one.
+  const isUnopened = judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
+  return isUnopened || (meta.get('restored') !== null && meta.get('audit_ended') === null)
 }
 
 /**

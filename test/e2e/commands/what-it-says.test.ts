@@ -146,7 +146,8 @@ describe('sync --dry-run', () => {
     expect(await stage.pass()).toMatchObject({ uploaded: 1 })
     loseState(stage)
     copyFileSync(copy, join(stage.home, 'state/albumd.db'))
-    const older = 'the state is an older copy: what the host holds already is linked, not uploaded\n'
+    const older =
+      'the state is an older copy or made anew: what the host holds already is linked, not uploaded\n'
     expect((await stage.here('sync', '--dry-run')).out).toContain(older)
     loseState(stage)
     const { out, err } = await stage.here('sync', '--dry-run')
@@ -247,9 +248,11 @@ it('restore says what the host holds and an older state does not know', async ()
   loseState(stage)
   copyFileSync(copy, join(stage.home, 'state/albumd.db'))
   const fromHost = '"albumd restore FOLDER --from-host" fetches all that the host lists\n'
-  expect(await restore('second')).toContain(
-    `the state is an older copy, and what was uploaded since is not here. ${fromHost}`,
-  )
+  const older = `the state is an older copy or made anew, and what it does not know is not here. ${fromHost}`
+  expect(await restore('second')).toContain(older)
+  await stage.here('pause')
+  await stage.here('resume')
+  expect(await restore('opened')).toContain(older)
   expect(await stage.here('audit')).toMatchObject({ code: 3 })
   expect(await restore('third')).toContain(
     `1 image on the host by the last audit is in no record. ${fromHost}`,
