@@ -20,7 +20,7 @@ import { inDigits, shellWord } from '../../words/text.ts'
 import { openHostToAsk } from '../engine/remote.ts'
 import { orNull } from '../or-null.ts'
 import { EARLY_REMEDY } from '../report/quota-status.ts'
-import { type DaemonTold, readStatus, type Status } from '../report/status.ts'
+import { type DaemonTold, mirroredElsewhere, readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
@@ -67,7 +67,7 @@ export async function* examine(
   yield* checkStateFolder(config)
   yield database
   yield checkDiskSpace(config)
-  yield* checkDaemon(isRunning, status, lost, file)
+  yield* isRunning ? checkDaemon(status, lost, file) : checkOthers(config)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   yield* checkLoss(status)
   yield* checkQuota(status)
@@ -81,13 +81,7 @@ export async function* examine(
 }
 
 /** `lost`: the mirrors' folders that another finding tells of, because they are missing or can't be read. */
-function* checkDaemon(
-  isRunning: boolean,
-  status: Status | null,
-  lost: readonly string[],
-  file: string,
-): Generator<Finding> {
-  if (!isRunning) return yield pass('daemon', 'no albumd runs with this state')
+function* checkDaemon(status: Status | null, lost: readonly string[], file: string): Generator<Finding> {
   yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
   if (status?.other_config)
     yield warn('daemon', 'albumd runs with another config than this one', otherConfigRemedy(status, file))
@@ -107,6 +101,12 @@ function* checkDaemon(
       const said = state === 'guarded' ? `guarded: ${reason}` : `${folder} waits: ${reason}`
       yield needs_person ? fail('daemon', said) : warn('daemon', said, BY_ITSELF)
     }
+}
+
+/** Whether a start would be refused, because an albumd with another state mirrors one of the folders. */
+function* checkOthers(config: Config): Generator<Finding> {
+  const elsewhere = mirroredElsewhere(config)
+  yield elsewhere ? fail('daemon', elsewhere.message) : pass('daemon', 'no albumd runs with this state')
 }
 
 function* checkLoss(status: Status | null): Generator<Finding> {

@@ -174,7 +174,7 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
 }
 
 /** An albumd with another state may have one of the folders. Null: none has. */
-function mirroredElsewhere({ mirrors }: Config): Status['waits_for'] {
+export function mirroredElsewhere({ mirrors }: Pick<Config, 'mirrors'>): Status['waits_for'] {
   for (const { folder } of mirrors) {
     const root = orNull(() => realDisk.lstat(folder))
     const why = root && whoMirrors(folder, root)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { exitCodeOf, findingsOf } from '../../../src/cli/commands/doctor.ts'
 import type { Finding } from '../../../src/daemon/doctor/finding.ts'
+import { RootLocks } from '../../../src/daemon/state/claim.ts'
 import { png } from '../../pictures.ts'
 import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
@@ -78,6 +79,20 @@ describe('doctor', () => {
       { message: expect.stringMatching(/^guarded: .*albumd trust/), remedy: null },
     ])
     expect(await daemon.stop()).toBe(0)
+  })
+
+  it('fails where an albumd with another state_dir mirrors a folder, as a start does', async () => {
+    const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
+    const theirs = new RootLocks([stage.pictures])
+    theirs.lockMissing()
+    onTestFinished(() => theirs.release())
+    const { code, of } = await doctor(stage)
+    expect(code).toBe(3)
+    expect(of('daemon')).toEqual([
+      expect.stringMatching(/^fail Another albumd \(pid \d+\) mirrors .*\. Stop one of the two$/),
+    ])
+    theirs.release()
+    expect((await doctor(stage)).of('daemon')).toEqual(['pass no albumd runs with this state'])
   })
 
   it.each(['http', 'https'])(
