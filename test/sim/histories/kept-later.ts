@@ -122,6 +122,20 @@ export const KEPT_LATER: readonly History[] = [
     },
     actions: [at(0, 'otherAlbum')],
   },
+  // A picture is sent again on a person's word, the first one is taken for the second, and then the picture changes.
+  {
+    ...HOURLY,
+    seed: 1_000_000_052,
+    variations: { ...PLAIN, listLagMs: 216_000, readings: { cdnUrl: 'second' } },
+    pauses: [...HOURLY.pauses, 3_700_000],
+    actions: [
+      at(1, 'change', 0, 7),
+      at(1, 'fault', FAULT.sendLost),
+      at(1, 'resend', 1),
+      at(2, 'fault', FAULT.sendLost),
+      at(3, 'change', 0, 9),
+    ],
+  },
   // Pictures are on their way, and people change, delete or move them, or add another.
   ...(['change', 'remove', 'renameFolder', 'add'] as const).map((kind, number) => ({
     ...THREE,

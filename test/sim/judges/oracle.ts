@@ -56,7 +56,7 @@ export class Oracle implements Watch {
     this.uploads = new UploadJudge(facts, report)
     this.quota = new QuotaJudge(facts, report)
     this.secrecy = new SecrecyJudge(facts.findSecret, report)
-    this.words = new Words(facts.now)
+    this.words = new Words(facts, () => this.#truth.images.values())
   }
 
   watch(truth: Truth): void {

@@ -1,4 +1,5 @@
 import type { TrueImage } from '../host/host-truth.ts'
+import type { Facts } from './facts.ts'
 
 interface Word {
   path: string
@@ -6,20 +7,26 @@ interface Word {
   at: number
   /** Which bytes were in doubt; null: nobody knows. */
   hashes: ReadonlySet<string> | null
+  /** The images that albumd knew for its own. */
+  known: ReadonlySet<string>
 }
 
 /** What a person has said of uploads in doubt: they are to be sent again, though they may be there. */
 export class Words {
-  readonly #now: () => number
+  readonly #facts: Pick<Facts, 'now' | 'isOurs'>
+  /** All that the host ever had. */
+  readonly #images: () => Iterable<TrueImage>
   readonly #words: Word[] = []
 
-  /** `now`: true time. */
-  constructor(now: () => number) {
-    this.#now = now
+  constructor(facts: Pick<Facts, 'now' | 'isOurs'>, images: () => Iterable<TrueImage>) {
+    this.#facts = facts
+    this.#images = images
   }
 
   say(path: string, hashes: readonly string[]): void {
-    this.#words.push({ path, at: this.#now(), hashes: hashes.length === 0 ? null : new Set(hashes) })
+    const { now, isOurs } = this.#facts
+    const known = new Set([...this.#images()].map(({ id }) => id).filter(isOurs))
+    this.#words.push({ path, at: now(), hashes: hashes.length === 0 ? null : new Set(hashes), known })
   }
 
   get any(): boolean {
@@ -37,9 +44,27 @@ export class Words {
     return this.#of(one).some(({ at }) => first! <= at && at < second!)
   }
 
-  /** Whether an image may be one that was in doubt when a person had its picture sent again: nothing stands on it. */
+  /**
+   * Whether an image may be one that was in doubt when a person had its picture sent again, or the one sent then: nothing
+   * stands on one of the two. What albumd has recorded is not left.
+   */
   mayHaveLeft(image: TrueImage): boolean {
-    return this.#of(image).some(({ at }) => image.askedAt <= at)
+    if (this.#facts.isOurs(image.id)) return false
+    return this.#of(image).some(word => image.askedAt <= word.at || this.#isTakenForOther(word, image))
+  }
+
+  /**
+   * Whether an image is the first that was sent after a word, and albumd has since taken the one that was in doubt for this
+   * image. Where the host's answers were lost, nothing tells the two apart.
+   */
+  #isTakenForOther({ at, known }: Word, image: TrueImage): boolean {
+    const alike = [...this.#images()].filter(
+      ({ source, hash }) => source === image.source && hash === image.hash,
+    )
+    const isFirst = !alike.some(({ askedAt }) => at < askedAt && askedAt < image.askedAt)
+    return (
+      isFirst && alike.some(({ id, askedAt }) => askedAt <= at && !known.has(id) && this.#facts.isOurs(id))
+    )
   }
 
   #of({ source, hash }: TrueImage): Word[] {
