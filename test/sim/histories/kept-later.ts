@@ -122,6 +122,17 @@ export const KEPT_LATER: readonly History[] = [
     },
     actions: [at(0, 'otherAlbum')],
   },
+  // The same, and the refusal may as well mean that the key lacks a right: a person is told.
+  {
+    ...HOURLY,
+    seed: 1_000_000_051,
+    variations: {
+      ...PLAIN,
+      without: ['list'],
+      readings: { albumNames: 'unique', albumNameTaken: 'FORBIDDEN' },
+    },
+    actions: [at(0, 'otherAlbum')],
+  },
   // A picture is sent again on a person's word, the first one is taken for the second, and then the picture changes.
   {
     ...HOURLY,
