@@ -347,6 +347,7 @@ export const WORDS = {
 
   // What a person can do. A colon and the command follow these words.
   run_sync: 'albumd does not run; to go on',
+  run_sync_then: 'albumd does not run; after that time',
   goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it without one',
   run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
   compare_links: 'to compare the bytes',
@@ -493,6 +494,7 @@ function imagesOfFolder({ waiting, held, kept, deleted, moved, moved_to }: Image
 export const COMMANDS = {
   all_paused: 'albumd resume',
   run_sync: 'albumd sync',
+  run_sync_then: 'albumd sync',
   goes_by_sync: 'albumd sync',
   run_daemon: 'albumd run',
   compare_links: 'albumd adopt --verify',

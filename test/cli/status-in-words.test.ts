@@ -65,7 +65,7 @@ describe('status', () => {
     const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
     const unfinished = { ...waiting, unfinished: 1 }
     const does = (changes: Partial<Status>) =>
-      lines(tellingWaits({ ...STATUS, running: true, mirrors: [waiting], ...changes })).find(line =>
+      lines(tellingWaits({ ...STATUS, running: true, mirrors: [waiting], ...changes }, 0)).find(line =>
         line.includes('→'),
       )
     expect(does({ running: false })).toMatch(/: waiting for "albumd sync" or "albumd run"$/)
@@ -75,7 +75,17 @@ describe('status', () => {
     const lost = { loss_ends_at: at, mirrors: [unfinished] }
     expect(does(lost)).toMatch(/: waiting: The state was lost or put back .* wait until 2026-11-25 22:00:00/)
     expect(does({ ...lost, running: false })).toMatch(/"albumd run": The state was lost .* 22:00:00/)
-    expect(does({ quota: { ...STATUS.quota, exhausted: true } })).toMatch(/: waiting for quota$/)
+    const usedUp = { quota: { ...STATUS.quota, exhausted: true } }
+    expect(does(usedUp)).toMatch(/: waiting for quota$/)
+    // "albumd sync" would send nothing either.
+    const ask = (next_probe_at: number) =>
+      does({
+        running: false,
+        quota: { ...usedUp.quota, next_probe_at: new Date(next_probe_at).toISOString() },
+      })
+    expect(ask(1)).toMatch(/: waiting for quota$/)
+    // From then on a command asks the host.
+    expect(ask(0)).toMatch(/: waiting for "albumd sync" or "albumd run"$/)
     expect(does({ quota: { ...STATUS.quota, only_reserve_left: true } })).toMatch(
       /: waiting for quota: the rest is kept for new pictures$/,
     )
@@ -93,7 +103,7 @@ describe('status', () => {
 
   it('tells a program too what the pictures of an idle mirror wait for, and that the host is silent', () => {
     const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
-    const told = tellingWaits({ ...STATUS, running: true, mirrors: [waiting, mirrorInSync(2)] })
+    const told = tellingWaits({ ...STATUS, running: true, mirrors: [waiting, mirrorInSync(2)] }, 0)
     expect(told.mirrors).toMatchObject([
       { state: 'idle', reason: 'waiting; "albumd why FILE" says for what' },
       { state: 'idle', reason: null },

@@ -213,50 +213,53 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const paused = pauseAt(synced, now)
   const claims = claimsInRecords(config, synced, running)
   const silent = running ? hostSilence(synced, now) : null
-  return tellingWaits({
-    version,
-    running,
-    pid: running ? pid : null,
-    other_config: running && isOther(synced, config),
-    config_file: null,
-    waits_for: null,
-    config_refused: running ? synced.meta.get('config_refused') : null,
-    key_refused: running ? synced.meta.get('key_refused') : null,
-    paused: paused && { until: isoTime(paused.until) },
-    mirrors: config.mirrors.map(({ folder, album }) =>
-      mirrorStatus(synced, folder, album, config.deletions, { paused, running, blocks, claims, now }),
-    ),
-    ...quotaStatus(config, synced, now),
-    ...accountStatus(config, synced, running),
-    watching: readWatching(synced, running),
-    uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
-    loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
-    restorable_since: isoTime(restorableSince(synced, synced.mirrors.idsOf(config.mirrors))),
-    audit: auditStatus(synced, running),
-    deleted_more: deletedMore(synced),
-    new_state: newState(synced),
-    others_images: othersImages(synced),
-    blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
-      code,
-      endpoint,
-      since: isoTime(since),
-      said_at: isoTime(said_at),
-      message: inWords(message),
-      next_try_at: running ? isoTime(triedAgainAt({ code, since, said_at }, allowanceOf(config))) : null,
-      needs_person: needsPerson(code),
-    })),
-    host_silent: silent && inWords(silent),
-    upload_command_failed: synced.meta.get('upload_command_failed'),
-    failures: failuresOf(config, synced),
-    accepted: acceptedOf(config, synced, FAILURES_SHOWN),
-  })
+  return tellingWaits(
+    {
+      version,
+      running,
+      pid: running ? pid : null,
+      other_config: running && isOther(synced, config),
+      config_file: null,
+      waits_for: null,
+      config_refused: running ? synced.meta.get('config_refused') : null,
+      key_refused: running ? synced.meta.get('key_refused') : null,
+      paused: paused && { until: isoTime(paused.until) },
+      mirrors: config.mirrors.map(({ folder, album }) =>
+        mirrorStatus(synced, folder, album, config.deletions, { paused, running, blocks, claims, now }),
+      ),
+      ...quotaStatus(config, synced, now),
+      ...accountStatus(config, synced, running),
+      watching: readWatching(synced, running),
+      uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
+      loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
+      restorable_since: isoTime(restorableSince(synced, synced.mirrors.idsOf(config.mirrors))),
+      audit: auditStatus(synced, running),
+      deleted_more: deletedMore(synced),
+      new_state: newState(synced),
+      others_images: othersImages(synced),
+      blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
+        code,
+        endpoint,
+        since: isoTime(since),
+        said_at: isoTime(said_at),
+        message: inWords(message),
+        next_try_at: running ? isoTime(triedAgainAt({ code, since, said_at }, allowanceOf(config))) : null,
+        needs_person: needsPerson(code),
+      })),
+      host_silent: silent && inWords(silent),
+      upload_command_failed: synced.meta.get('upload_command_failed'),
+      failures: failuresOf(config, synced),
+      accepted: acceptedOf(config, synced, FAILURES_SHOWN),
+    },
+    now,
+  )
 }
 
 /** The status in which each idle mirror says what its pictures wait for. */
-export function tellingWaits(status: Status): Status {
+export function tellingWaits(status: Status, now: number): Status {
   const mirrors = status.mirrors.map(mirror =>
     mirror.state === 'idle' && mirror.pending_uploads > 0
-      ? { ...mirror, reason: waitInWords(status, mirror) }
+      ? { ...mirror, reason: waitInWords(status, mirror, now) }
       : mirror,
   )
   return { ...status, mirrors }

@@ -175,7 +175,7 @@ function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: nu
   if (loss !== null)
     return html`${waiting}. ${inWords(because('sent_before_loss', { until: Date.parse(loss) }))}.`
   if (quota.exhausted) return html`${waiting}; today's quota is used up`
-  if (!isAtWork(status, sending) && areUnfinished(status))
+  if (!isAtWork(status, sending) && areUnfinished(status, now))
     return html`${inWords(because('may_be_written', { pictures: backlog.pictures }))}. <code>albumd why FILE</code> says until when albumd waits, and what happens then.`
   const left = timeLeft(backlog, bytes, rate, now)
   const daily = backlog.days > 0 && html` at ${inDigits(backlog.per_day)} a day`

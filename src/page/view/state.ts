@@ -41,7 +41,7 @@ const LEFT = ['pending_deletions', 'failed', 'uncertain', 'linked'] as const
 function waiting(status: Recorded['status'], { underWay, rate }: Facts, now: number): StateInWords {
   const { backlog } = status
   const pictures = `${inDigits(backlog.pictures)} left`
-  const wait = whatUploadsWaitFor(status)
+  const wait = whatUploadsWaitFor(status, now)
   const waits = (words: string) => ({ kind: 'busy', words, until: wait.until }) as const
   if (wait.for === 'hours' || wait.for === 'loss') return waits(`Waits with ${pictures}`)
   if (wait.for === 'quota') return waits(`Waits for quota, ${pictures}`)
@@ -51,7 +51,7 @@ function waiting(status: Recorded['status'], { underWay, rate }: Facts, now: num
   }
   if (wait.for === 'reserve') return waits(`Waits for quota, ${pictures}`)
   return waits(
-    areUnfinished(status)
+    areUnfinished(status, now)
       ? `Waits: ${count(backlog.pictures, 'picture')} may still be written`
       : `Waits, ${pictures}`,
   )
@@ -62,10 +62,10 @@ export function isAtWork({ mirrors }: Recorded['status'], underWay: readonly Und
   return underWay.length > 0 || mirrors.some(({ state }) => state === 'syncing')
 }
 
-/** Whether nothing but their writers keeps pictures from being sent. */
-export function areUnfinished(status: Recorded['status']): boolean {
+/** Whether nothing but their writers keeps pictures from being sent. `now`: milliseconds since 1970. */
+export function areUnfinished(status: Recorded['status'], now: number): boolean {
   return (
-    whatUploadsWaitFor(status).for === 'writers' &&
+    whatUploadsWaitFor(status, now).for === 'writers' &&
     status.mirrors.every(({ state, pending_uploads }) => state === 'idle' || pending_uploads === 0)
   )
 }

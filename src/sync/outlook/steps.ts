@@ -112,7 +112,10 @@ export function uploadSteps(
     ...blocks.passing,
     ...(silent ? [step(silent)] : []),
   ]
-  if (!running) return [...waits, step(because('run_sync'))]
+  if (!running) {
+    const isTimed = waits.some(({ at }) => at !== null)
+    return [...waits, step(because(isTimed ? 'run_sync_then' : 'run_sync'))]
+  }
   if (waits.length > 0) return waits
   const { pictures } = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id))
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]

@@ -362,7 +362,7 @@ describe('why, of a picture', () => {
     expect(alone.next).toMatchObject([
       { at: resumes_at },
       { code: 'quota_raised' },
-      { command: 'albumd sync' },
+      { command: 'albumd sync', what: 'albumd does not run; after that time' },
     ])
     expect(steps(alone)).toContain("today's uploads are used up")
     at.synced.commitNow(tx => tx.meta.set('paused', true))
