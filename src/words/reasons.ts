@@ -195,8 +195,9 @@ export function failureIn(why: Reason): string | null {
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)
   const words: string | ((facts: never) => string) | undefined = WORDS[code]
-  // A function can't do without its facts, which another version may not have recorded.
-  const isKnown = typeof words === 'string' || (words !== undefined && facts !== undefined)
+  // A function of facts can't do without them, and another version may not have recorded them.
+  const isKnown =
+    typeof words === 'string' || (words !== undefined && (facts !== undefined || words.length === 0))
   if (!isKnown) return inWords(because('unknown_code', { code }))
   return typeof words === 'string' ? filled(words, facts) : words(facts as never)
 }

@@ -140,6 +140,7 @@ describe('the summary', () => {
     )
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,
+      gone_on_host: 0,
       flat: 0,
       kept: 0,
       synced: 1,

@@ -53,7 +53,7 @@ it('ls of a path that has nothing on the host says why, as why does', async () =
     ],
     [
       'old',
-      /^albumd: Nothing on the host for old \(not there: the folder is gone; of the images of its pictures 1 was deleted\)/,
+      /^albumd: Nothing on the host for old \(not there: the folder is gone, and 1 of its pictures moved to new; of the images of its pictures 1 was deleted\)/,
     ],
     ['old/one.png', /^albumd: Nothing on the host for old\/one\.png \(not there: the image was deleted \(/],
   ] as const)
