@@ -59,10 +59,10 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
 }
 
 /**
- * Removes the image's record, and its entries in journal, escrow and the findings of audits. A synced or linked file that used the image becomes
- * pending, so it is uploaded again. The record of a file that is gone or kept is removed. Any other file keeps its state
- * without an image: an upload of a hidden file, for example, may still be in doubt. `wasVersion`: the image had the bytes of
- * a version of its files.
+ * Removes the image's record, and its entries in journal, escrow and the findings of audits. A synced or linked file that
+ * used the image becomes pending, so the file is uploaded again. The record of a file that is gone or kept is removed. Any
+ * other file keeps its state without an image: an upload of a hidden file, for example, may still be in doubt.
+ * `wasVersion`: the image had the bytes of a version of its files.
  */
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersion = true): void {
   for (const file of tx.files.onImage(image.id)) {

@@ -183,7 +183,10 @@ class ProblemsInJson {
   }
 }
 
-/** Shows an event of a restore. When there is a bar, lines are written only for problems and for other names. `at`: the option that was given. */
+/**
+ * Shows an event of a restore. When there is a bar, lines are written only for problems and for other names. `at`: the option
+ * that was given.
+ */
 function tellRestore(progress: Progress, told: RestoreEvent, at: string | undefined): void {
   if (told.event === 'restore_started') progress.start({ total: told.pictures })
   else if (!('to' in told)) progress.advance('size' in told && !told.there ? told.size : 0)
