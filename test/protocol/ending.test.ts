@@ -232,6 +232,7 @@ describe('bytes that are no picture', () => {
   test.each([
     ['zeros', Buffer.alloc(5000)],
     ['the first bytes of a PNG', bytes('\x89PN')],
+    ['the first bytes of an SVG with a name space', bytes('<größe-1.a_b:sv')],
     ['the first bytes of a JPEG, in room that was reserved', bytes(0xff, 0xd8, Buffer.alloc(3000))],
     [
       'the first lines of an SVG',
@@ -246,6 +247,7 @@ describe('bytes that are no picture', () => {
     ['a word', bytes('no')],
     ['a page of HTML', bytes('<!DOCTYPE html><html><body>404</body></html>')],
     ['a film', bytes(be32(24), 'ftypmp42', Buffer.alloc(100, 1))],
+    ['encrypted bytes that begin like a tag', bytes('<', Buffer.alloc(100, 0x1d))],
   ])('do not tell: %s', async (_, file) => {
     expect(await endingOf(file)).toEqual(UNCLEAR)
   })

@@ -7,7 +7,8 @@ const SEARCHED = 512 * 1024
 const SIGN_LENGTH = 256
 
 const NAME = /^<(?:[^\s:<>/"'=]+:)?svg(?=[\s/>])/
-const UNFINISHED_NAME = /^<[^\s/>]*$/
+/** Only characters of a name, so that encrypted bytes that happen to begin with < do not count as an unfinished SVG. */
+const UNFINISHED_NAME = /^<[\w.:\-\x80-\xff]*$/
 const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gy
 const TAG_END = /^\s*\/?>$/
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   existsSync,
   readdirSync,
@@ -45,13 +44,16 @@ async function thirty(): Promise<{ stage: Stage; paths: string[]; before: Record
   return { stage, paths, before }
 }
 
-/** Of four pictures, one gets random bytes, one becomes another picture, one is encrypted and renamed, one is deleted. */
+/** Bytes that begin like no format. */
+const encrypted = (size: number) => Buffer.alloc(size, 0xee)
+
+/** Of four pictures, one gets other bytes, one becomes another picture, one is encrypted and renamed, one is deleted. */
 function wreck(stage: Stage, paths: readonly string[]): void {
   for (const [n, path] of paths.entries()) {
     const full = join(stage.pictures, path)
     const { size, mtime } = statSync(full)
     if (n % 4 === 3) rmSync(full)
-    else writeFileSync(full, n % 4 === 1 ? picture(100 + n) : randomBytes(size))
+    else writeFileSync(full, n % 4 === 1 ? picture(100 + n) : encrypted(size))
     // Some of what encrypts keeps the size and the time.
     if (n % 4 === 0) utimesSync(full, mtime, mtime)
     if (n % 4 === 2) renameSync(full, `${full}.locked`)
@@ -120,7 +122,8 @@ describe('restore --at', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     const first = await stage.listing()
     const at = await moment()
-    for (const path of paths.slice(0, 15)) writeFileSync(join(stage.pictures, path), randomBytes(50))
+    for (const [n, path] of paths.slice(0, 15).entries())
+      writeFileSync(join(stage.pictures, path), encrypted(50 + n))
     rmSync(join(stage.pictures, 'a'), { recursive: true })
     const isBack = (path: string) =>
       existsSync(join(stage.pictures, path)) && readFileSync(join(stage.pictures, path)).equals(before[path]!)
