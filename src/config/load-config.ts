@@ -1,12 +1,11 @@
 import { hostname } from 'node:os'
-import { ENDPOINTS } from '../protocol/endpoints.ts'
+import { ENDPOINTS, isLoopback } from '../protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import { ConfigError, type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
 import { readConfigText } from './config-file.ts'
 import { holders, type NamedPath, overlaps } from './folders.ts'
 import { defaultStateDir, keyFileBeside, resolvePath, type Surroundings } from './paths.ts'
 import { type Config, configSchema, type WrittenConfig } from './schema.ts'
-import { isLoopback } from './values.ts'
 import { type Mistake, mistakesOf, valueAt } from './wording.ts'
 import { readYaml } from './yaml-source.ts'
 

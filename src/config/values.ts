@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import bytes from 'bytes'
 import { createTask, validate as isCron } from 'node-cron'
 import { z } from 'zod'
-import { VERSION_PATH } from '../protocol/endpoints.ts'
+import { isLoopback, VERSION_PATH } from '../protocol/endpoints.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 
 /**
@@ -259,11 +259,6 @@ export const storeUrl = text(STORE_ADDRESS).transform((written, context) => {
   context.addIssue(`must be ${STORE_ADDRESS}`)
   return z.NEVER
 })
-
-/** Whether an address stays on this machine: 127.0.0.0/8, ::1, localhost. The URL parser writes 127.1 as 127.0.0.1. */
-export function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
-}
 
 /** An address. HTTPS only (§5.4), or plain HTTP within this machine. */
 function address(what: string, mayHaveQuery = false) {

@@ -29,3 +29,11 @@ export const API_KEY_HEADER = 'x-api-key'
 
 /** The form part that holds the image in step 2 (§4.2). */
 export const FILE_PART = 'file'
+
+/**
+ * Whether an address stays on this machine, so that plain HTTP may be used (§5.4): 127.0.0.0/8, ::1, localhost. The URL
+ * parser writes 127.1 as 127.0.0.1. A name such as a.localhost does not count, because a name server may answer for it.
+ */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}

@@ -1,3 +1,5 @@
+import { isLoopback } from '../../protocol/endpoints.ts'
+
 /** An address in parts. Its path and query are sent byte for byte as they were given. */
 export interface Address {
   origin: string
@@ -43,18 +45,8 @@ function parseOrigin(base: string): Omit<Address, 'path'> | null {
     origin: url.origin,
     where: `${url.hostname}:${url.port || (secure ? 443 : 80)}`,
     secure,
-    loopback: isLoopback(url.hostname),
+    loopback: isLoopback(url),
   }
-}
-
-/** `hostname` has the form that the URL parser gives it: lower case, an IP address in full. */
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  )
 }
 
 /** §5.4: only HTTPS may be used, except that a host at a loopback address (`base`) may name a loopback address. */
