@@ -47,9 +47,11 @@ export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   if (found !== null) return readKeyFile(found)
   const { ALBUMD_API_KEY: given } = env
   if (given) return { key: checked(given, message => refusal('$ALBUMD_API_KEY', message)), warning: null }
+  const { key_beside: beside } = config.host
+  const missing = beside === undefined ? 'No API key' : `No API key: ${beside} is not there`
   throw refusal(
     'host.api_key_file',
-    'No API key. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
+    `${missing}. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"`,
   )
 }
 

@@ -63,12 +63,14 @@ describe('the API key', () => {
       /^systemd credential "api-key": no such file/,
     )
     const other = parse(SHORTEST, { HOME: folder }, join(folder, 'other.yaml'))
-    expect(refusal(() => readApiKey(other, {}))).toMatch(/: No API key/)
+    expect(refusal(() => readApiKey(other, {}))).toContain(
+      `: No API key: ${join(folder, 'other.yaml.api-key')} is not there. Name the file`,
+    )
   })
 
   it('that is nowhere is asked for by all three places', () => {
     expect(refusal(() => readApiKey({ host }, {}))).toBe(
-      'host.api_key_file: No API key. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
+      'host.api_key_file: No API key: /etc/x/albumd.yaml.api-key is not there. Name the file that holds it here, or set $ALBUMD_API_KEY, or hand in the systemd credential "api-key"',
     )
   })
 
