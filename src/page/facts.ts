@@ -58,7 +58,7 @@ export function readRecorded(session: Session, now: number, quietMs: number): Re
 
 function readHealth({ config, synced }: Session, now: number, quietMs: number) {
   const status = statusOf(config, synced, true, now)
-  return { status, alerts: healthOf(status, config.notify.max_age, now, quietMs).alerts }
+  return { status, alerts: healthOf(status, config, now, quietMs).alerts }
 }
 
 /** How many paths the page lists that are left out. */
@@ -94,7 +94,7 @@ export function readAlerts(daemon: DaemonView | null, now: number, quietMs: numb
     if (session) return readHealth(session, now, quietMs).alerts
     // Between two sessions the records are read as `albumd status` reads them.
     const config = daemon.config()
-    return healthOf(readStatus(config, now), config.notify.max_age, now, quietMs).alerts
+    return healthOf(readStatus(config, now), config, now, quietMs).alerts
   } catch (error) {
     return [waitsAlert('STATE', (error as Error).message)]
   }

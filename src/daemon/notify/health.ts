@@ -1,4 +1,5 @@
-import { KEY_REMEDY } from '../../config/host-access.ts'
+import { type KeySource, keyRemedy } from '../../config/host-access.ts'
+import type { Config } from '../../config/schema.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, blockInWords, hostRefusesKey, inWords } from '../../words/reasons.ts'
 import { capital } from '../../words/text.ts'
@@ -43,8 +44,14 @@ type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> &
   Partial<Pick<Status, 'watching' | 'deleted_more' | 'config_refused' | 'key_refused'>>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
-/** `now`: milliseconds since 1970. `quietMs`: for how long albumd has given no sign of life. */
-export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: number): Health {
+/** The part of a config that decides what is an alert and what it says. */
+type HealthConfig = KeySource & { notify: Pick<Config['notify'], 'max_age'> }
+
+/**
+ * To be asked in the daemon's process, because a key may come from its environment. `now`: milliseconds since 1970.
+ * `quietMs`: for how long albumd has given no sign of life.
+ */
+export function healthOf(status: Known, config: HealthConfig, now: number, quietMs: number): Health {
   const { mirrors, watching, deleted_more, config_refused, key_refused } = status
   const oldest = mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
   const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
@@ -68,7 +75,7 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   ))
     alert('GUARDED', reason ?? folder, `GUARDED ${folder}`)
   for (const block of blocksInTheWay(status))
-    alert(block.code, refusedInWords(block), `BLOCKED ${block.endpoint} ${block.code}`)
+    alert(block.code, refusedInWords(block, config), `BLOCKED ${block.endpoint} ${block.code}`)
   for (const { folder, held_deletions: held } of mirrors)
     if (held > 0)
       alert(
@@ -77,7 +84,7 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
         `HELD ${folder}`,
       )
   if (deleted_more) alert('DELETED_MORE', deleted_more.message, `DELETED_MORE ${deleted_more.at}`)
-  if (oldestUnsyncedMs > maxAgeMs)
+  if (oldestUnsyncedMs > config.notify.max_age)
     alert(
       'TOO_OLD',
       `A picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host. "albumd status" says why`,
@@ -91,8 +98,8 @@ export function healthOf(status: Known, maxAgeMs: number, now: number, quietMs: 
   return { alerts, oldestUnsyncedMs }
 }
 
-function refusedInWords(block: Known['blocks'][number]): string {
-  const remedy = hostRefusesKey(block) ? `. ${capital(KEY_REMEDY)}` : ''
+function refusedInWords(block: Known['blocks'][number], config: KeySource): string {
+  const remedy = hostRefusesKey(block) ? `. ${capital(keyRemedy(config, process.env))}` : ''
   return `${capital(blockInWords([block]))}: ${block.message}${remedy}`
 }
 

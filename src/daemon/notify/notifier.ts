@@ -188,7 +188,7 @@ export function watchHealth(
   let shown = false
   const look = () => {
     const now = clock.wall()
-    return healthOf(statusOf(config, synced, true, now), notify.max_age, now, clock.monotonic() - aliveAt)
+    return healthOf(statusOf(config, synced, true, now), config, now, clock.monotonic() - aliveAt)
   }
   const told = {
     get: () => synced.meta.get('trouble_told'),

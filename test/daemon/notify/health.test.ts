@@ -6,6 +6,7 @@ import { mirrorInSync } from '../report/mirror-status.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+const CONFIG = { notify: { max_age: DAY }, host: { api_key_file: '/etc/albumd/api-key' } }
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 
 const MIRROR = mirrorInSync(5)
@@ -21,7 +22,7 @@ function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs
     watching: null,
     ...more,
   }
-  return healthOf(status, DAY, NOW, quietMs).alerts.map(({ code }) => code)
+  return healthOf(status, CONFIG, NOW, quietMs).alerts.map(({ code }) => code)
 }
 
 const ago = (ms: number) => new Date(NOW - ms).toISOString()
@@ -103,20 +104,20 @@ describe('the alerts', () => {
       failures: [{ ...failure(null), path: '', message: 'it is in doubt' }],
       watching: null,
     }
-    expect(healthOf(status, DAY, NOW, 0).alerts[0]!.message).toBe('/srv/photos: it is in doubt')
+    expect(healthOf(status, CONFIG, NOW, 0).alerts[0]!.message).toBe('/srv/photos: it is in doubt')
     const failures = [failure(null), { ...failure(null), path: 'b.png' }]
-    expect(healthOf({ ...status, failures }, DAY, NOW, 0).alerts[0]!.message).toBe('a.png (and 1 more): x')
+    expect(healthOf({ ...status, failures }, CONFIG, NOW, 0).alerts[0]!.message).toBe('a.png (and 1 more): x')
   })
 
   it('says who refuses a key, what to do about it, and why a mirror is guarded', () => {
     const said = (...blocks: Known['blocks']) => {
       const mirror = { ...MIRROR, state: 'guarded', reason: 'it is away', needs_person: true } as const
       const status: Known = { mirrors: [mirror], blocks, failures: [], watching: null }
-      return healthOf(status, DAY, NOW, 0).alerts.map(({ message }) => message)
+      return healthOf(status, CONFIG, NOW, 0).alerts.map(({ message }) => message)
     }
     expect(said(block('list', 'INVALID_API_KEY'))).toEqual([
       'it is away',
-      'The host refuses the key: no. Check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
+      'The host refuses the key: no. Check host.api_key_file (/etc/albumd/api-key)',
     ])
     expect(said(block('list', 'OTHER_ACCOUNT'))[1]).toBe('albumd refuses the key: no')
     expect(said(block('upload', 'STORAGE_LIMIT_REACHED'))[1]).toBe('The host refuses uploads: no')
@@ -124,7 +125,8 @@ describe('the alerts', () => {
 
   it('names the mirror of a failure where there are several', () => {
     const status: Known = { mirrors: [MIRROR], blocks: [], failures: [failure(null)], watching: null }
-    const said = (mirrors: MirrorStatus[]) => healthOf({ ...status, mirrors }, DAY, NOW, 0).alerts[0]!.message
+    const said = (mirrors: MirrorStatus[]) =>
+      healthOf({ ...status, mirrors }, CONFIG, NOW, 0).alerts[0]!.message
     expect(said([MIRROR])).toBe('a.png: x')
     expect(said([MIRROR, { ...MIRROR, folder: '/q' }])).toBe('/srv/photos/a.png: x')
   })
@@ -158,7 +160,7 @@ describe('the alerts', () => {
         oldest_unsynced: ago(3 * DAY),
       },
     ]
-    const health = healthOf({ mirrors, blocks: [], failures: [] }, DAY, NOW, 0)
+    const health = healthOf({ mirrors, blocks: [], failures: [] }, CONFIG, NOW, 0)
     expect(health.alerts.map(({ key }) => key)).toEqual(['GUARDED /q', 'HELD /p', 'TOO_OLD'])
     expect(health.oldestUnsyncedMs).toBe(3 * DAY)
   })

@@ -80,6 +80,7 @@ it("shows the failures of the config's mirrors, each with its mirror", async () 
 
 it('shows failures that wait for a person before those that are tried again, and at most a limit of them', async () => {
   const { home, synced, configOf } = stateOnDisk()
+  const config = configOf('one', 'two')
   await fail(synced, join(home, 'two'), 'b.png')
   await synced.commit(tx => {
     const { id: mirror } = tx.mirrors.add(join(home, 'one'), 'one')
@@ -94,11 +95,11 @@ it('shows failures that wait for a person before those that are tried again, and
         next_attempt_at: 1,
       })
   })
-  const status = statusOf(configOf('one', 'two'), synced, true, Date.now())
+  const status = statusOf(config, synced, true, Date.now())
   expect(status.failures).toHaveLength(1000)
   expect(status.failures[0]).toMatchObject({ mirror: join(home, 'two'), path: 'b.png' })
   expect(status.mirrors).toMatchObject([{ failed: 1200 }, { failed: 1 }])
-  expect(healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts).toMatchObject([{ code: 'FAILED' }])
+  expect(healthOf(status, config, Date.now(), 0).alerts).toMatchObject([{ code: 'FAILED' }])
 })
 
 it('calls guarded, and tells nobody of, what ends by itself: an ended scan, an ignore file that an editor saves', () => {
@@ -113,7 +114,7 @@ it('calls guarded, and tells nobody of, what ends by itself: an ended scan, an i
     })
     const status = statusOf(config, synced, true, Date.now())
     expect(status.mirrors).toMatchObject([{ state: 'guarded' }])
-    return healthOf(status, Number.MAX_SAFE_INTEGER, Date.now(), 0).alerts.map(alert => alert.code)
+    return healthOf(status, config, Date.now(), 0).alerts.map(alert => alert.code)
   }
   const inDoubt = (why: Reason) => because('folder_in_doubt', { path: '/p/a', others: 0, why })
   expect(known('SCAN_ENDED', because('scan_ended', { folder: '/p' }))).toEqual([])
