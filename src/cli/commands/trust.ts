@@ -78,4 +78,4 @@ function inWords(
 }
 
 const STILL =
-  'The hold applies: too many deletions wait for "albumd deletions approve"; the grace as well where the daemon runs.'
+  'Where these are too many at once, they are held until "albumd deletions approve". Where the daemon runs, it gives them its grace first.'
