@@ -5,7 +5,13 @@ import { StateError } from '../../synced/state-error.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { Bell } from '../bell.ts'
 import type { Engine } from '../engine/engine.ts'
-import { type Command, type CommandContext, type CommandOutput, Refused } from './command.ts'
+import {
+  type Command,
+  type CommandContext,
+  type CommandOutput,
+  Refused,
+  refuseOtherConfig,
+} from './command.ts'
 
 /** What the daemon has open while it works with one config: see loop/supervisor.ts. */
 export interface Session {
@@ -37,6 +43,10 @@ export interface Asker {
   output?: CommandOutput
   /** Aborted when the asker has gone. A command that has not begun is then dropped. */
   left?: AbortSignal
+  /** The fingerprint of the asker's config. A session with another config refuses the command, unless it is done at once. */
+  config?: string | null
+  /** Called when the command is not refused at once. */
+  taken?: () => void
   /** Called when the command begins. */
   begun?: () => void
 }
@@ -104,14 +114,22 @@ export class CommandQueue {
   async ask<Request, Result>(
     { carryOut, atOnce, needsHost }: Pick<Command<Request, Result>, 'carryOut' | 'atOnce' | 'needsHost'>,
     request: Request,
-    { output = SILENT, left, begun = () => {} }: Asker = {},
+    { output = SILENT, left, config: theirs = null, taken = () => {}, begun = () => {} }: Asker = {},
   ): Promise<Result> {
-    if (needsHost) await this.renewKey()
+    // A config that is being read is taken first too.
+    if (needsHost || theirs !== null) await this.renewKey()
+    const refuseOther = ({ config }: Session) => {
+      if (!atOnce) refuseOtherConfig(config, theirs, process.pid)
+    }
+    // A command that is refused here does not end the pass under way. A session that ends may end for another config.
+    if (this.#session && !this.#session.interruption.stop.aborted) refuseOther(this.#session)
+    taken()
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const start = async () => {
       const { failed, engine, loop, ...session } = this.#session!
       begun()
       try {
+        refuseOther(this.#session!)
         resolve(await carryOut({ ...session, ...loop, engine: () => engine, output }, request))
       } catch (error) {
         const why = failed(error)

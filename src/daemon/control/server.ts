@@ -6,8 +6,8 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { commandNamed } from '../commands/all.ts'
-import { type Command, type CommandOutput, refuseOtherConfig } from '../commands/command.ts'
-import type { CommandQueue } from '../commands/queue.ts'
+import type { Command, CommandOutput } from '../commands/command.ts'
+import type { Asker, CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
 import { openSocketPath } from '../state/socket-path.ts'
@@ -113,26 +113,20 @@ export function controlApp(queue: CommandQueue, onAsked: (what: string) => void)
         'NOT_UNDERSTOOD',
         `the albumd that runs is ${version}, and does not know this command as it is`,
       )
-    onAsked(name)
-    const answer = answerTo(queue, underThatConfig(command, asked.data.config), request.data)
+    const asker = { config: asked.data.config, taken: () => onAsked(name) }
+    const answer = answerTo(queue, command, request.data, asker)
     return new Response(answer, { headers: { 'content-type': 'application/x-ndjson' } })
   })
   return app
 }
 
-/** Refuses the command where the daemon runs with another config than the person who gave it. */
-function underThatConfig(command: Command<unknown, unknown>, fingerprint: string): Command<unknown, unknown> {
-  return {
-    ...command,
-    async carryOut(context, request) {
-      if (!command.atOnce) refuseOtherConfig(context.config, fingerprint, process.pid)
-      return command.carryOut(context, request)
-    },
-  }
-}
-
 /** The answer, line by line as the work goes on. A command that has begun goes on when its client disconnects. */
-function answerTo(queue: CommandQueue, command: Command<unknown, unknown>, request: unknown): ReadableStream {
+function answerTo(
+  queue: CommandQueue,
+  command: Command<unknown, unknown>,
+  request: unknown,
+  asker: Pick<Asker, 'config' | 'taken'>,
+): ReadableStream {
   const lines = new PassThrough()
   const left = new AbortController()
   lines.on('close', () => left.abort()).on('error', () => {})
@@ -149,7 +143,7 @@ function answerTo(queue: CommandQueue, command: Command<unknown, unknown>, reque
     progress: (done, albums) => write({ progress: { done, albums } }),
   }
   queue
-    .ask(command, request, { output, left: left.signal, begun: () => write({ begun: true }) })
+    .ask(command, request, { ...asker, output, left: left.signal, begun: () => write({ begun: true }) })
     .then(
       done => write({ done }),
       error => write({ failed: refusalOf(error) }),

@@ -3,21 +3,23 @@ import type { Config } from '../../../src/config/schema.ts'
 import { type CommandContext, type CommandOutput, Refused } from '../../../src/daemon/commands/command.ts'
 import { CommandQueue, ENDED, type Session } from '../../../src/daemon/commands/queue.ts'
 import type { Engine } from '../../../src/daemon/engine/engine.ts'
+import { fingerprintOf } from '../../../src/daemon/state/claim.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 import { StateError } from '../../../src/synced/state-error.ts'
 import type { Synced } from '../../../src/synced/synced.ts'
+import { parse, SHORTEST } from '../../config/config-text.ts'
 
 const never = new AbortController().signal
 const output: CommandOutput = { tell() {}, say() {}, progress() {} }
 const report = { stopped: [] }
 
-function openQueue(loop: Partial<Session['loop']> = {}): CommandQueue {
+function openQueue(loop: Partial<Session['loop']> = {}, stop = never): CommandQueue {
   const queue = new CommandQueue()
   queue.open({
     config: {} as Config,
     synced: {} as Synced,
     engine: {} as Engine,
-    interruption: { stop: never, cut: never },
+    interruption: { stop, cut: never },
     loop: { pass: async () => report, othersWait: () => false, giveWay: () => queue.carryOut(), ...loop },
     failed: error => error,
   })
@@ -75,11 +77,17 @@ describe('commands in the queue', () => {
   })
 
   it('wait while the daemon takes another config', async () => {
-    const queue = openQueue()
+    const ending = new AbortController()
+    const queue = openQueue({}, ending.signal)
     const { session } = queue
+    // The daemon reads the config when the command arrives, and ends the session for it.
+    queue.renewKey = async () => ending.abort()
+    const config = parse(SHORTEST)
+    const asker = { output, config: fingerprintOf(config) }
+    const later = queue.ask({ carryOut: async () => 'done' }, null, asker)
+    await expect.poll(() => queue.asked.aborted).toBe(true)
     queue.leave()
-    const later = ask(queue, async () => 'done')
-    queue.open(session!)
+    queue.open({ ...session!, config })
     await queue.carryOut()
     expect(await later).toBe('done')
   })
