@@ -5,22 +5,14 @@ import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
-import { held, takenBack } from '../../records/escrow.ts'
 import { movedTo } from '../../records/history.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
-import {
-  endsDeletion,
-  type HoldPolicy,
-  isGraceOver,
-  isTooMuch,
-  WINDOW_MS,
-  whyImageStays,
-} from '../../sync/deletions/index.ts'
-import { whyPending } from '../../sync/outlook/index.ts'
+import { endsDeletion, isGraceOver, isTooMuch, WINDOW_MS, whyImageStays } from '../../sync/deletions/index.ts'
+import { waitsForPerson, whyPending } from '../../sync/outlook/index.ts'
 import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
-import { FoundElsewhere, type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
+import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
 import { isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
@@ -29,6 +21,7 @@ import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
@@ -203,7 +196,7 @@ function* previewUploads(
   }
 }
 
-/** The paths of the pictures that are gone, by size and modification time, by which `takeMoved` knows a moved picture too. */
+/** The paths of the pictures that are gone, by size and modification time, by which the hold knows a moved picture too. */
 function lostPictures(synced: Synced, scanned: readonly ScannedMirror[]): Map<string, { path: string }[]> {
   const lost = scanned
     .flatMap(({ row }) => synced.escrow.ofMirror(row.id))
@@ -236,17 +229,21 @@ function newAlbums(synced: Synced, path: string[]): string[] {
 }
 
 /** What would become of the images in escrow. As in a pass, deletions are decided after the uploads. */
-async function* previewDeletions(
+function* previewDeletions(
   config: Config,
   synced: Synced,
   scanned: readonly ScannedMirror[],
   uploads: ReadonlyMap<number, Uploads>,
   running: number,
-): AsyncGenerator<Operation> {
-  const context = { synced, claims: claimsInRecords(config, synced, false) }
-  // One object for all mirrors, because a picture that was found may have come from any mirror, and explains only one
-  // missing picture.
-  const elsewhere = new FoundElsewhere(synced, new Set(), new Set())
+): Generator<Operation> {
+  const open = new Map<number, number>()
+  /** Each picture without an image may be one missing picture of its size, in another place. */
+  const mayHaveMoved = ({ size }: ImageRow) => {
+    const left = open.get(size) ?? synced.files.openOfSize(size).length
+    open.set(size, left - 1)
+    return left > 0
+  }
+  const context = { synced, claims: claimsInRecords(config, synced, false), mayHaveMoved }
   for (const { row, policy } of scanned) {
     if (policy.deletions === 'keep') continue
     const planned = (
@@ -257,67 +254,40 @@ async function* previewDeletions(
       const cdn_url = synced.images.byId(image)?.cdn_url ?? null
       return { operation, mirror: policy.folder, path, reason: inWords(why), cdn_url }
     }
-    const ofMirror = uploads.get(row.id)!
-    const moved = await takeMoved(synced, row.id, elsewhere)
-    const isHeld = await weigh(synced, row.id, ofMirror, config.deletions, running)
-    for (const entry of moved)
-      yield entry.state === 'held'
-        ? planned('hold', entry, WHY_IN_ESCROW[entry.reason])
-        : planned('delete', entry, because('moved_away'))
+    const { added, replaced } = uploads.get(row.id)!
+    const { pending, in_use, deleted } = synced.escrow.weight({ mirror: row.id, since: running - WINDOW_MS })
+    const after = { pending: pending + replaced.length, in_use: in_use + added, deleted }
+    const areHeld = isTooMuch(after, config.deletions)
     for (const entry of synced.escrow.ofMirror(row.id)) {
-      const [operation, why] = operationOn(context, entry, running) ?? []
+      const [operation, why] = operationOn(context, entry, running, areHeld) ?? []
       if (operation && why) yield planned(operation, entry, why)
     }
-    if (isHeld) for (const old of ofMirror.replaced) yield planned('hold', old, WHY_IN_ESCROW.superseded)
+    if (areHeld) for (const old of replaced) yield planned('hold', old, WHY_IN_ESCROW.superseded)
   }
 }
 
 /**
- * What would happen to an image in escrow, and why. Null: the image stays, because something needs it. In a pass the image
- * also waits until each new picture of the same size is read, because such a picture may be the missing one in another
- * place. The preview does not wait, because `takeMoved` has already looked for moved pictures.
+ * What would happen to an image in escrow, and why. Null: the image stays, because something needs it. `areHeld`: whether
+ * the mirror deletes too much at once. A picture that may have moved is not foretold as held, because a pass reads its new
+ * file and sends it before the deletions are counted.
  */
 function operationOn(
-  context: Parameters<typeof whyImageStays>[0],
+  context: Parameters<typeof whyImageStays>[0] & { mayHaveMoved(image: ImageRow): boolean },
   entry: EscrowRow,
   running: number,
+  areHeld: boolean,
 ): ['delete' | 'hold' | 'wait', Reason] | null {
+  const { escrow } = context.synced
   const image = context.synced.images.byId(entry.image)!
   const path = movedTo(context.synced, image)
   const why = path === null ? WHY_IN_ESCROW[entry.reason] : because('picture_moved', { path })
-  if (entry.state === 'held' || entry.state === 'unproved') return ['hold', why]
+  if (waitsForPerson(entry)) return ['hold', why]
   const stays = whyImageStays(context, image, null)
   if (stays && endsDeletion(stays)) return null
-  if (isGraceOver(entry, running)) return ['delete', why]
-  return ['wait', because('grace_runs', { of: 'image', ms: entry.due_at - running })]
-}
-
-/**
- * Takes images out of escrow whose pictures seem to have moved: a picture of the same size and modification time lies
- * elsewhere and has no image yet. The bytes of that picture are not read. The hold does not count such images.
- */
-async function takeMoved(synced: Synced, mirror: number, elsewhere: FoundElsewhere): Promise<EscrowRow[]> {
-  const moved = synced.escrow.ofMirror(mirror).filter(({ image, reason }) => {
-    const lost = synced.files.onImage(image).filter(({ state }) => state === 'gone')
-    return reason === 'deleted' && elsewhere.notFound(lost) < lost.length
-  })
-  await synced.commit(tx => {
-    for (const { image } of moved) takenBack(tx, image)
-  })
-  return moved
-}
-
-/** Holds the deletions of a mirror when there are too many. Answers whether they are held. */
-async function weigh(
-  synced: Synced,
-  mirror: number,
-  { added, replaced }: Uploads,
-  policy: HoldPolicy,
-  running: number,
-): Promise<boolean> {
-  const { pending, in_use, deleted } = synced.escrow.weight({ mirror, since: running - WINDOW_MS })
-  const after = { pending: pending + replaced.length, in_use: in_use + added, deleted }
-  if (!isTooMuch(after, policy)) return false
-  await synced.commit(tx => held(tx, mirror, 0))
-  return true
+  const move = entry.reason === 'deleted' && stays && context.mayHaveMoved(image) ? stays : null
+  if (areHeld && move === null && entry.state === 'grace' && escrow.isCounted(image.id)) return ['hold', why]
+  if (!isGraceOver(entry, running))
+    return ['wait', because('grace_runs', { of: 'image', ms: entry.due_at - running })]
+  if (move === null) return ['delete', why]
+  return ['delete', escrow.isCounted(image.id) ? move : because('moved_away')]
 }

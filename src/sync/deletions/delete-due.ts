@@ -1,12 +1,13 @@
 import { kept } from '../../records/escrow.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import { endsByItself } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { endingForNews, isNamed, type Pass } from '../pass-request.ts'
 import { checkRootsAgain, type ScannedMirror, scanEverythingAgain } from '../scan/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
-import { doubtAbout, weighDeletions } from './hold.ts'
+import { doubtAbout, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
 import { deleteWholeAlbums } from './whole-albums.ts'
@@ -35,8 +36,9 @@ export async function deleteDueImages(
   for (const mirror of before) if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
   const due = synced.escrow.nextDue(before.map(({ row }) => row.id))
   if (due === null || due > context.running() || interruption.makeWay?.aborted) return
-  // Everything is scanned a second time only when something may be deleted.
-  if (context.claims.doubt() !== null) return
+  // Everything is scanned a second time only when something may be deleted by then.
+  const doubt = whyNoDeletions(context, mirrors)
+  if (doubt !== null && !endsByItself(doubt)) return
   const known = new Set(
     before.flatMap(({ row }) =>
       synced.escrow

@@ -1,6 +1,5 @@
 /** What is on the disk, and what is in doubt. */
 export { isMount, VanishedRules } from './doubts.ts'
-export { FoundElsewhere } from './emptied-folders.ts'
 export { checkRootsAgain, type ScannedMirror, scanEverythingAgain, scanMirrors } from './mirror-scans.ts'
 export {
   checkRoot,

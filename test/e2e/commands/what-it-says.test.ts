@@ -93,6 +93,18 @@ describe('sync --dry-run', () => {
     expect(deletions).toMatchObject([{ path: 'a/0.png' }, { path: 'a/1.png' }])
   })
 
+  it('does not hold what seems to have moved with another time, which the pass reads first', async () => {
+    const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
+    for (const n of [0, 1, 2]) {
+      stage.write(`b/${n}.png`, PICTURES[`a/${n}.png`]!)
+      rmSync(join(stage.pictures, `a/${n}.png`))
+    }
+    const { out } = await stage.here('sync', '--dry-run')
+    expect(out).toContain('delete a/0.png (perhaps the picture moved to b/0.png, which has the same size')
+    expect(out).not.toContain('hold ')
+    expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 3 })
+  })
+
   it('weighs old versions with the deletions, as the pass does', async () => {
     const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
     for (const n of [0, 1, 2]) {
@@ -176,6 +188,17 @@ it('with --quiet commands say nothing but what failed, what is left, and the dat
     out: '',
     err: expect.stringMatching(left),
   })
+})
+
+it('scans once, and says once what is in doubt, where nothing may be deleted for that', async () => {
+  const stage = await mirrored()
+  rmSync(join(stage.pictures, 'a/0.png'))
+  mkdirSync(join(stage.pictures, 'b/.albumdignore'), { recursive: true })
+  const { out } = await stage.here('sync')
+  expect(out.match(/^guarded: /gm)).toHaveLength(1)
+  expect(out.match(/ pictures in \d folders$/gm)).toHaveLength(1)
+  rmSync(join(stage.pictures, 'b'), { recursive: true })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
 })
 
 it('counts a folder in doubt as no failed picture', async () => {

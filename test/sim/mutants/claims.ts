@@ -11,11 +11,6 @@ export const CLAIMS: readonly Mutant[] = [
         replace: 'const mayLeave = () => whyNot() === null',
       },
       {
-        file: 'sync/deletions/delete-due.ts',
-        find: 'if (context.claims.doubt() !== null) return',
-        replace: '',
-      },
-      {
         file: 'sync/deletions/hold.ts',
         find: 'return claims.doubt() ?? doubtAbout(synced, policies)',
         replace: 'return doubtAbout(synced, policies)',

@@ -66,6 +66,11 @@ export const ROOTS: readonly Mutant[] = [
         find: 'if (doubtAbout(synced, mirrors) !== null) return',
         replace: '',
       },
+      {
+        file: 'sync/deletions/hold.ts',
+        find: 'return claims.doubt() ?? doubtAbout(synced, policies)',
+        replace: 'return synced && policies && claims.doubt()',
+      },
       { file: 'sync/deletions/last-check.ts', find: 'if (row.guard !== null) return row.guard', replace: '' },
     ],
     why: 'a picture may lie in the folder that can not be read',
