@@ -12,6 +12,7 @@ import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack
 import { removeFile, writeFile } from './file-states.ts'
 import { noteChange, noteImage } from './history.ts'
 import { held } from './images.ts'
+import { askAgainLike } from './refusals.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
 /**
@@ -98,6 +99,7 @@ export function stored(
     recorded_at: moment.now,
     mtime: open.look.mtime,
   })
+  askAgainLike(tx, scanned.file, moment.now)
   // The id may be recorded already, for an image with other bytes. Then the file must not use this image.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }

@@ -1,16 +1,15 @@
+import { refusalOf } from '../../records/refusals.ts'
 import { NODE_REFUSES } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { FailureRow } from '../../synced/tables/failures.ts'
-import type { FileKey } from '../../synced/tables/files.ts'
-import { codeOf } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { triedAgainAt } from '../quota/index.ts'
 
 /**
- * Of the pictures that an upload node has refused, so many are tried again at a time. The node probably refuses all of them
- * for the same reason, and each try costs quota.
+ * Of the pictures that are refused alike, so many are tried again at a time. They are probably refused for the same reason,
+ * each is read for its try, and each try at a node costs quota.
  */
 const RETRIES_MOST = 10
 const HOUR_MS = 3_600_000
@@ -23,12 +22,13 @@ export function afterNodeMs(attempts: number): number {
 
 /**
  * The failures that are tried again now. `due`: the failures whose time has come, those with the fewest tries first. Of the
- * pictures that a node has refused, only the first `RETRIES_MOST` are tried again. The others wait for another day. `now`:
+ * pictures that are refused alike, only the first `RETRIES_MOST` are tried again. The others wait for another day. `now`:
  * milliseconds since 1970.
  */
 export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: number): FailureRow[] {
-  const refused = due.filter(isByNode)
-  const postponed = new Set(refused.slice(RETRIES_MOST))
+  const refused = Map.groupBy(due, refusalOf)
+  refused.delete(null)
+  const postponed = new Set([...refused.values()].flatMap(alike => alike.slice(RETRIES_MOST)))
   for (const { folder, name } of postponed) tx.failures.postpone(now + DAY_MS, folder, name)
   return due.filter(failure => !postponed.has(failure))
 }
@@ -57,20 +57,4 @@ export function mustRest(
   const now = clock.wall()
   // After the clock was set back, `said_at` may lie in the future. Then the nodes are asked now.
   return trouble.said_at <= now && now < triedAgainAt(trouble, allowance)
-}
-
-/**
- * Notes that an upload node took a file's picture, so the nodes are in trouble no more. When a node had refused this picture
- * before, the reason may be gone, so all other refused pictures are tried again now.
- */
-export function nodeTakes(tx: Tx, { folder, name }: FileKey, now: number): void {
-  if (nodeTrouble(tx)) forgetNodeTrouble(tx)
-  const failure = tx.failures.of(folder, name)
-  if (!failure || !isByNode(failure)) return
-  for (const other of tx.failures.later(now).filter(isByNode))
-    tx.failures.postpone(now, other.folder, other.name)
-}
-
-function isByNode({ message }: FailureRow): boolean {
-  return codeOf(message) === 'refused_by_node'
 }

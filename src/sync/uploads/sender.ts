@@ -16,7 +16,7 @@ import { names } from '../listing/index.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { Declaration } from './declaration.ts'
-import { nodeTakes } from './node-refusals.ts'
+import { forgetNodeTrouble, nodeTrouble } from './node-refusals.ts'
 import { flatness, resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** A picture that was read, and the album that it is sent into. */
@@ -195,7 +195,8 @@ async function sendBytes(
       // When the record of this id has other bytes, the image was only linked to a picture by its name. The answer proves
       // this link wrong.
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
-      nodeTakes(tx, job.file, clock.wall())
+      // A node took the picture, so the nodes are in trouble no more.
+      if (nodeTrouble(tx)) forgetNodeTrouble(tx)
       stored(tx, job, open, picture, place, momentOf(run))
       noteTaken(tx, size)
       declaration.acknowledged(tx, clock.wall())

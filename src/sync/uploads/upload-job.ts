@@ -4,7 +4,7 @@ import type { Deletions } from '../../records/escrow.ts'
 import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
 import type { Block, HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import type { Reason } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, albumPathOf, liesFlat } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
@@ -150,7 +150,10 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   // The host is out of order, or it can't take this one picture. `Suspects` finds out which is true.
   if (mayBeOfPicture(failure) && isOutage(failure))
     return { kind: 'stop', failure, ofPicture: { ...failed(now + afterNodeMs(attempts)), odd: failure } }
-  // An outage, a redirect and a refused album request have nothing to do with the file.
+  // The key lacks the right to this album, or another person's album has its name. Pictures of other albums go on.
+  if (remedy === 'not_permitted')
+    return { ...failed(now + HOUR_MS), message: because('album_not_permitted', { why: message }) }
+  // An outage, a redirect and another refusal of an album request have nothing to do with the file.
   const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
   if (isOutage(failure) || isOfHost || !OF_A_FILE.has(failure.endpoint)) {
     return remedy === 'find_out' && failure.endpoint === 'send'
@@ -165,7 +168,6 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
       return failed(now + (isErrorCode(code) ? 24 * HOUR_MS : HOUR_MS))
     case 'refused_by_node':
       return failed(now + afterNodeMs(attempts))
-    case 'not_permitted':
     case 'new_credential':
     case 'gone':
       return failed(now + HOUR_MS)

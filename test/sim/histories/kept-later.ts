@@ -1,6 +1,6 @@
 import { TWICE } from '../host/faults.ts'
 import type { History } from './history.ts'
-import { at, atStep, FAULT, HOURLY, SILENT, THREE, TWO_MIRRORS } from './parts.ts'
+import { at, atStep, FAULT, HOURLY, IN_BOTH, SILENT, THREE, TWO_MIRRORS } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -131,6 +131,19 @@ export const KEPT_LATER: readonly History[] = [
       without: ['list'],
       readings: { albumNames: 'unique', albumNameTaken: 'FORBIDDEN' },
     },
+    actions: [at(0, 'otherAlbum')],
+  },
+  // The same, and pictures of another mirror, whose album the host does not refuse, are pending too.
+  {
+    ...HOURLY,
+    seed: 1_000_000_053,
+    variations: {
+      ...PLAIN,
+      without: ['list'],
+      readings: { albumNames: 'unique', albumNameTaken: 'FORBIDDEN' },
+    },
+    mirrors: TWO_MIRRORS,
+    files: IN_BOTH,
     actions: [at(0, 'otherAlbum')],
   },
   // A picture is sent again on a person's word, the first one is taken for the second, and then the picture changes.

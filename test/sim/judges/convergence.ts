@@ -1,4 +1,3 @@
-import type { HostFailure } from '../../../src/remote/host.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { isIgnored, type LivePicture, livePictures } from '../disk/live-pictures.ts'
@@ -99,12 +98,12 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     const lists = IDLE_LISTS + world.state.synced.unusedAlbums.unused().length
     // Where pictures lie flat, a pass asks once whether albums can be made.
     const others = anyFlat(world) ? 1 : 0
-    const report = await world.passes.run(from + at, true)
+    await world.passes.run(from + at, true)
     if (idle && untouched() && !world.seat) mustBeQuiet(world, asked, lists, others)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
     approveHeld(world)
-    left = differences(world, pruned, report?.stopped ?? [])
+    left = differences(world, pruned)
     if (quiet && left.length === 0 && !somethingWaits(world)) return mustKnowAll(world)
     await world.rest(rest)
     if (world.oracle.violation) return
@@ -154,8 +153,8 @@ function somethingWaits({ state: { synced }, mirrors }: World): boolean {
   return synced.escrow.nextDue(ids) !== null || synced.journal.openUploads().length > 0
 }
 
-/** Where disk and host differ, apart from what they may differ in. `told`: what stopped the last pass. */
-function differences(world: World, pruned: boolean, told: readonly HostFailure[]): string[] {
+/** Where disk and host differ, apart from what they may differ in. */
+function differences(world: World, pruned: boolean): string[] {
   const { disk, mirrors } = world
   const usual = mirrors.filter(mirror => !isGuarded(world, mirror))
   const pictures = [...livePictures(disk, usual)]
@@ -163,7 +162,7 @@ function differences(world: World, pruned: boolean, told: readonly HostFailure[]
   const images = world.truth.live()
   return [
     ...mirrors.flatMap(mirror => needlessGuard(world, mirror) ?? []),
-    ...pictures.flatMap(picture => missing(world, picture, images, told) ?? []),
+    ...pictures.flatMap(picture => missing(world, picture, images) ?? []),
     // Where one mirror is in doubt, pictures of the others may have gone there.
     ...(usual.length < mirrors.length
       ? []
@@ -187,12 +186,7 @@ function needlessGuard({ disk, doubts, state: { synced } }: World, { folder }: M
   return isIt ? `${folder} is guarded, and it is the root that it was` : null
 }
 
-function missing(
-  world: World,
-  picture: LivePicture,
-  images: readonly TrueImage[],
-  told: readonly HostFailure[],
-): string | null {
+function missing(world: World, picture: LivePicture, images: readonly TrueImage[]): string | null {
   const { disk, mirrors } = world
   const { path, node } = picture
   if (world.resending.isInVain(path)) return `${path} stays in doubt, whatever a person says`
@@ -202,8 +196,7 @@ function missing(
   if (row?.state === 'uncertain') return null
   if (world.history.setting.uploadForm === 'presign' && world.albumPathOf(split(path).folder) !== '')
     return null
-  if (row?.state === 'failed' && !triedAgain(world, row)) return null
-  if (row?.state === 'pending' && isNameTaken(world, picture, told)) return null
+  if (row?.state === 'failed' && (!triedAgain(world, row) || isNameTaken(world, picture, row))) return null
   // Without a list nobody can tell what is there: after its state was lost, where an album's answer was, where NOT_FOUND is
   // said of an album that may not be made and may be said of the album above it, or where of an album that another person
   // deleted is said what may be said of a picture.
@@ -227,18 +220,17 @@ function missing(
 }
 
 /**
- * Whether a picture waits for a person, who is told that its mirror's album is FORBIDDEN in the root: another person's album
- * has this name, which no other may bear, and it can't be listed. The key may as well lack a right.
+ * Whether a picture has failed because its mirror's album is FORBIDDEN: another person's album has this name, which no other
+ * may bear, and it can't be listed. The key may as well lack a right.
  */
-function isNameTaken(world: World, { path }: LivePicture, told: readonly HostFailure[]): boolean {
-  const { host, truth, history } = world
+function isNameTaken(world: World, { path }: LivePicture, row: FileRow): boolean {
+  const { host, truth, history, state } = world
   const { albumNames, albumNameTaken } = host.readings
   const isForbidden = albumNames === 'unique' && albumNameTaken === 'FORBIDDEN'
   if (!isForbidden || !history.variations.without.includes('list')) return false
   const [name] = world.albumPathOf(split(path).folder).split('/')
-  const isTold = told.some(({ endpoint, code }) => endpoint === 'create_album' && code === 'FORBIDDEN')
   return (
-    isTold &&
+    state.synced.failures.codeOf(row) === 'FORBIDDEN' &&
     truth.liveAlbums().some(album => album.parent === null && album.by === 'other' && album.name === name)
   )
 }

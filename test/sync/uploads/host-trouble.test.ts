@@ -1,9 +1,14 @@
-import { utimesSync } from 'node:fs'
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { realDisk } from '../../../src/local/disk.ts'
+import { openPicture } from '../../../src/local/picture-file.ts'
 import { ownFailure, refused, tooSlow } from '../../../src/remote/failures.ts'
-import { type Block, hostWith, type Sent } from '../../../src/remote/host.ts'
+import { type Block, hostWith, PictureChanged, type Sent } from '../../../src/remote/host.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { because, inWords, type Reason, said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
@@ -13,6 +18,7 @@ import {
   count,
   failure,
   green,
+  lookingAt,
   openWorkshop,
   red,
   summary,
@@ -242,6 +248,53 @@ describe('trouble at the host', () => {
       expect(workshop.synced.account.blocks()).toEqual([])
     }
     expect(used()).toBeGreaterThan(50)
+  })
+
+  it("at a mirror's album, whose key it refuses, does not hold up other mirrors, and few pictures ask again", async () => {
+    const workshop = await openWorkshop()
+    plant(workshop, 30)
+    const folder = `${workshop.pictures}-other`
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'red.png'), red)
+    const mirrors = [workshop.mirror, { ...workshop.mirror, folder, album: 'Other' }]
+    let allows = false
+    const host = hostWith(workshop.host, {
+      createAlbum: async (album, ...args) =>
+        allows || album.name !== 'Photos'
+          ? workshop.host.createAlbum(album, ...args)
+          : failure('not_permitted', 'FORBIDDEN', 'create_album', { status: 403 }),
+    })
+    let read = 0
+    const at = (hour: number) => {
+      const wall = () => workshop.clock.wall() + hour * HOUR_MS
+      const counted: EngineContext['openPicture'] = (root, path) => {
+        if (root === workshop.pictures) read++
+        return openPicture(root, path, { changed: () => new PictureChanged() })
+      }
+      return workshop.pass(
+        { host, clock: { ...workshop.clock, wall }, openPicture: counted, lookAt: lookingAt(realDisk) },
+        'mirror',
+        undefined,
+        mirrors,
+      )
+    }
+    expect(await at(0)).toEqual({ stopped: [] })
+    expect(workshop.synced.summaries.mirror(2)).toMatchObject({ synced: 1 })
+    expect(summary(workshop)).toMatchObject({ failed: 30, pending_uploads: 0 })
+    const [told] = workshop.synced.summaries.failures(1)
+    expect(told).toMatchObject({ code: 'FORBIDDEN', next_attempt_at: expect.any(Number) })
+    expect(inWords(told!.message)).toContain('refuses the key the album of this picture')
+    expect(read).toBe(30)
+    for (const hour of [2, 3, 4, 5]) await at(hour)
+    expect(read).toBeLessThanOrEqual(30 + 4 * 10)
+    // The pictures come there by other ways, so nothing is sent when the key gets its right.
+    const elsewhere = openSynced(openDatabase(':memory:'))
+    await workshop.pass({ synced: elsewhere })
+    elsewhere.close()
+    allows = true
+    for (const hour of [6, 7, 8]) await at(hour)
+    expect(summary(workshop)).toMatchObject({ synced: 30, failed: 0 })
+    expect(count(workshop, 'picture_uploaded')).toBe(1 + 30)
   })
 
   it('behind a proxy that sends step 2 twice is asked what it holds before a refused picture goes again', async () => {
