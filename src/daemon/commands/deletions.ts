@@ -47,8 +47,8 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     const gone = isAhead ? goneUnnoticed(config, synced, path) : []
     if (path !== undefined && waiting.length + gone.length === 0)
       throw new NotPossible(
-        action === 'discard' && isKept(config, synced, path)
-          ? `Kept on the host for good already: the image at or below ${path}`
+        isKept(config, synced, path)
+          ? `Kept on the host for good already: the image at or below ${path}. Delete it at the host to end its address`
           : `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
     if (most !== undefined && held.length > most)
