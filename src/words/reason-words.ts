@@ -363,7 +363,7 @@ export const WORDS = {
     'accepted, so no trouble until the file changes or fails in another way; to take that back',
   resend: 'to have it sent again, at the risk of having it twice',
   approve_image: 'to let it be deleted',
-  bring_back: 'to bring the folder back as it was',
+  bring_back: 'to bring the folder back as it was, also what was only moved out of it since',
   end_grace: 'to end the grace at once',
   keep_image: 'to keep {of:image} for good',
   approve_folder: 'to let {images:waiting} be deleted',

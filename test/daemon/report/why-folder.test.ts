@@ -100,7 +100,9 @@ describe('why, of a folder', () => {
     const decisions = waiting.next.slice(1).map(({ what, command }) => `${what}: ${command}`)
     const path = join(at.pictures, 'a')
     expect(decisions).toEqual([
-      expect.stringContaining(`to bring the folder back as it was: albumd restore ${path} --at `),
+      expect.stringContaining(
+        `to bring the folder back as it was, also what was only moved out of it since: albumd restore ${path} --at `,
+      ),
       `to let all 3 waiting images be deleted without a grace: albumd deletions approve ${path}`,
       `to keep all 3 waiting images for good: albumd deletions discard ${path}`,
     ])
