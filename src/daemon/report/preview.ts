@@ -109,6 +109,8 @@ export async function* previewPass(
       const takes = whatBacklogTakes({ quota, backlog })
       if (takes) note(inWords(takes))
       if (moved > 0) note(inWords(because('sent_again', { moved, left: uploadsLeft(quota) })))
+      const gone = scanned.reduce((sum, { row }) => sum + synced.summaries.mirror(row.id).gone_on_host, 0)
+      if (gone > 0) note(inWords(because('gone_on_host', { pictures: gone })))
       if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, running)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {

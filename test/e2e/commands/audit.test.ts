@@ -103,6 +103,7 @@ it('lets every view call an image gone that it found gone, until a repair: exit 
   const put = await stage.here('put', path, '--json')
   expect(put.code).toBe(3)
   expect(JSON.parse(put.out)).toMatchObject({ pictures: [{ cdn_url: null, code: 'GONE_ON_HOST' }] })
+  expect((await stage.here('sync', '--dry-run')).out).toContain('albumd audit --repair')
   const synced = await stage.here('sync')
   expect(synced.code).toBe(3)
   expect(synced.out).toContain('left: 1 gone from the host')
