@@ -166,7 +166,7 @@ function otherFolder({ folder, album }: MirrorRow, now: string, isConfigured: bo
   const back = isLink ? 'put the folder back in place of the link' : 'put mirrors[].folder back'
   if (!isConfigured && !existsSync(now))
     return `Album "${album}" mirrors ${folder}, and the config says ${now}, which is not there. Correct mirrors[].folder, or mount its disk`
-  const move = `Say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}" if the folder was moved; else ${back}`
+  const move = `Say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}" if the folder was moved; else, also to restore lost pictures (docs/how-to/disk-died.md), ${back}`
   return `Album "${album}" mirrors ${folder}, ${said}. ${isConfigured ? 'Put mirrors[].folder back' : move}, or name another album or state_dir`
 }
 
