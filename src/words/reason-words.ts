@@ -322,7 +322,7 @@ export const WORDS = {
   looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',
   rename_first: 'until {name} has another name, nothing in its folder counts as deleted',
   not_mirrored: 'not mirrored',
-  unread_folder_stays: 'the images of its pictures stay on the host until it can be read again',
+  nothing_sent_there: 'nothing in the folder is sent meanwhile, and the images of its pictures stay',
   hidden_image_stays: 'the image stays on the host',
   not_there_yet: 'not on the host yet; "albumd why {path:shell}" tells what it waits for',
   root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',

@@ -102,10 +102,10 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   const next: Step[] = []
   if (renamedTo !== null && (recorded.file || recorded.isFolder))
     next.push(step(because('rename_first', { name: fullPath(mirror.folder, renamedTo) })))
-  next.push(...stepsOf(ofMirror, subject, state, reason, full))
-  if (onDisk.kind === 'unknown' && counts && counts.files > 0 && !ofMirror.rootInDoubt)
-    next.push(step(because('unread_folder_stays')))
+  const isClosed = (doubt !== null || onDisk.kind === 'unknown') && !ofMirror.rootInDoubt
+  if (!isClosed || state !== 'pending') next.push(...stepsOf(ofMirror, subject, state, reason, full))
   if (row?.guard) next.push(step(row.guard))
+  if (isClosed) next.push(step(because('nothing_sent_there')))
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
   if (row && gone) next.push(...goneFolderSteps(ofMirror, { mirror: row.id, path }, gone, full))
   // The guard of the mirror may be what stops its deletions too.

@@ -1,6 +1,7 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { retried } from '../../../src/records/pictures.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
@@ -53,7 +54,7 @@ describe('why, of a folder', () => {
       const told = await asNobody(() => at.why('a'))
       expect(told).toMatchObject({ state: 'unknown', counts: { files: 2, states: { synced: 2 } } })
       expect(told.reason).toMatch(/^Folder can't be read \(EACCES\)\. /)
-      expect(told.next).toMatchObject([{ code: 'unread_folder_stays' }])
+      expect(told.next).toMatchObject([{ code: 'nothing_sent_there' }])
     }
     at.synced.commitNow(tx => {
       const folder = tx.folders.at(at.synced.mirrors.of(at.pictures)!.id, 'a')!
@@ -61,8 +62,23 @@ describe('why, of a folder', () => {
     })
     const doubted = await asNobody(() => at.why('a'))
     chmodSync(join(at.pictures, 'a'), 0o755)
-    expect(doubted).toMatchObject({ counts: { files: 2 }, next: [{ code: 'unread_folder_stays' }] })
+    expect(doubted).toMatchObject({ counts: { files: 2 }, next: [{ code: 'nothing_sent_there' }] })
     expect(doubted.reason).toMatch(/^Folder can't be read \(EACCES\), in /)
+  })
+
+  it('tells of a picture in a folder in doubt that it is not sent, whether a scan has seen it or not', async () => {
+    const at = await asked()
+    at.write('a/seen.png', 'no picture')
+    await at.pass()
+    at.write('a/new.png', png(4, 3).bytes)
+    at.synced.commitNow(tx => {
+      const folder = tx.folders.at(at.synced.mirrors.of(at.pictures)!.id, 'a')!
+      retried(tx, [{ folder: folder.id, name: 'seen.png' }])
+      tx.folders.setUnknown({ id: folder.id, unknown: because('ignore_file_vanished') })
+    })
+    const sent = 'nothing in the folder is sent meanwhile, and the images of its pictures stay'
+    expect(at.why('a/seen.png')).toMatchObject({ state: 'pending', next: [{ what: sent }] })
+    expect(at.why('a/new.png')).toMatchObject({ state: 'unknown', next: [{ what: sent }] })
   })
 
   it('tells that a folder and everything in it is in doubt, and what ends the doubt', async () => {
