@@ -25,7 +25,8 @@ const mirror = value.section({
     .meta({
       description:
         'What happens to the image when a picture is deleted, changed or moved: propagate deletes the old image (a ' +
-        'mirror), keep keeps every image (a backup).',
+        'mirror), keep keeps every image (a backup). An image whose picture was gone or changed under keep stays for ' +
+        'good, also when the mirror is set to propagate later and when the picture comes back.',
     }),
   ignore: z
     .array(

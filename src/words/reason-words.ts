@@ -356,6 +356,7 @@ export const WORDS = {
   repair_gone: 'no pass puts the image back; to upload the picture again',
   kept_stays:
     'the image stays, and a file with the same bytes that comes back finds it again; delete it at the host to end its address',
+  kept_once: 'the image was kept once, so it stays for good, whatever becomes of the picture',
   prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
   retry_now: 'to try at once',
   accept_failure: 'to accept the failure, so that it counts as no trouble until the file changes',

@@ -222,7 +222,7 @@ function uploadOf(synced: Synced, { image, size, hash }: FileRow, policy: Mirror
   const old = image === null ? keptImages(synced, { mirror: policy, path }) : [synced.images.byId(image)!]
   // A picture that was not read yet, and is as large as its image, mostly has the bytes of its image.
   if (hash === null && old.some(its => its.size === size)) return 'compare'
-  return image === null || policy.deletions === 'keep' ? 'upload' : 'replace'
+  return policy.deletions === 'keep' || old.every(its => its.kept === 1) ? 'upload' : 'replace'
 }
 
 /** The albums of a path that have no record yet. */

@@ -104,6 +104,7 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
     next.push(step(because('rename_first', { name: fullPath(mirror.folder, renamedTo) })))
   const isClosed = (doubt !== null || onDisk.kind === 'unknown') && !ofMirror.rootInDoubt
   if (!isClosed || state !== 'pending') next.push(...stepsOf(ofMirror, subject, state, reason, full))
+  next.push(...keptSteps(recorded))
   if (row?.guard) next.push(step(row.guard))
   if (isClosed) next.push(step(because('nothing_sent_there')))
   for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
@@ -294,6 +295,11 @@ function pendingSteps(context: MirrorContext, onDisk: OnDisk, { file }: Recorded
     return [everythingWaits(context) ?? step(because('will_be_compared'))]
   const changed = onDisk.kind === 'picture' ? onDisk.look.ctime / 1000 : null
   return uploadSteps(context, { changed, since: file?.since ?? null })
+}
+
+/** That the image of a picture stays for good, though the picture may be there. */
+function keptSteps({ file, image }: Recorded): Step[] {
+  return image?.kept === 1 && file?.state !== 'kept' ? [step(because('kept_once'))] : []
 }
 
 function leftOutStep(onDisk: OnDisk, { image }: Recorded): Step {

@@ -205,6 +205,10 @@ it('held deletions that are discarded leave the images for good, and a picture t
   expect((await stage.here('sync', '--dry-run')).out).toContain('compare a/0.png')
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
+  expect(await stage.json('why', 'a/0.png')).toMatchObject({ state: 'synced', next: [{ code: 'kept_once' }] })
+  stage.write('a/0.png', png(9, 9).bytes)
+  expect((await stage.here('sync', '--dry-run')).out).toContain('upload a/0.png (changed')
+  expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 0 })
 })
 
 it('--dry-run tells held deletions from those that go, and leaves out what sync would leave alone', async () => {
