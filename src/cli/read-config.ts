@@ -76,18 +76,18 @@ function keep(known: Known): void {
   })
 }
 
-/** The key and authorities for talking to the host. Warnings go to standard error. */
-export function readAccess(config: Config): Access {
+/** The key and authorities for talking to the host. `say`: gets the warnings. */
+export function readAccess(config: Config, say = sayAside): Access {
   const { key, warning } = readApiKey(config, process.env)
   const ca = readAuthorities(config)
   const store = readStoreAccess(config, process.env)
-  for (const told of [warning, store?.warning]) sayWarning(told)
+  for (const told of [warning, store?.warning]) sayWarning(told, say)
   return { apiKey: key, ca, store }
 }
 
-/** Warns on standard error of a secret that other users can read. */
-export function sayWarning(told: SecretWarning | null | undefined): void {
-  if (told) sayAside(`${told.message}. ${told.remedy}`)
+/** Warns of a secret that other users can read. */
+export function sayWarning(told: SecretWarning | null | undefined, say = sayAside): void {
+  if (told) say(`${told.message}. ${told.remedy}`)
 }
 
 /**

@@ -55,7 +55,8 @@ async function runDaemon(
   const { findConfig } = await import('../../config/config-file.ts')
   const file = findConfig(process.env, process.cwd(), flag)
   const config = await readConfig(file)
-  const access = readAccess(config)
+  const warnings: string[] = []
+  const access = readAccess(config, line => warnings.push(line))
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')
   const { secretsOf } = await import('../../daemon/engine/remote.ts')
@@ -91,6 +92,7 @@ async function runDaemon(
   bus.on('news', told => logEvent(log, told))
   bus.on('daemon', event => logEvent(log, event))
   bus.on('say', line => logEvent(log, { event: 'warning' }, line))
+  for (const line of warnings) bus.say(line)
   const display = new StatusPage(systemClock, bus)
   const renewable: Renewable = {
     file: resolve(file),
@@ -99,9 +101,9 @@ async function runDaemon(
     },
     async settings() {
       const config = await readConfig(file)
-      return { config, access: known(readAccess(config)) }
+      return { config, access: known(readAccess(config, bus.say)) }
     },
-    accessFor: config => known(readAccess(config)),
+    accessFor: config => known(readAccess(config, bus.say)),
     onTaken(settings) {
       log = logOf(settings.config)
       onLog(log)

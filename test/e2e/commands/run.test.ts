@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -104,6 +104,22 @@ describe('run', () => {
     const daemon = await daemonHere(stage)
     await daemon.told('mirror_guarded')
     expect((await stage.status()).mirrors[0]).toMatchObject({ state: 'guarded' })
+    expect(await daemon.stop()).toBe(0)
+  })
+
+  it('says in the log what it warns of before the log is open, and when it reads the key again', async () => {
+    const stage = await setStage()
+    const key = join(stage.home, 'api-key')
+    chmodSync(key, 0o644)
+    const daemon = await daemonHere(stage)
+    const warns = {
+      msg: expect.stringContaining('Other users of this machine can read the key. Keep the file'),
+    }
+    expect(daemon.events()[0]).toMatchObject({ event: 'warning', ...warns })
+    daemon.kill('SIGHUP')
+    await daemon.told('config_taken')
+    expect(await daemon.told('warning', 2)).toMatchObject(warns)
+    expect(daemon.err()).toBe('')
     expect(await daemon.stop()).toBe(0)
   })
 
