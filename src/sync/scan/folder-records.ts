@@ -93,7 +93,7 @@ export class FolderRecords {
     const known = files.ofFolder(folder.id)
     this.#apply(tx, folder.path, planMissingFolder(known, why, this.#policy, this.#context.clock.wall()))
     failures.clearAll(folder.id)
-    if (why === 'gone') folders.unmounted(folder.id)
+    if (why === 'gone' || (why === 'ignored' && this.#pruneIgnored)) folders.unmounted(folder.id)
     folders.gone(folder.id)
     folders.removeIfEmpty(folder.id)
   }

@@ -41,7 +41,9 @@ export class OlderCopies {
   missing(from: readonly FolderRow[], folder: FolderRow, parent: FolderLook): Doubt | null {
     if (!isDoubted(folder) && !this.#mayTell(parent)) return null
     const { synced } = this.#context
-    const lost = from.flatMap(({ id }) => synced.files.ofFolder(id)).filter(file => isHeld(synced, file))
+    // A hidden picture may have been deleted long ago, but never from a folder that was last changed before it came.
+    const isLost = (file: FileRow) => (file.state === 'hidden' && file.image !== null) || isHeld(synced, file)
+    const lost = from.flatMap(({ id }) => synced.files.ofFolder(id)).filter(isLost)
     return lost.length > 0 ? this.#doubt(folder, lost, parent, folderAbove(folder.path)) : null
   }
 

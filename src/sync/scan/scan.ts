@@ -251,8 +251,8 @@ export class MirrorScan {
       : null
     const missing = this.#known.from(path).filter(({ id }) => mayPrune || !absent.has(id))
     if (doubt) {
-      // A later scan may prune nothing, and it must know of the mounts too.
-      for (const { mount, path } of missing) if (mount === 1) this.#folder(tx, path)
+      // A later scan may prune nothing, and it must judge by all of these folders too.
+      for (const { path } of missing) this.#folder(tx, path)
       this.#doubt(tx, doubt)
       return
     }

@@ -36,7 +36,9 @@ export function openFolders({ all, column, get, run, value }: Statements) {
   )
   const isEmpty = `present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
      AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)
-     AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.folder = folders.id)`
+     AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.folder = folders.id)
+     AND (mount = 0 OR NOT EXISTS (SELECT 1 FROM folders AS below WHERE below.mirror = folders.mirror
+       AND below.path > folders.path || '/' AND below.path < folders.path || '0'))`
   type Looked = Pick<FolderRow, 'id' | 'digest' | 'ignore_text'>
   type Mounted = Pick<FolderRow, 'mount' | 'mounted_ino' | 'mounted_birthtime'>
   const setLooked = run<[Looked & Mounted & LeftOut & { files: number }]>(
@@ -123,7 +125,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
       /**
        * Records that a folder is gone. Its row stays as long as files in it have images. A folder that is left out stays
-       * recorded as a mount point.
+       * recorded as a mount point, also for the folders below it.
        */
       gone: run<
         [id: number]
@@ -131,7 +133,10 @@ export function openFolders({ all, column, get, run, value }: Statements) {
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
-      /** Removes the record of a folder that is gone, when no recorded file, open upload or accepted failure names it. */
+      /**
+       * Removes the record of a folder that is gone, when no recorded file, open upload or accepted failure names it, and no
+       * recorded folder lies on a disk that was mounted there.
+       */
       removeIfEmpty: run<[id: number]>(`DELETE FROM folders WHERE id = ? AND ${isEmpty}`),
       removeEmpty: run<[]>(`DELETE FROM folders WHERE ${isEmpty}`),
     },

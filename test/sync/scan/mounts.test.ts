@@ -109,6 +109,29 @@ describe('a disk that was hidden by a rule and is gone', () => {
     await mounting.pass()
     expect(mounting.deleted().toSorted()).toEqual(['album/usb/deep/er/green.png', 'album/usb/red.png'])
   })
+
+  it.each([
+    ['and its mount point is there', () => {}],
+    ['and so is its mount point', (at: string) => rmdirSync(at)],
+  ])('loses none either when all its pictures lie in folders, %s', async (_, then) => {
+    const mounting = await mounted()
+    const { workshop } = mounting
+    workshop.remove('album/usb/red.png')
+    await mounting.pass()
+    workshop.write('.albumdignore', 'album/usb/\n')
+    await mounting.pass()
+    workshop.write('.albumdignore', '')
+    mounting.unmount()
+    then(mounting.in('album/usb'))
+    workshop.mirror.pruneIgnored = true
+    for (const _ of [1, 2]) await mounting.pass()
+    expect(mounting.deleted()).toEqual(['album/usb/red.png'])
+    expect(mounting.guard().guard).toContain('Folder was a mount point and is none now')
+    await mounting.trust('album/usb')
+    for (const _ of [1, 2]) await mounting.pass()
+    expect(mounting.deleted()).toEqual(['album/usb/red.png', 'album/usb/deep/er/green.png'])
+    expect(workshop.synced.folders.absent(1)).toEqual([])
+  })
 })
 
 describe('a disk that is mounted over pictures', () => {

@@ -83,6 +83,29 @@ describe('an older copy', () => {
     expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
   })
 
+  it('in the place of a folder is in doubt, for a person who prunes too, when it lacks what a rule hid', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('trip/a.png', png(3, 2).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    copyTo(trip, `${workshop.pictures}-copy`)
+    workshop.write('trip/day/deep/b.png', png(3, 3).bytes)
+    await workshop.pass()
+    workshop.write('.albumdignore', 'day/\n')
+    await workshop.pass()
+    workshop.write('.albumdignore', '')
+    swap(trip, `${workshop.pictures}-copy`)
+    // A pass that does not prune, and a new picture, end no doubt.
+    for (const prunes of [true, false, true]) {
+      workshop.mirror.pruneIgnored = prunes
+      expect(await guarded(workshop)).toContain(join(trip, 'day'))
+      workshop.write('trip/new.png', png(7, 7).bytes)
+      await workshop.pass()
+    }
+    await trust(workshop, 'trip/day')
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(deleted(workshop)).toBe(1)
+  })
+
   it('in the place of a folder is in doubt, also when it gets new pictures', async () => {
     const workshop = await copied()
     const trip = join(workshop.pictures, 'trip')
