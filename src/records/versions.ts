@@ -89,13 +89,13 @@ export function versionsForgotten(tx: Tx, most: number): void {
 
 /**
  * The earliest time since which the host still holds every recorded version of these mirrors' pictures. A folder can be
- * restored completely as it was at this time or later. Null: nothing is recorded yet.
+ * restored completely as it was at this time or later. Null: nothing of these mirrors is recorded yet.
  */
 export function restorableSince(
   { versions, meta, images }: Pick<Records, 'versions' | 'meta' | 'images'>,
   mirrors: readonly number[],
 ): number | null {
-  const first = firstRecorded({ versions, images })
+  const first = mirrors.length === 0 ? null : firstRecorded({ versions, images })
   const complete = Math.max(versions.givenUp(mirrors) ?? 0, meta.get('versions_since') ?? 0)
   return first === null ? null : Math.max(first, complete)
 }

@@ -118,6 +118,8 @@ describe('the versions of the past', () => {
       { path: 'a.png', version: { mtime, size: readFileSync(join(told.pictures, 'b.png')).length } },
     ])
     expect(restorableSince(told.synced, [mirror.id])).toBe(first)
+    // A config may name another folder, which no scan has seen.
+    expect(restorableSince(told.synced, [])).toBeNull()
     told.write('b.png', picture(2))
     const changed = await told.next()
     expect(restorableSince(told.synced, [mirror.id])).toBe(changed)
