@@ -392,6 +392,8 @@ export const WORDS = {
   rest_is_reserve: 'the rest is kept for new pictures',
   may_be_written: ({ pictures }: { pictures: number }) =>
     `${count(pictures, 'picture')} may still be written, and ${pictures === 1 ? 'is sent once it is' : 'each is sent once it is'} complete`,
+  failed_before: ({ pictures }: { pictures: number }) =>
+    `${count(pictures, 'picture')} failed before, and ${pictures === 1 ? 'is' : 'are'} not in this plan; "albumd why PATH" says when one is tried again`,
   looked_for_again: ({ until }: { until: number | null }) =>
     `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
   looked_for_by_sync: ({ until }: { until: number | null }) =>

@@ -111,6 +111,11 @@ export async function* previewPass(
       if (moved > 0) note(inWords(because('sent_again', { moved, left: uploadsLeft(quota) })))
       const gone = scanned.reduce((sum, { row }) => sum + synced.summaries.mirror(row.id).gone_on_host, 0)
       if (gone > 0) note(inWords(because('gone_on_host', { pictures: gone })))
+      const failed = scanned.reduce(
+        (sum, { row }) => sum + (synced.summaries.below(row.id, '').states.failed ?? 0),
+        0,
+      )
+      if (failed > 0) note(inWords(because('failed_before', { pictures: failed })))
       if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, running)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {

@@ -105,6 +105,15 @@ describe('sync --dry-run', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 3 })
   })
 
+  it('says how many pictures failed before and are not in the plan', async () => {
+    const stage = await mirrored()
+    stage.write('b/broken.png', 'no picture')
+    expect(await stage.pass()).toMatchObject({ exit_code: 3, failed: 1 })
+    const { plan, notes } = await stage.json('sync', '--dry-run')
+    expect(plan).not.toContainEqual(expect.objectContaining({ path: 'b/broken.png' }))
+    expect(notes).toContainEqual(expect.stringMatching(/^1 picture failed before, and is not in this plan; /))
+  })
+
   it('weighs old versions with the deletions, as the pass does', async () => {
     const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
     for (const n of [0, 1, 2]) {
