@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { type HostOptions, startHost } from '../../src/host/embedded-host.ts'
 import { type Disk, realDisk } from '../../src/local/disk.ts'
 import { lookAtFolder } from '../../src/local/look.ts'
-import { openPicture } from '../../src/local/picture-file.ts'
+import { openPicture, PictureBuffers } from '../../src/local/picture-file.ts'
 import { openScanPool } from '../../src/local/scan-pool.ts'
 import { type Clock, systemClock } from '../../src/protocol/clock.ts'
 import { type HostFailure, hostWith, type ImageHost, PictureChanged } from '../../src/remote/host.ts'
@@ -36,6 +36,9 @@ export const ALLOWANCE: Allowance = {
   days: null,
   probeEveryMs: 60_000,
 }
+
+/** V8 collects garbage each few pictures where each takes memory of its own. */
+const buffers = new PictureBuffers()
 
 /** The engine in this process, between a real folder and a real host. */
 export interface Workshop {
@@ -106,7 +109,7 @@ export async function openWorkshop(
     lookAt: () => pool.look,
     graceMs: 0,
     versions: Number.POSITIVE_INFINITY,
-    openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged() }),
+    openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
     allowance: ALLOWANCE,
     settleMs: 0,
     incomplete: new IncompletePictures({ afterMs: 600_000, action: 'leave' }),
