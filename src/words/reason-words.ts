@@ -334,7 +334,8 @@ export const WORDS = {
   goes_next: '{of:image} is deleted, once everything was scanned again',
   goes_once_sent: '{of:image} is deleted once its picture is sent from {path}, where it lies now',
   goes_once_told_apart:
-    '{of:image} stays until albumd knows whether its picture moved to {path}, which has the same size',
+    '{of:image} stays until albumd knows whether its picture moved to {path}, which has the same size, and has sent it if so',
+  not_before_grace: 'not before the grace has ended, when albumd has run for about {ms:span} more',
   grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
   host_refused:
     'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',

@@ -305,15 +305,23 @@ export function deletionWaits(
   const isOver = isGraceOver(entry, runningTime(synced, context))
   const person = personStarts(context, entry)
   const stops = deletionStops(context, move ? null : stays)
-  const grace = graceStep(context, entry, of)
   // An image that something stops is not deleted now, though its grace is over.
+  const grace = move ? graceAfter(context, entry, moves) : [graceStep(context, entry, of)]
   const isStopped = isOver && stops.length > 0
   return [
-    ...(move && isOver ? [] : [isStopped ? step(grace.why) : grace]),
     ...moves,
+    ...(isStopped ? grace.map(({ why }) => step(why)) : grace),
     ...stops,
     ...(person ? [person] : []),
   ]
+}
+
+/** The grace of an image whose picture moves, if the grace ends after what the move waits for. */
+function graceAfter(context: DeletionContext, entry: EscrowRow, moves: readonly Step[]): Step[] {
+  const left = entry.due_at - runningTime(context.synced, context)
+  const moved = Math.max(context.now, ...moves.map(({ at }) => at ?? 0))
+  if (context.now + left <= moved) return []
+  return [step(because('not_before_grace', { ms: left }), timePasses(context) ? context.now + left : null)]
 }
 
 /** What an image waits for whose picture has moved, or may have moved, to a file that waits for its upload. */
@@ -322,8 +330,8 @@ function moveSteps(
   { path, isRead }: NonNullable<ReturnType<typeof waitingMove>>,
   of: ImageName,
 ): Step[] {
-  if (!isRead) return [step(because('goes_once_told_apart', { of, path }))]
-  return [step(because('goes_once_sent', { of, path })), ...quotaWaits(context, null)]
+  const code = isRead ? 'goes_once_sent' : 'goes_once_told_apart'
+  return [step(because(code, { of, path })), ...quotaWaits(context, null)]
 }
 
 /**

@@ -225,8 +225,45 @@ describe('why, of a picture', () => {
     // Not read yet, the file may be the picture, and may be another one of the same size.
     const [open] = at.synced.files.inState('pending')
     at.synced.commitNow(tx => tx.files.put({ ...open!, hash: null }))
-    expect(listed()).toMatchObject({ moved_to: null, next: [{ code: 'goes_once_told_apart', at: null }] })
+    expect(listed()).toMatchObject({
+      moved_to: null,
+      next: [{ code: 'goes_once_told_apart', at: null }, { code: 'quota_used_up' }, { code: 'quota_raised' }],
+    })
     expect(at.why('a/p.png').next).toMatchObject(listed().next)
+  })
+
+  it('tells of a picture that moved by what ends later, its grace or the wait for the quota', async () => {
+    const at = await asked()
+    at.write('a/p.png', png(3, 3).bytes)
+    await at.pass()
+    renameSync(join(at.pictures, 'a'), join(at.pictures, 'b'))
+    await at.pass({ graceMs: 600_000 }, 'look')
+    const now = Date.now()
+    const told = () => {
+      const { next } = at.why('a/p.png', { now })
+      const waits = next.filter(({ code, command }) => command === null && code !== 'quota_raised')
+      return waits.map(({ code, at: time }) => [code, time])
+    }
+    const day = (ms: number) => new Date(now + ms).toISOString()
+    expect(told()).toEqual([
+      ['goes_once_told_apart', null],
+      ['not_before_grace', expect.stringMatching(/^20/)],
+    ])
+    usedUp(at, now + 3_600_000)
+    expect(told()).toEqual([
+      ['goes_once_told_apart', null],
+      ['quota_used_up', day(3_600_000)],
+    ])
+    usedUp(at, now + 60_000)
+    expect(told().map(([code]) => code)).toEqual([
+      'goes_once_told_apart',
+      'quota_used_up',
+      'not_before_grace',
+    ])
+    const [open] = at.synced.files.inState('pending')
+    const { hash } = at.synced.images.byId(at.synced.escrow.ofMirror(1)[0]!.image)!
+    at.synced.commitNow(tx => tx.files.put({ ...open!, hash }))
+    expect(told().map(([code]) => code)).toEqual(['goes_once_sent', 'quota_used_up', 'not_before_grace'])
   })
 
   it('does not speak of a grace when the host refused the deletion', async () => {
