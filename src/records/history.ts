@@ -59,7 +59,7 @@ export function noteImage(
   // The history gets no row for a file that was only touched and still has its old bytes.
   if (!isNew && file.image === image.id && history.last(location) !== 'changed') return
   const replaced = file.image !== null && file.image !== image.id
-  const from = isNew && !replaced ? escrow.pathOfBytes(image.hash) : undefined
+  const from = isNew && !replaced ? escrow.pathOfBytes(image) : undefined
   const stays = deletions === 'keep' || (file.image !== null && isKept(tx, file.image))
   const detail = replaced
     ? because(stays ? 'old_image_stays' : 'old_image_goes')
@@ -84,7 +84,7 @@ export function movedToLocation(
   const entry = synced.escrow.of(image.id)
   if (entry?.reason !== 'deleted') return null
   // A copy that was on the host before the picture was gone is no move.
-  const sent = synced.files.withBytes(image.hash, entry.since)
+  const sent = synced.files.withBytes({ ...image, since: entry.since })
   if (sent) return locationOf(synced, sent)
   const waits = waitingMove(synced, image)
   return waits?.isRead ? waits : null

@@ -101,7 +101,7 @@ it('a file may have the bytes of an image when it has their size and no other ha
   const [hash, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const isLike = (of: Pick<FileRow, 'hash' | 'size' | 'state'>) => {
     synced.files.put({ ...of, folder, name: 'a', mtime: 1, ctime: 1, ino: 1, since: 1, image: null, flat: 0 })
-    return synced.files.openLike({ hash, size: 5 }) !== undefined
+    return synced.files.openLike({ name: 'a', hash, size: 5 }) !== undefined
   }
   expect(isLike({ hash: null, size: 5, state: 'pending' })).toBe(true)
   expect(isLike({ hash, size: 5, state: 'failed' })).toBe(true)

@@ -1,4 +1,5 @@
 import type { Statements } from '../database.ts'
+import type { ImageRow } from './images.ts'
 
 export interface EscrowRow {
   image: number
@@ -79,9 +80,10 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
         `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0' ORDER BY due_at`,
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
-      /** The path of a deleted picture of these bytes whose image is still in escrow, if any. */
-      pathOfBytes: value<[hash: Buffer], string | undefined>(
-        `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +? AND reason = 'deleted' LIMIT 1`,
+      /** The path of a deleted picture of these bytes whose image is still in escrow: one of this name, else the last. */
+      pathOfBytes: value<[Pick<ImageRow, 'hash' | 'name'>], string | undefined>(
+        `SELECT path FROM images JOIN escrow ON escrow.image = images.id WHERE hash = +@hash AND reason = 'deleted'
+         ORDER BY name = @name DESC, since DESC LIMIT 1`,
       ),
       /** When the next entry of these mirrors is due, in running time; null when none waits for a time. */
       nextDue: (mirrors: readonly number[]) => nextDue(JSON.stringify(mirrors)),

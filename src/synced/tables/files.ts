@@ -225,14 +225,15 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
        * A file without a proved image that may have these bytes, at best one that was read and has them. A picture with
        * these bytes may have been moved there.
        */
-      openLike: get<[Bytes], FileRow>(
+      openLike: get<[Bytes & { name: string }], FileRow>(
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
-           AND (hash IS NULL OR hash = +@hash) ORDER BY hash IS NULL LIMIT 1`,
+           AND (hash IS NULL OR hash = +@hash) ORDER BY hash IS NULL, name <> @name LIMIT 1`,
       ),
-      /** A synced file with these bytes whose image was recorded at `since` or later, if any. */
-      withBytes: get<[hash: Buffer, since: number], FileRow>(
+      /** A synced file with these bytes whose image was recorded at `since` or later, if any: at best of this name. */
+      withBytes: get<[{ hash: Buffer; name: string; since: number }], FileRow>(
         `SELECT files.* FROM images JOIN files ON files.image = images.id
-         WHERE images.hash = +? AND images.recorded_at >= +? AND files.state = 'synced' LIMIT 1`,
+         WHERE images.hash = +@hash AND images.recorded_at >= +@since AND files.state = 'synced'
+         ORDER BY files.name <> @name LIMIT 1`,
       ),
       /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(

@@ -57,6 +57,23 @@ describe('why, of a picture', () => {
     expect(at.why('two.png').reason).toContain('the image was deleted (gone from the disk)')
   })
 
+  it('tells equal pictures that moved together apart by their names, else by when they went', async () => {
+    const at = await asked()
+    const graceMs = 600_000
+    const from = (path: string) => at.why(path).history.find(({ event }) => event === 'uploaded')!.detail
+    for (const name of ['one.png', 'two.png', 'three.png']) at.write(`a/${name}`, png(4, 3).bytes)
+    await at.pass({ graceMs })
+    renameSync(join(at.pictures, 'a'), join(at.pictures, 'b'))
+    await at.pass({ graceMs })
+    for (const name of ['one.png', 'two.png', 'three.png']) {
+      expect(from(`b/${name}`)).toBe(`moved from a/${name}`)
+      expect(at.why(`a/${name}`).reason).toBe(`the picture moved to b/${name}`)
+    }
+    renameSync(join(at.pictures, 'b/two.png'), join(at.pictures, 'b/2.png'))
+    await at.pass({ graceMs })
+    expect(from('b/2.png')).toBe('moved from b/two.png')
+  })
+
   it('tells why an image of its name stays on the host when the picture is gone', async () => {
     const at = await asked()
     const album = await remoteAlbum(at.host, 'Photos', null)
