@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HostOptions } from '../../../src/host/embedded-host.ts'
@@ -33,6 +34,20 @@ function days() {
 }
 
 describe('a quota that the host says is used up', inOneDay, () => {
+  it('keeps no picture from its image that the host holds: status names the command that links them', async () => {
+    const stage = await stageOf({ dailyQuota: 4 })
+    plant(stage, 0, 4)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+    rmSync(join(stage.home, 'state'), { recursive: true })
+    plant(stage, 100, 120)
+    expect(await stage.pass()).toMatchObject({ exit_code: 3, linked: 0 })
+    expect((await stage.here('status')).out).toContain('"albumd adopt" links pictures to the images')
+    expect(await stage.here('adopt')).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('4 pictures linked'),
+    })
+  })
+
   it("costs a day's requests and few more, is remembered over restarts, and goes on by a person's word", async () => {
     const clock = days()
     const stage = await stageOf({ dailyQuota: 20, clock })
