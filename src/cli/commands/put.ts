@@ -28,7 +28,7 @@ export const putCommand = configCommand(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
           'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Nothing else is sent or deleted. The command does not wait for a ' +
           'picture that can not be sent now, such as one that is empty or still being written: the picture is named on standard error ' +
-          'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
+          'with the reason, and the command ends with 3, or with 5 where the host refused the key. It ends with 3 too once the host has left run without an answer for five seconds; run sends the picture later. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, quiet, json }, onInterrupts) => {
     const places = await locationsToSend(config, files)
