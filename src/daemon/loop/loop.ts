@@ -267,11 +267,9 @@ function openPauses(
   const deletions = new AbortController()
   const ended = new AbortController()
   const waiting: Promise<void>[] = []
-  let haveUploadsBegun = false
   let haveDeletionsBegun = false
-  /** The time that the finished scans of this pass took. */
-  let scansMs = 0
-  let scanBegan = 0
+  /** How long the scans before the first uploads took. Scans beside uploads do not count. Null: no uploads have begun. */
+  let scansMs: number | null = null
 
   async function pauseAfter(paused: AbortController, rest: Promise<void>): Promise<void> {
     await rest
@@ -279,20 +277,19 @@ function openPauses(
   }
 
   function hear(event: SpokenEvent['event']): void {
-    const now = clock.monotonic()
-    if (event === 'scan_started') scanBegan = now
-    if (event === 'scan_finished') scansMs += now - scanBegan
-    if (event === 'uploads_started' && !haveUploadsBegun) {
-      haveUploadsBegun = true
-      const leastMs = Math.max(LEAST_MS, now - began)
-      waiting.push(pauseAfter(uploads, besideUploads(leastMs, ended.signal)))
+    const soFarMs = clock.monotonic() - began
+    if (event === 'uploads_started' && scansMs === null) {
+      scansMs = soFarMs
+      waiting.push(pauseAfter(uploads, besideUploads(Math.max(LEAST_MS, soFarMs), ended.signal)))
       const border = hours && nextBorder(hours, clock.wall())
       // The pause begins when `uploads.hours` end. Uploads under way are finished.
       if (border !== undefined) waiting.push(pauseAfter(uploads, sleepUntil(border, clock, ended.signal)))
     }
     if (DELETING.has(event) && !haveDeletionsBegun) {
       haveDeletionsBegun = true
-      waiting.push(pauseAfter(deletions, besideDeletions(Math.max(LEAST_MS, scansMs), ended.signal)))
+      waiting.push(
+        pauseAfter(deletions, besideDeletions(Math.max(LEAST_MS, scansMs ?? soFarMs), ended.signal)),
+      )
     }
   }
 

@@ -320,6 +320,23 @@ describe('the daemon', () => {
     await expectLookAtNew(stage)
   })
 
+  it('pauses deletions soon for a stale folder though scans beside the uploads took long', async () => {
+    const stage: Stage = start(
+      () => {},
+      async (uploads, clock, deletions) => {
+        void uploads()
+        await clock.sleep(MINUTE, new AbortController().signal)
+        // Publishes the end of a scan once more.
+        void uploads()
+        recordNew(stage)
+        await deletions()
+      },
+    )
+    await stage.clock.pass(MINUTE)
+    await expectLookAtNew(stage)
+    expect(stage.passes[1]!.at).toBeLessThan(2 * MINUTE)
+  })
+
   it('goes on with deletions while no folder is stale', async () => {
     const { clock, passes } = start(
       () => {},
