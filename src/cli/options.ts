@@ -111,7 +111,7 @@ export function pathArgument(path: string | undefined): string | undefined {
 
 /**
  * Like `pathArgument`, for a command that acts on records. The path may also be below the working folder, as for `why` and
- * `ls`. When several mirrors know the path, the command acts on all these mirrors.
+ * `ls`. A path that several mirrors know stays as it is, and the command says whether it means all these mirrors.
  */
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)

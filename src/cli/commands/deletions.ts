@@ -1,4 +1,5 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
@@ -42,7 +43,7 @@ export const deletionsCommand = configCommand(
         deletions = readState(config, synced => stillPending(config, synced, deletions, Date.now()))
     }
     if (json) printJson({ action, deletions })
-    else report(deletions, told, given)
+    else report(deletions, told, given, config.mirrors.length === 1)
     return EXIT.inSync
   },
 )
@@ -65,8 +66,13 @@ const AFTERWARDS = {
 const DECIDE =
   '"albumd deletions approve PATH" lets an image go at once, "discard PATH" keeps it for good, and "albumd restore FOLDER --at TIME" brings its picture back.'
 
-/** Prints the deletions, and what happens to them now. */
-function report(deletions: readonly PendingDeletion[], told: Told, path: string | undefined): void {
+/** Prints the deletions, and what happens to them now. `oneMirror`: whether the config has only one. */
+function report(
+  deletions: readonly PendingDeletion[],
+  told: Told,
+  path: string | undefined,
+  oneMirror: boolean,
+): void {
   const where = path === undefined ? '' : ` at or below ${printable(path)}`
   if (deletions.length === 0) {
     printLine(told === 'list' ? `nothing waits to be deleted${where}, by the last scan` : 'nothing is held')
@@ -77,7 +83,7 @@ function report(deletions: readonly PendingDeletion[], told: Told, path: string 
   for (const [, group] of Map.groupBy(deletions, ({ next }) =>
     told === 'discard' ? '' : next.map(stepInWords).join('\n'),
   )) {
-    for (const deletion of group) printLine(inWordsOf(deletion))
+    for (const deletion of group) printLine(inWordsOf(deletion, oneMirror))
     const all = count(group.length, 'image')
     const { next } = group[0]!
     if (told === 'discard' || (told !== 'list' && next.every(({ code }) => AT_ONCE.has(code))))
@@ -90,8 +96,12 @@ function report(deletions: readonly PendingDeletion[], told: Told, path: string 
 /** The steps of an image that waits for nothing but a pass. */
 const AT_ONCE: ReadonlySet<ReasonCode> = new Set(['goes_next', 'run_sync'])
 
-function inWordsOf({ path, reason, moved_to, approved, size, since, cdn_url }: PendingDeletion): string {
+function inWordsOf(
+  { mirror, path, reason, moved_to, approved, size, since, cdn_url }: PendingDeletion,
+  oneMirror: boolean,
+): string {
   const why = moved_to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: moved_to })
   const facts = `${inWords(why)}${approved ? ', approved' : ''}, ${sizeInWords(size)}, since ${localTime(since)}`
-  return `${printable(path)} (${printable(facts)})  ${printable(cdn_url ?? 'delivery address not known')}`
+  const shown = oneMirror ? path : fullPath(mirror, path)
+  return `${printable(shown)} (${printable(facts)})  ${printable(cdn_url ?? 'delivery address not known')}`
 }

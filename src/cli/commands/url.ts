@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
@@ -38,7 +39,7 @@ export const urlCommand = configCommand(
     const path = places.length === 1 ? places[0]!.path || file : file
     const shown = printable(path)
     const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
-    if (other) throw new Problem(`${shown} is in more than one mirror. Give its whole path`)
+    if (other) throw new Problem(inWords(because('in_several_mirrors', { path: shown })))
     if (!one && found.some(({ kind }) => kind === 'folder'))
       throw new Problem(`${shown} is a folder. "albumd ls" lists its pictures`)
     if (!one?.picture || one.picture.state === 'gone_on_host')

@@ -14,7 +14,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileAtPath } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because } from '../../words/reasons.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { claimsInRecords } from '../report/claims.ts'
@@ -45,12 +45,17 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     const waiting = path === undefined ? held : listPending(config, synced, path, now)
     const isAhead = action === 'discard' && path !== undefined && most === undefined
     const gone = isAhead ? goneUnnoticed(config, synced, path) : []
-    if (path !== undefined && waiting.length + gone.length === 0)
+    const ahead = gone.map(picture => keptNow(picture, now))
+    const named = new Set([...waiting, ...ahead].map(({ mirror }) => mirror))
+    if (path !== undefined && named.size === 0)
       throw new NotPossible(
         isKept(config, synced, path)
           ? `Kept on the host for good already: the image at or below ${path}. Delete it at the host to end its address`
           : `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
+    // What a person decides can't be undone, and so a path decides in one mirror.
+    if (path !== undefined && !path.startsWith('/') && named.size > 1)
+      throw new NotPossible(inWords(because('in_several_mirrors', { path })))
     if (most !== undefined && held.length > most)
       throw new NotPossible(
         `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}. Look at the list again, then ${action}`,
@@ -62,7 +67,7 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
       decide(tx, imagesOf(synced, meant), now)
       for (const { folder, name, image } of gone) keptAhead(tx, { folder, name, image: image.id }, now)
     })
-    if (action === 'discard') return { decided: [...meant, ...gone.map(picture => keptNow(picture, now))] }
+    if (action === 'discard') return { decided: [...meant, ...ahead] }
     return { decided: stillPending(config, synced, meant, now) }
   },
 }

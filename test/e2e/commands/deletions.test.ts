@@ -80,6 +80,37 @@ it('held deletions are named by a path below the working folder too, as ls and w
   expect(out).toContain('albumd does not run; to go on: albumd sync\n')
 })
 
+it('with several mirrors deletions are listed by whole paths, and a path of several mirrors is refused', async () => {
+  const stage = await setStage()
+  const dirs = ['one', 'two'].map(name => join(stage.home, name))
+  stage.configure({ mirrors: dirs.map(folder => ({ folder, album: folder.slice(-3) })), ...hold })
+  for (const dir of dirs) {
+    mkdirSync(join(dir, 'a'), { recursive: true })
+    for (const n of [0, 1, 2, 3]) writeFileSync(join(dir, `a/${n}.png`), png(2 + n, dir.length).bytes)
+  }
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+  for (const dir of dirs) for (const n of [0, 1, 2]) rmSync(join(dir, `a/${n}.png`))
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+  const { out } = await stage.here('deletions', 'list')
+  for (const dir of dirs) expect(out).toMatch(new RegExp(`^${dir}/a/0\\.png \\(gone from the disk`, 'm'))
+  expect(out).not.toMatch(/^a\//m)
+  for (const action of ['approve', 'discard'])
+    for (const path of ['a/0.png', 'a'])
+      expect(await stage.here('deletions', action, path)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining(`${path} is in more than one mirror. Give its whole path`),
+      })
+  const approved = await stage.here('deletions', 'approve', join(dirs[0]!, 'a/0.png'), '--json')
+  expect(JSON.parse(approved.out).deletions).toMatchObject([{ mirror: dirs[0], path: 'a/0.png' }])
+  const discarded = await stage.here('deletions', 'discard', join(dirs[1]!, 'a'), '--json')
+  expect(JSON.parse(discarded.out).deletions).toHaveLength(3)
+  // Without a path all that is held is meant, in every mirror.
+  expect(await stage.here('deletions', 'approve')).toMatchObject({ code: 0 })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+  expect(await stage.paths()).toEqual(['one/a/3.png', ...[0, 1, 2, 3].map(n => `two/a/${n}.png`)])
+})
+
 it('a path at or below which nothing waits is refused, such as a mistyped one', async () => {
   const stage = await withHeld()
   for (const action of ['approve', 'discard'])
