@@ -173,7 +173,8 @@ export interface Forecast {
 /** When all waiting pictures will be uploaded, by the quota and the pace so far. */
 export function forecast({ pictures, now, left, perDay, nextDay, rate }: Backlog): Forecast {
   const perMs = rate === null ? Number.POSITIVE_INFINITY : rate / 1000
-  const today = Math.min(left, perMs * (nextDay - now))
+  // While the pace is not known, it counts as infinite, and no time must not be multiplied by it.
+  const today = nextDay > now ? Math.min(left, perMs * (nextDay - now)) : 0
   if (pictures <= today) return { days: 0, doneBy: rate === null ? null : Math.round(now + pictures / perMs) }
   const aDay = Math.min(perDay, perMs * DAY_MS)
   if (aDay < 1) return { days: 0, doneBy: null }

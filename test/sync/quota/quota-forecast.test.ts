@@ -37,3 +37,10 @@ it('the pace is measured over what tells something', () => {
   expect(rateOf(100, 10_000, null)).toBe(10)
   expect(rateOf(100, 10_000, 20)).toBe(15)
 })
+
+it('begins with the next day where that has begun and the pace is not known', () => {
+  expect(forecast({ ...outlook, pictures: 2, left: 0, nextDay: now, rate: null })).toEqual({
+    days: 1,
+    doneBy: now,
+  })
+})
