@@ -137,29 +137,25 @@ const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
  * file's upload has failed before.
  */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number, attempts = 0): UploadResult {
-  const { code, remedy } = failure
-  const message = failure.message
-  const byNode = failure.endpoint === 'send' && failure.status !== undefined && { byNode: failure }
+  const { code, endpoint, message, remedy, status } = failure
+  const byNode = endpoint === 'send' && status !== undefined && { byNode: failure }
   const failed = (retryAt: number | null) =>
     ({ kind: 'failed', code, message, retryAt, hash, ...byNode }) as const
   if (isOdd(failure)) return { ...failed(now + HOUR_MS), odd: failure }
-  // Nobody knows whether the host created the album, or the host does not know the album above it yet. So the pictures of
-  // this album wait, and other pictures go on.
-  if ((remedy === 'find_out' || remedy === 'gone') && failure.endpoint === 'create_album')
-    return { kind: 'waits', message }
   // The host is out of order, or it can't take this one picture. `Suspects` finds out which is true.
   if (mayBeOfPicture(failure) && isOutage(failure))
     return { kind: 'stop', failure, ofPicture: { ...failed(now + afterNodeMs(attempts)), odd: failure } }
   // The key lacks the right to this album, or another person's album has its name. Pictures of other albums go on.
   if (remedy === 'not_permitted')
     return { ...failed(now + HOUR_MS), message: because('album_not_permitted', { why: message }) }
+  if (remedy === 'find_out' && endpoint === 'send') return { kind: 'uncertain', failure, hash }
+  // Nobody knows whether the host created the album, or the host does not know the album or the one above it yet. So the
+  // pictures of this album wait, and other pictures go on.
+  if ((remedy === 'find_out' || remedy === 'gone') && !OF_A_FILE.has(endpoint))
+    return { kind: 'waits', message }
   // An outage, a redirect and another refusal of an album request have nothing to do with the file.
   const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
-  if (isOutage(failure) || isOfHost || !OF_A_FILE.has(failure.endpoint)) {
-    return remedy === 'find_out' && failure.endpoint === 'send'
-      ? { kind: 'uncertain', failure, hash }
-      : { kind: 'stop', failure }
-  }
+  if (isOutage(failure) || isOfHost || !OF_A_FILE.has(endpoint)) return { kind: 'stop', failure }
   switch (remedy) {
     case 'change_picture':
     case 'other_dimensions':
@@ -170,9 +166,6 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
       return failed(now + afterNodeMs(attempts))
     case 'new_credential':
     case 'gone':
-      return failed(now + HOUR_MS)
-    case 'find_out':
-      return failure.endpoint === 'send' ? { kind: 'uncertain', failure, hash } : { kind: 'stop', failure }
     case 'faster_line':
       return failed(now + HOUR_MS)
     case 'changed_underway':

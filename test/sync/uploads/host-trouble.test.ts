@@ -6,6 +6,7 @@ import { openPicture } from '../../../src/local/picture-file.ts'
 import { ownFailure, refused, tooSlow } from '../../../src/remote/failures.ts'
 import { type Block, hostWith, PictureChanged, type Sent } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
+import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
@@ -295,6 +296,24 @@ describe('trouble at the host', () => {
     for (const hour of [6, 7, 8]) await at(hour)
     expect(summary(workshop)).toMatchObject({ synced: 30, failed: 0 })
     expect(count(workshop, 'picture_uploaded')).toBe(1 + 30)
+  })
+
+  it('that lists an album and then does not know it, holds up no other albums', async () => {
+    const workshop = await workshopWith({ 'a/red.png': red, 'b/green.png': green })
+    const { remote_id } = workshop.synced.albums.all().find(({ name }) => name === 'a')!
+    const host = hostWith(workshop.host, {
+      list: async (album, ...args) =>
+        album === remote_id ? failure('gone', 'NOT_FOUND', 'list') : workshop.host.list(album, ...args),
+    })
+    workshop.write('b/later.png', png(5, 5).bytes)
+    workshop.write('a/later.png', png(4, 4).bytes)
+    utimesSync(join(workshop.pictures, 'b/later.png'), 2000, 2000)
+    expect(await workshop.pass({ host, concurrency: 1, contents: new AlbumContents() })).toEqual({
+      stopped: [],
+    })
+    expect(summary(workshop)).toMatchObject({ synced: 3, pending_uploads: 1 })
+    await workshop.pass()
+    expect(summary(workshop)).toMatchObject({ synced: 4 })
   })
 
   it('behind a proxy that sends step 2 twice is asked what it holds before a refused picture goes again', async () => {
