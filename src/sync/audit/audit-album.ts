@@ -7,24 +7,7 @@ import { albumName } from '../album.ts'
 import { canBe, dimensionsFit, plainName, sizeFits } from '../listing/index.ts'
 
 /** The records that one album's listing is compared with. */
-export interface AuditRecords {
-  /** The row of the album; null is the root. */
-  album: number | null
-  /** The images that are recorded in the album. */
-  images: readonly ImageRow[]
-  /** The recorded image with this id, in whatever album. */
-  byId(remoteId: string): ImageRow | undefined
-  /** Whether the audit compares this image: it was recorded before the audit began, and is not to be deleted. */
-  isSettled(image: ImageRow): boolean
-  /** Whether a file that is not gone uses the image, or the image is kept for good. */
-  isNeeded(image: ImageRow): boolean
-  /** Whether albumd deleted this image, and the host still lists it. */
-  wasDeleted(listed: ListedImage): boolean
-  /** Whether albumd deleted the image after the audit began, or the image may come from an upload in doubt. */
-  isUnderWay(listed: ListedImage): boolean
-  /** An album's path on the host; '' is the root. */
-  nameOf(album: number | null): string
-}
+export type AuditRecords = ReturnType<typeof recordsOf>
 
 /** How one complete walk of an album compares with the records. */
 export interface AlbumComparison {
@@ -175,7 +158,7 @@ export function recordsOf(
   album: number | null,
   { at: began, newest }: AuditStart,
   now: number,
-): AuditRecords {
+) {
   const { audit, deleted, images, journal, files } = synced
   // When a clock was ahead, images may be recorded with dates in the future. Of such an image, the row's number tells
   // whether it is older than the audit.
@@ -184,15 +167,23 @@ export function recordsOf(
   // An upload without an album may have arrived in any album (§4.1).
   const uploads = journal.openUploads().filter(intent => intent.album === album || intent.album === null)
   return {
+    /** The row of the album; null is the root. */
     album,
+    /** The images that are recorded in the album. */
     images: images.inAlbum(album),
-    byId: id => images.byRemoteId(id),
-    isSettled: image => isOlder(image) && !audit.isLeaving({ image: image.id }),
-    isNeeded: ({ id, kept }) => kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
-    wasDeleted: listed => isLeftOver(synced, listed),
-    isUnderWay: listed =>
+    /** The recorded image with this id, in whatever album. */
+    byId: (remoteId: string) => images.byRemoteId(remoteId),
+    /** Whether the audit compares this image: it was recorded before the audit began, and is not to be deleted. */
+    isSettled: (image: ImageRow) => isOlder(image) && !audit.isLeaving({ image: image.id }),
+    /** Whether a file that is not gone uses the image, or the image is kept for good. */
+    isNeeded: ({ id, kept }: ImageRow) =>
+      kept === 1 || files.onImage(id).some(({ state }) => state !== 'gone'),
+    wasDeleted: (listed: ListedImage) => isLeftOver(synced, listed),
+    /** Whether albumd deleted the image after the audit began, or the image may come from an upload in doubt. */
+    isUnderWay: (listed: ListedImage) =>
       (deleted.at(listed.id) ?? 0) > began || uploads.some(intent => canBe(listed, intent)),
-    nameOf: other => albumName(synced, other),
+    /** An album's path on the host; '' is the root. */
+    nameOf: (other: number | null) => albumName(synced, other),
   }
 }
 

@@ -6,10 +6,12 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { isMount, isSameRoot, type ScannedMirror, whetherThere } from '../scan/index.ts'
 import { fileAt, foldersAbove, fullPath, pathOf } from '../tree-path.ts'
-import type { DiskCheck } from './send-delete.ts'
 
-/** Looks at the disk once more just before a deletion, because a deletion can't be undone. */
-export class LastCheck implements DiskCheck {
+/**
+ * Looks at the disk once more just before a deletion, because a deletion can't be undone. The disk is looked at again for
+ * each question.
+ */
+export class LastCheck {
   readonly #disk: Disk
   readonly #synced: Synced
   readonly #mirrors: ReadonlyMap<number, ScannedMirror>
@@ -33,7 +35,10 @@ export class LastCheck implements DiskCheck {
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /** All mirrors are asked, because a picture may have moved to another mirror. */
+  /**
+   * Why the root or a mount of any mirror is in doubt, so that nothing may be deleted now; or null. All mirrors are asked,
+   * because a picture may have moved to another mirror.
+   */
   doubt(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
@@ -43,6 +48,7 @@ export class LastCheck implements DiskCheck {
     return null
   }
 
+  /** Why a file of any mirror is perhaps not gone, or null. */
   whyNotGone(file: FileRow): Reason | null {
     const folder = this.#synced.folders.byId(file.folder)!
     const mirror = this.#mirrors.get(folder.mirror)
@@ -55,6 +61,7 @@ export class LastCheck implements DiskCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
+  /** Why a picture is perhaps at the location of an image that no file uses, or null. */
   whyThere({ mirror, path }: EscrowRow): Reason | null {
     // The file at this location uses a newer image. So the picture of the older image is not there any more.
     if (fileAt(this.#synced, mirror, path)?.state === 'synced') return null

@@ -11,6 +11,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import type { Claims } from '../claims.ts'
 import type { EngineContext } from '../context.ts'
+import type { LastCheck } from './last-check.ts'
 
 /** What is recorded of an album that is to be deleted. */
 interface RecordedAlbum {
@@ -98,15 +99,8 @@ export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promis
   return host.deleteImage(randomUUID(), signal)
 }
 
-/** What the disk shows of an image's pictures. The disk is looked at again for each question. */
-export interface DiskCheck {
-  /** Why a file of any mirror is perhaps not gone, or null. */
-  whyNotGone(file: FileRow): Reason | null
-  /** Why a picture is perhaps at the location of an image that no file uses, or null. */
-  whyThere(entry: EscrowRow): Reason | null
-  /** Why the root or a mount of any mirror is in doubt, so that nothing may be deleted now; or null. */
-  doubt(): Reason | null
-}
+/** What the disk shows of an image's pictures. */
+export type DiskCheck = Pick<LastCheck, 'whyNotGone' | 'whyThere' | 'doubt'>
 
 interface Asked {
   synced: Synced

@@ -123,7 +123,7 @@ export const CHECKING: readonly Mutant[] = [
   {
     name: 'an audit does not know what albumd deleted',
     file: 'sync/audit/audit-album.ts',
-    find: 'wasDeleted: listed => isLeftOver(synced, listed)',
+    find: 'wasDeleted: (listed: ListedImage) => isLeftOver(synced, listed)',
     replace: 'wasDeleted: () => false',
     why: "what the host kept is taken for another person's",
     seed: 1_000_000_103,
