@@ -149,16 +149,16 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
 }
 
 /**
- * Forgets the failures of the files at and below `path`, and that the quota was used up. `path`: absolute, or below a
- * mirror's folder; undefined: all files. The host's blocks stay recorded until they end, because `status` shows when they
- * began.
+ * Forgets the failures of the files at and below `path`, and has the host asked at once whether there is quota again. `path`:
+ * absolute, or below a mirror's folder; undefined: all files. The host's blocks and its word that the quota is used up stay
+ * recorded until they end, because `status` shows when they began.
  */
 export function forgetFailures(config: Mirrors, synced: Synced, path?: string): Promise<void> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
   return synced.commit(tx => {
     retried(tx, failed)
     for (const { folder, name } of failed) tx.failures.clear(folder, name)
-    tx.account.forgetExhaustion()
+    tx.meta.set('quota_asked', true)
     forgetNodeTrouble(tx)
     tx.meta.clear('size_limit')
     if (path === undefined) mayBeRegrouped(tx)

@@ -79,6 +79,8 @@ export class QuotaLedger {
   /** Notes that the host issued a credential. */
   grant(tx: Tx): void {
     const { account, meta } = tx
+    // A person had the host asked, so the time of this grant does not tell when the host's day begins.
+    if (this.#probing && meta.get('quota_asked')) this.#forgetRefusal(tx)
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
@@ -106,6 +108,7 @@ export class QuotaLedger {
     if (exhausted && learned && !allowance.days && !afterReset(learned, exhausted.since, now))
       meta.clear('quota_reset')
     meta.set('quota_day', day)
+    meta.clear('quota_asked')
     account.exhaustQuota({
       day,
       // When the clock was set back, the recorded time lies in the future, so the present time is recorded.
@@ -128,9 +131,14 @@ export class QuotaLedger {
     const now = Math.round(clock.wall())
     const learned = allowance.days ? null : this.#learn(tx, now)
     const days = allowance.days ?? (learned && daysFrom(learned.to))
-    tx.account.forgetExhaustion()
-    this.#context.others?.grantedAgain()
+    this.#forgetRefusal(tx)
     return dayOf(days ? days(now) : now)
+  }
+
+  #forgetRefusal({ account, meta }: Tx): void {
+    account.forgetExhaustion()
+    meta.clear('quota_asked')
+    this.#context.others?.grantedAgain()
   }
 
   #learn(tx: Tx, now: number): LearnedReset | null {

@@ -81,13 +81,13 @@ export function readQuota(
       allowance,
       learned,
     )
-    const isSetBack = now < row.said_at
+    // When the clock was set back, the recorded time to ask lies too far ahead.
+    const isDue = now < row.said_at || synced.meta.get('quota_asked') !== null
     return {
       began,
       ends: resumes ?? beginningAfter(days, now),
       used,
-      // When the clock was set back, the recorded time to ask lies too far ahead, so the host is asked now.
-      exhausted: { since: row.exhausted, ask: isSetBack ? now : ask, resumes },
+      exhausted: { since: row.exhausted, ask: isDue ? now : ask, resumes },
       learned,
     }
   }

@@ -81,7 +81,9 @@ describe('a quota that the host says is used up', inOneDay, () => {
     expect(again.err).toMatch(
       /\(DAILY_LIMIT_REACHED\); uploads go on after [^"]* in "albumd run" by themselves\n$/,
     )
+    expect(again.out).toContain('; quota left 0 by ')
     const refused = asked(stage)
+    expect(refused).toBe(first + 2)
 
     clock.offset = 86_400_000
     expect(await stage.here('retry', '--config', stage.config)).toMatchObject({ code: 0 })
