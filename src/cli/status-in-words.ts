@@ -1,12 +1,19 @@
 import { isAnother, otherConfigRemedy } from '../config/config-file.ts'
 import { KEY_REMEDY } from '../config/host-access.ts'
 import type { FailureStatus } from '../daemon/report/failures.ts'
-import { EARLY_REMEDY, quotaRemedy, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
+import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import { fullPath } from '../sync/tree-path.ts'
-import { because, blockInWords, hostRefusesKey, inWords, machineInWords } from '../words/reasons.ts'
+import {
+  because,
+  blockInWords,
+  hostRefusesKey,
+  inWords,
+  machineInWords,
+  quotaRemedy,
+} from '../words/reasons.ts'
 import {
   clockTime,
   count,
@@ -309,7 +316,7 @@ export function quotaInWords(
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
   if (quota.used_up_early)
     lines.push(`        the host said so long before ${inDigits(limit)}: ${EARLY_REMEDY}`)
-  const remedy = quotaRemedy(quota, blocks)
+  const remedy = exhausted ? quotaRemedy(blocks) : null
   if (remedy) lines.push(`        uploads go on ${inWords(remedy)}`)
   const takes = whatBacklogTakes({ quota, backlog }, pace)
   if (takes) lines.push(`backlog ${inWords(takes)}`)

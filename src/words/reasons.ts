@@ -27,9 +27,9 @@ export function ofWholeHost({ code, endpoint }: Block): 'key_refused' | 'host_aw
   return code === 'HOST_UNREACHABLE' && endpoint !== 'send' ? 'host_away' : null
 }
 
-/** While the key is refused, asking the host again helps nobody. */
-export function keyIsRefused(blocks: readonly Block[]): boolean {
-  return blocks.some(block => ofWholeHost(block) === 'key_refused')
+/** What a person can do about a used-up quota. Null: while the key is refused, asking the host again helps nobody. */
+export function quotaRemedy(blocks: readonly Block[]): Reason | null {
+  return blocks.some(block => ofWholeHost(block) === 'key_refused') ? null : because('quota_raised')
 }
 
 /** What the host refuses with such a failure, for a person. A newer albumd may have recorded another endpoint. */

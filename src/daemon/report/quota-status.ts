@@ -10,7 +10,7 @@ import {
   readQuota,
 } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, keyIsRefused, type Reason } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { usedByOthers } from './machines.ts'
 
@@ -154,14 +154,6 @@ export function whatBacklogTakes(
     perDay: per_day,
     kept: limit - per_day,
   })
-}
-
-/** What a person can do about a used-up quota. Null: nothing helps, or nothing needs to. */
-export function quotaRemedy(
-  { exhausted }: Pick<QuotaStatus, 'exhausted'>,
-  blocks: readonly { code: string; endpoint: string }[],
-): Reason | null {
-  return exhausted && !keyIsRefused(blocks) ? because('quota_raised') : null
 }
 
 /** How many uploads are left today, by albumd's own count. */

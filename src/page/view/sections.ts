@@ -1,8 +1,8 @@
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
-import { quotaRemedy, uploadsLeft } from '../../daemon/report/quota-status.ts'
+import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
-import { because, blockInWords, inWords, machineInWords } from '../../words/reasons.ts'
+import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
 import { capital, count, foldersInDoubt, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
@@ -111,7 +111,7 @@ export function quota({ status: { quota, blocks, store, machines }, alerts }: Re
     ({ endpoint, code }) => !alerts.some(({ key }) => key === `BLOCKED ${endpoint} ${code}`),
   )
   const { plan, limit, used, reserve } = quota
-  const remedy = quotaRemedy(quota, blocks)
+  const remedy = quota.exhausted ? quotaRemedy(blocks) : null
   return html`<h2>Quota</h2>
 <p><b>${inDigits(used)}</b> of ${inDigits(limit)} uploads today <span class="aside">(${plan})</span></p>
 <progress max="${Math.max(1, limit)}" value="${Math.min(used, limit)}" aria-label="of today's uploads"></progress>

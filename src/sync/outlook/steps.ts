@@ -11,8 +11,8 @@ import {
   because,
   codeOf,
   type ImageName,
-  keyIsRefused,
   ofWholeHost,
+  quotaRemedy,
   type Reason,
 } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
@@ -148,7 +148,8 @@ function quotaWaits(
   if (quota.exhausted) {
     const { resumes, ask } = quota.exhausted
     const waits = step(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)
-    return keyIsRefused(synced.account.blocks()) ? [waits] : [waits, step(because('quota_raised'))]
+    const remedy = quotaRemedy(synced.account.blocks())
+    return remedy ? [waits, step(remedy)] : [waits]
   }
   // A picture that was found today does not wait, because it may use the reserve.
   const waits = since !== null && since < quota.began && onlyReserveLeft(allowance, quota)
