@@ -167,10 +167,14 @@ export const WORDS = {
     "perhaps somebody else's image of equal bytes, because the recorded album does not list it",
   album_not_listed: "the album can't be looked at ({why:inner}){why:remedy_of}",
   bytes_differ: 'an image of this name stays on the host, because its bytes are those of another picture',
-  bytes_not_compared: "linked by name alone, and the bytes can't be compared ({why:inner}){why:remedy_of}",
+  bytes_not_compared: 'linked by name alone, and nobody can tell by the bytes ({why:inner}){why:remedy_of}',
   address_not_known: 'no upload has shown yet how delivery addresses look',
   address_answered: 'the delivery address answered {status}',
   delivery_alters: 'the host does not deliver pictures as they were sent',
+  delivery_not_shown:
+    'the delivered bytes differ, and no picture that albumd sent shows yet whether the host delivers pictures as they were sent',
+  sample_not_read:
+    'the delivered bytes differ, and whether the host delivers pictures as they were sent is not known ({why:inner})',
   paused: 'albumd is paused',
   deletion_refused: 'the host refused the deletion ({why:inner}){why:remedy_of}',
   album_needed: 'something is in the album, or on its way there',
@@ -449,9 +453,9 @@ export const MORE = {
   address_with_key:
     'The address would be stored and shown, and the key with it. A key of a few letters can be in an address by chance.',
   presign_without_album: 'The presign form of the interface (§4.3) names no album.',
-  images_alike: "Their bytes can't be compared: {why:reason}.",
+  images_alike: 'Nobody can tell by their bytes: {why:reason}.',
   older_version_alike: 'albumd tries again by itself, in case the images can be told apart later.',
-  linked_image_alike: "Its bytes can't be compared: {why:reason}.",
+  linked_image_alike: 'Nobody can tell by its bytes: {why:reason}.',
   uncertain: 'albumd does not send it again before it knows, because it could then be on the host twice.',
   folder_emptied:
     'So many pictures at once are more often a disk that is not mounted than a wish to delete them.',

@@ -110,7 +110,7 @@ const KINDS = {
   held: (state: 'held' | 'unproved') =>
     state === 'held'
       ? 'too many were to be deleted at once'
-      : 'it is only linked and its bytes could not be compared',
+      : 'it is only linked, and its bytes have not proved it yet',
   waiting: (images: number) =>
     images === 1 ? 'the waiting image' : `all ${inDigits(images)} waiting images`,
   /** Whether a next try is known to come. Its time follows the text. */

@@ -1,7 +1,6 @@
 import { DELIVERY_PATH } from '../../protocol/endpoints.ts'
 import { hostWith, type ImageHost } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 
@@ -137,32 +136,40 @@ export async function compareBytes(
   signal: AbortSignal,
 ): Promise<Comparison> {
   const addressOf = deliveryAddresses(synced)
-  const cdnUrl = addressOf(image.remote_id, image.name)
-  if (!cdnUrl) return { verdict: 'unknown', why: because('address_not_known') }
-  const given = await host.fetchDelivered(cdnUrl, Math.max(picture.size, MOST_OTHER), signal)
-  if (!given.ok) return { verdict: 'unknown', why: given.message }
-  if (given.status !== 200)
-    return { verdict: 'unknown', why: because('address_answered', { status: given.status }) }
-  if (given.size === picture.size && given.sha256.equals(picture.hash)) return { verdict: 'equal', cdnUrl }
-  return (await deliversAsSent(host, addressOf, synced.images.latestUploaded(), signal))
-    ? { verdict: 'other' }
-    : { verdict: 'unknown', why: because('delivery_alters') }
+  const compared = await compareAt(host, addressOf, image, picture, signal)
+  if (compared.verdict !== 'other') return compared
+  // When the host makes images smaller on delivery, or answers every such address with the same bytes, every image would
+  // seem to differ from its picture. So the last image that was sent must be delivered as it was sent.
+  const sent = synced.images.latestUploaded()
+  if (!sent) return unknown(because('delivery_not_shown'))
+  const proof = await compareAt(host, addressOf, sent, sent, signal)
+  if (proof.verdict === 'equal') return compared
+  return unknown(
+    proof.verdict === 'other' ? because('delivery_alters') : because('sample_not_read', { why: proof.why }),
+  )
 }
 
 /** How many bytes of an image are read at most, when the image is larger than the picture. */
 const MOST_OTHER = 64 * 2 ** 20
 
-/**
- * Whether the host delivers an uploaded image unchanged, at an address that is built in the same way as the address of the
- * compared image. When the host makes images smaller on delivery, or answers every such address with the same bytes, every
- * image would seem to differ from its picture.
- */
-async function deliversAsSent(
+/** Compares a picture with the bytes that the host delivers as an image. A host that alters images makes every one differ. */
+async function compareAt(
   host: ImageHost,
   addressOf: AddressOf,
-  ours: ImageRow | undefined,
+  image: { remote_id: string; name: string },
+  { hash, size }: Bytes,
   signal: AbortSignal,
-): Promise<boolean> {
-  const cdnUrl = ours && addressOf(ours.remote_id, ours.name)
-  return cdnUrl != null && delivers(host, cdnUrl, ours!, signal)
+): Promise<Comparison> {
+  const cdnUrl = addressOf(image.remote_id, image.name)
+  if (!cdnUrl) return unknown(because('address_not_known'))
+  const given = await host.fetchDelivered(cdnUrl, Math.max(size, MOST_OTHER), signal)
+  if (!given.ok) return unknown(given.message)
+  if (given.status !== 200) return unknown(because('address_answered', { status: given.status }))
+  return given.size === size && given.sha256.equals(hash)
+    ? { verdict: 'equal', cdnUrl }
+    : { verdict: 'other' }
+}
+
+function unknown(why: Reason): Comparison {
+  return { verdict: 'unknown', why }
 }

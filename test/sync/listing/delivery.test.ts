@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostWith } from '../../../src/remote/host.ts'
 import { compareBytes, deliveryAddresses, rememberingDelivery } from '../../../src/sync/listing/index.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { openWorkshop, red } from '../workshop.ts'
 
 const never = new AbortController().signal
@@ -46,15 +47,26 @@ describe('a delivery address that the host has not told', () => {
     const { workshop, host } = await workshopAt('https://c.example')
     await host.list(null, 1, never)
     const image = { remote_id: '1', name: 'a.png' }
-    const other = hostWith(host, {
-      fetchDelivered: async () => ({ ok: true, status: 200, size: 3, sha256: Buffer.alloc(32) }),
-    })
-    const compared = await compareBytes(
-      { synced: workshop.synced, host: other },
-      image,
-      { size: 3, hash: Buffer.alloc(32, 1) },
-      never,
+    const answering = (answer: (cdnUrl: string) => { status: number; size: number }) =>
+      hostWith(host, {
+        fetchDelivered: async cdnUrl => ({ ok: true, sha256: Buffer.alloc(32), ...answer(cdnUrl) }),
+      })
+    const told = async (answer: (cdnUrl: string) => { status: number; size: number }) => {
+      const context = { synced: workshop.synced, host: answering(answer) }
+      const compared = await compareBytes(context, image, { size: 3, hash: Buffer.alloc(32, 1) }, never)
+      return compared.verdict === 'unknown' ? inWords(compared.why) : compared.verdict
+    }
+    expect(await told(() => ({ status: 200, size: 3 }))).toBe(
+      'the delivered bytes differ, and no picture that albumd sent shows yet whether the host delivers pictures as they were sent',
     )
-    expect(compared).toMatchObject({ verdict: 'unknown' })
+    workshop.write('red.png', red)
+    await workshop.pass({ host })
+    const { cdn_url } = workshop.synced.images.latest()!
+    expect(await told(() => ({ status: 200, size: 3 }))).toBe(
+      'the host does not deliver pictures as they were sent',
+    )
+    expect(await told(url => ({ status: url === cdn_url ? 503 : 200, size: 3 }))).toBe(
+      'the delivered bytes differ, and whether the host delivers pictures as they were sent is not known (the delivery address answered 503)',
+    )
   })
 })
