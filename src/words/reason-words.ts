@@ -225,6 +225,7 @@ export const WORDS = {
 
   // What became of a picture or an image.
   moved_from: 'moved from {path}',
+  perhaps_moved_from: 'perhaps moved from {path}',
   old_image_goes: 'the old image is to be deleted',
   old_image_stays: 'the old image stays',
   bytes_on_host: 'the bytes are on the host',
@@ -350,7 +351,6 @@ export const WORDS = {
   doubt_elsewhere: 'but nothing is deleted while a folder is in doubt ({why:inner}){why:remedy_of}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
-  moved_away: 'moved; the image is deleted once the picture is uploaded in its new place',
   first_needs_album: 'the first picture in it needs it',
 
   // What a person can do. A colon and the command follow these words.
@@ -383,7 +383,7 @@ export const WORDS = {
   will_be_held: 'So many deletions will be held, and wait until you decide',
   guard_stops_deletions: 'nothing is deleted while {folder} is guarded',
   sent_again: ({ moved, left }: { moved: number; left: number }) =>
-    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} renamed or moved; sending ${moved === 1 ? 'it' : 'them'} again takes ` +
+    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} perhaps renamed or moved; sending ${moved === 1 ? 'it' : 'them'} again takes ` +
     `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,
   backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
     const rest = pictures - today

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import { barText, eventInWords } from '../../src/cli/terminal/progress.ts'
+import { barText, eventInWords, Progress, tellPass } from '../../src/cli/terminal/progress.ts'
 
 const half = {
   noun: 'picture',
@@ -83,4 +83,16 @@ it('does not say that pictures are sent which are only compared', () => {
   expect(eventInWords({ ...told, pictures: 1, bytes: 2048 })).toBe(
     "1 picture to send (2 KB), 3 pictures to read again, sent only if the bytes changed; quota left 9 by albumd's count",
   )
+})
+
+it('tells of what perhaps moved once, and not as a fact', async () => {
+  const lines: string[] = []
+  const out = { write: (text: string) => lines.push(text) } as unknown as NodeJS.WriteStream
+  const progress = new Progress(out, null)
+  const started = { event: 'uploads_started', pictures: 2, bytes: 9, compare: 0, moved: 1 } as const
+  for (const looks_first of [false, true]) tellPass(progress, { ...started, quota_left: 9, looks_first })
+  progress.end()
+  const told = lines.join('')
+  expect(told.split('\n').filter(line => line !== '')).toHaveLength(2)
+  expect(told.match(/1 picture was perhaps renamed or moved/g)).toHaveLength(1)
 })

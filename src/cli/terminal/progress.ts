@@ -43,6 +43,10 @@ export class Progress {
     this.#bar = bar
   }
 
+  get hasStarted(): boolean {
+    return this.#since > 0
+  }
+
   get hasBar(): boolean {
     return this.#bar !== null
   }
@@ -152,7 +156,9 @@ function quotaLeft(pictures: number): string {
 
 /** Shows an event of a pass. When there is a bar, uploads get no line, because the bar shows uploads. */
 export function tellPass(progress: Progress, told: SpokenEvent): void {
-  const line = eventInWords(told)
+  // What a scan beside the uploads finds is told with all that is still to be sent, so what has moved was told before.
+  const isAgain = told.event === 'uploads_started' && progress.hasStarted
+  const line = eventInWords(isAgain ? { ...told, moved: 0 } : told)
   switch (told.event) {
     case 'uploads_started':
       progress.start({ total: told.pictures + told.compare, bytes: 0, quota: told.quota_left })

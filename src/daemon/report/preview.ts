@@ -193,7 +193,7 @@ function* previewUploads(
     const pending = whyPending(file, synced.history.of({ mirror: row.id, path }))
     const isNew = file.image === null && codeOf(pending) === 'new'
     const from = isNew ? takeLost(lost, file) : undefined
-    const why = from === undefined ? pending : because('moved_from', { path: from })
+    const why = from === undefined ? pending : because('perhaps_moved_from', { path: from })
     const operation = uploadOf(synced, file, policy, path)
     const ofMirror = uploads.get(row.id)!
     ofMirror.any = true
@@ -295,6 +295,5 @@ function operationOn(
   if (areHeld && move === null && entry.state === 'grace' && escrow.isCounted(image.id)) return ['hold', why]
   if (!isGraceOver(entry, running))
     return ['wait', because('grace_runs', { of: 'image', ms: entry.due_at - running })]
-  if (move === null) return ['delete', why]
-  return ['delete', escrow.isCounted(image.id) ? move : because('moved_away')]
+  return ['delete', move ?? why]
 }

@@ -49,7 +49,10 @@ export type ResetStatus =
 export interface BacklogStatus {
   pictures: number
   bytes: number
-  /** How many of them were renamed or moved. Each takes an upload like a new picture, and its old address ends. */
+  /**
+   * How many of them seem to have been renamed or moved, by their size and time. Each takes an upload like a new picture, and
+   * its old address ends.
+   */
   moved: number
   /** How many of them can be uploaded today, by the quota. */
   today: number
