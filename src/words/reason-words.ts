@@ -398,6 +398,7 @@ export const WORDS = {
   rest_is_reserve: 'the rest is kept for new pictures',
   may_be_written: ({ pictures }: { pictures: number }) =>
     `${count(pictures, 'picture')} may still be written, and ${pictures === 1 ? 'is sent once it is' : 'each is sent once it is'} complete`,
+  tried_again_after: 'tried again, because the last try failed ({why:inner}, {code})',
   failed_before: ({ pictures }: { pictures: number }) =>
     `${count(pictures, 'picture')} failed before, and ${pictures === 1 ? 'is' : 'are'} not in this plan; "albumd why PATH" says when one is tried again`,
   looked_for_again: ({ until }: { until: number | null }) =>

@@ -14,7 +14,7 @@ import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
 import { isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
-import { whyFlatStays } from '../../sync/uploads/index.ts'
+import { settleJournal, whyFlatStays } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { explained } from '../../synced/state-error.ts'
@@ -88,6 +88,11 @@ export async function* previewPass(
       }
       const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }))
       const graceMs = isRunning ? config.deletions.grace : 0
+      await settleJournal({
+        synced,
+        clock: systemClock,
+        credentialLifetimeMs: config.host.credential_lifetime,
+      })
       const scanned = await scan(synced, mirrors, { running, graceMs }, tell, stop)
       const uploads = new Map(
         scanned.map(({ row }): [number, Uploads] => [row.id, { any: false, added: 0, replaced: [] }]),
@@ -193,7 +198,11 @@ function* previewUploads(
     const pending = whyPending(file, synced.history.of({ mirror: row.id, path }))
     const isNew = file.image === null && codeOf(pending) === 'new'
     const from = isNew ? takeLost(lost, file) : undefined
-    const why = from === undefined ? pending : because('perhaps_moved_from', { path: from })
+    const failure = synced.failures.of(folder.id, file.name)
+    const found = failure
+      ? because('tried_again_after', { code: failure.code, why: failure.message })
+      : pending
+    const why = from === undefined ? found : because('perhaps_moved_from', { path: from })
     const operation = uploadOf(synced, file, policy, path)
     const ofMirror = uploads.get(row.id)!
     ofMirror.any = true

@@ -28,7 +28,11 @@ export async function recoverUploads(context: EngineContext, pass: Pass): Promis
 }
 
 /** Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come. */
-async function settleJournal({ synced, clock, credentialLifetimeMs }: EngineContext): Promise<void> {
+export async function settleJournal({
+  synced,
+  clock,
+  credentialLifetimeMs,
+}: Pick<EngineContext, 'synced' | 'clock' | 'credentialLifetimeMs'>): Promise<void> {
   const open = synced.journal.openUploads()
   const now = clock.wall()
   const due = synced.failures.due(now)

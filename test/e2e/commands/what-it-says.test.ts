@@ -1,6 +1,10 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+import type { FileRow } from '../../../src/synced/tables/files.ts'
+import { because } from '../../../src/words/reasons.ts'
 import { localTime } from '../../../src/words/text.ts'
 import { treeOf } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
@@ -112,6 +116,15 @@ describe('sync --dry-run', () => {
     const { plan, notes } = await stage.json('sync', '--dry-run')
     expect(plan).not.toContainEqual(expect.objectContaining({ path: 'b/broken.png' }))
     expect(notes).toContainEqual(expect.stringMatching(/^1 picture failed before, and is not in this plan; /))
+    // Its time has come.
+    const synced = openSynced(openDatabase(join(stage.home, 'state/albumd.db')))
+    const [{ folder, name }] = synced.files.inState('failed') as [FileRow]
+    const failure = { folder, name, source: 'upload', code: 'HOST_ANSWER', next_attempt_at: 1 } as const
+    synced.commitNow(tx => tx.failures.put({ ...failure, message: because('said', { words: 'not now' }) }))
+    synced.close()
+    expect((await stage.here('sync', '--dry-run')).out).toMatch(
+      /^upload b\/broken\.png \(tried again, because the last try failed \(not now, HOST_ANSWER\), 10 B\)$/m,
+    )
   })
 
   it('weighs old versions with the deletions, as the pass does', async () => {
