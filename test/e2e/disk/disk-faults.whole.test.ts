@@ -7,7 +7,6 @@ import {
   endedInSync,
   expectInSync,
   type LeapingStage,
-  letClocksLeap,
   localTree,
   passUntilDone,
   says,
@@ -27,7 +26,6 @@ const writeAll = (stage: Stage) => {
  * disk that has healed.
  */
 async function onFailingDisk(settled = true) {
-  letClocksLeap()
   const stage = await setLeapingStage(settled ? { before: writeAll } : {})
   if (!settled) writeAll(stage)
   const disk = makeFailingDisk(stage.home)

@@ -7,9 +7,10 @@ import {
   expectTheSame,
   localTree,
   oneLine,
+  runMidway,
   says,
-  setFaultStage,
-  startMidway,
+  setLeapingStage,
+  syncMidway,
   syncUntilDone,
   within,
   writePictures,
@@ -40,7 +41,7 @@ describe('a damaged state', () => {
   it.each(damages)(
     'that was %s is shown, set aside, and made anew without sending anything again',
     async (_, damage) => {
-      const stage = await setFaultStage()
+      const stage = await setLeapingStage()
       writePictures(stage, 0, 12)
       await syncUntilDone(stage)
       const before = await stage.listing()
@@ -83,7 +84,7 @@ describe('a damaged state', () => {
   }
 
   it('that shows during a sync ends it, and the next one makes it anew', async () => {
-    const { stage, process: sync } = await startMidway('sync', 30)
+    const { stage, sync } = await syncMidway(30)
     damageWhileRunning(stage)
     expect(await sync.ended).toMatchObject({ code: 1 })
     oneLine(sync.err(), /State is damaged/)
@@ -94,7 +95,7 @@ describe('a damaged state', () => {
   })
 
   it('that shows while the daemon runs is set aside, and the daemon goes on', async () => {
-    const { stage, process: daemon } = await startMidway('run', 30)
+    const { stage, daemon } = await runMidway(30)
     damageWhileRunning(stage)
     await says(daemon, /set aside as albumd\.db\.damaged-/)
     await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))

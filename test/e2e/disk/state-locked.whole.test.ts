@@ -6,8 +6,9 @@ import {
   expectInSync,
   localTree,
   oneLine,
+  runMidway,
   says,
-  startMidway,
+  syncMidway,
   syncUntilDone,
   within,
 } from '../stage/fault-stage.ts'
@@ -22,7 +23,7 @@ describe('a state that another program keeps locked', () => {
   }
 
   it('ends a sync with what to do, and the next one goes on', async () => {
-    const { stage, process: sync } = await startMidway('sync', 30)
+    const { stage, sync } = await syncMidway(30)
     const release = lock(stage)
     expect(await sync.ended).toMatchObject({ code: 1 })
     oneLine(sync.err(), /state\/albumd\.db: Another program keeps the state locked/)
@@ -32,7 +33,7 @@ describe('a state that another program keeps locked', () => {
   })
 
   it('lets the daemon wait, and go on by itself', async () => {
-    const { stage, process: daemon } = await startMidway('run', 30)
+    const { stage, daemon } = await runMidway(30)
     const release = lock(stage)
     await says(daemon, /Another program keeps the state locked/)
     expect(await stage.json('status')).toMatchObject({ running: true })

@@ -9,9 +9,10 @@ import {
   expectTheSame,
   oneLine,
   passUntilDone,
+  runMidway,
   says,
-  setFaultStage,
-  startMidway,
+  setLeapingStage,
+  syncMidway,
   syncUntilDone,
   uploaded,
   within,
@@ -20,7 +21,7 @@ import {
 
 describe('a state that was restored', () => {
   it('is noticed before anything is sent, and nothing is sent again', async () => {
-    const stage = await setFaultStage()
+    const stage = await setLeapingStage()
     writePictures(stage, 0, 6)
     await passUntilDone(stage)
     const state = join(stage.home, 'state')
@@ -40,7 +41,7 @@ describe('a state that was restored', () => {
   })
 
   it('under a running daemon is noticed before the next picture is sent', async () => {
-    const { stage, process: daemon } = await startMidway('run', 6, 6)
+    const { stage, daemon } = await runMidway(6, 6)
     const state = join(stage.home, 'state')
     // It looks after what it has just sent by itself, and no copy of one moment could be made meanwhile.
     daemon.kill('SIGSTOP')
@@ -64,7 +65,7 @@ describe('a state that was restored', () => {
   })
 
   it('of which the witness stayed is noticed too', async () => {
-    const { stage, process: daemon } = await startMidway('run', 3)
+    const { stage, daemon } = await runMidway(3)
     const state = join(stage.home, 'state')
     const copy = (from: string, to: string) => {
       for (const end of ['', '-wal', '-shm'])
@@ -89,7 +90,7 @@ describe('a state that was restored', () => {
   })
 
   it('in a folder of its own is taken by the running daemon: it is seen, and does what it is asked', async () => {
-    const { stage, process: daemon } = await startMidway('run', 3)
+    const { stage, daemon } = await runMidway(3)
     const state = join(stage.home, 'state')
     daemon.kill('SIGSTOP')
     renameSync(state, `${state}-old`)
@@ -109,7 +110,7 @@ describe('a state that was restored', () => {
   })
 
   it('of which the lock alone is gone is taken again: no other albumd may begin beside the daemon', async () => {
-    const { stage, process: daemon } = await startMidway('run', 2, 2)
+    const { stage, daemon } = await runMidway(2, 2)
     // It looks after what it has just sent by itself, and would take the lock again before anybody looks.
     daemon.kill('SIGSTOP')
     rmSync(join(stage.home, 'state/lock.db'))
@@ -125,7 +126,7 @@ describe('a state that was restored', () => {
   })
 
   it('is none where the process was killed', async () => {
-    const { stage, process: sync } = await startMidway('sync', 20)
+    const { stage, sync } = await syncMidway(20)
     sync.kill('SIGKILL')
     await sync.ended
     for (const { err } of await syncUntilDone(stage)) expect(err).toBe('')

@@ -1,13 +1,7 @@
 import { expect, it } from 'vitest'
 import { ENDPOINTS } from '../../../src/protocol/endpoints.ts'
 import type { Kind, Passed } from '../stage/fault-proxy.ts'
-import {
-  expectInSync,
-  type LeapingStage,
-  letClocksLeap,
-  passUntilDone,
-  setLeapingStage,
-} from '../stage/fault-stage.ts'
+import { expectInSync, type LeapingStage, passUntilDone, setLeapingStage } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
 import { startAlbumd } from '../stage/process.ts'
 import { People } from './kill-people.ts'
@@ -88,7 +82,6 @@ async function killOnce(stage: LeapingStage, watch: DeletionWatch, chance: Chanc
 it(`killed at ${KILLS} moments while pictures come, change, move and go, both sides are equal in the end (seed ${SEED})`, {
   timeout: 900_000,
 }, async () => {
-  letClocksLeap()
   const survived = new Map<string, number>()
   const done = new Map<string, number>()
   let toCome = KILLS

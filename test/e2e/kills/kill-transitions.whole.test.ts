@@ -6,13 +6,7 @@ import { openDatabase, type Statements, statements } from '../../../src/synced/d
 import { openUnusedAlbums } from '../../../src/synced/tables/albums.ts'
 import { openJournal } from '../../../src/synced/tables/journal.ts'
 import { png } from '../../pictures.ts'
-import {
-  expectInSync,
-  type LeapingStage,
-  letClocksLeap,
-  passUntilDone,
-  setLeapingStage,
-} from '../stage/fault-stage.ts'
+import { expectInSync, type LeapingStage, passUntilDone, setLeapingStage } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
 import { startAlbumd } from '../stage/process.ts'
 import type { KillAt } from './kill-at.ts'
@@ -140,7 +134,6 @@ const KILLED: Record<string, { once: string[]; twice: string[]; mostly: string[]
 it('killed at any transition of the journal, both sides are equal in the end and nothing is twice', {
   timeout: 1_200_000,
 }, async () => {
-  letClocksLeap()
   const rows: string[] = []
   const reached = new Set<string>()
   const moments = ['before', 'after'] as const

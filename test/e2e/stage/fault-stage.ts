@@ -78,7 +78,8 @@ export interface LeapingStage extends FaultStage {
 const clocksAhead = new AsyncLocalStorage<number>()
 
 /** Lets the passes of leaping stages have their own time until the test ends, as `env` lets processes have it. */
-export function letClocksLeap(): void {
+function letClocksLeap(): void {
+  if (vi.isMockFunction(Date.now)) return
   const { now } = Date
   const { bigint } = process.hrtime
   const byHowMuch = () => clocksAhead.getStore() ?? 0
@@ -89,20 +90,23 @@ export function letClocksLeap(): void {
 
 /**
  * A stage where a credential lives as long as it usually does, so that none ends because the machine is busy. Its life
- * passes in leaps of the clocks of the host, of the stage's passes (see `letClocksLeap`) and of processes with its `env`.
+ * passes in leaps of the clocks of the host, of the stage's passes and commands in this process, and of processes with its
+ * `env`.
  */
-export async function setLeapingStage(options: FaultStageOptions): Promise<LeapingStage> {
+export async function setLeapingStage(options: FaultStageOptions = {}): Promise<LeapingStage> {
+  letClocksLeap()
   let ahead = 0
   const { wall, monotonic } = systemClock
   const clock = { wall: () => wall() + ahead, monotonic: () => monotonic() + ahead }
   const stage = await setFaultStage({
     ...options,
-    host: { clock, credentialTtlMs: USUAL_TTL_MS },
+    host: { ...options.host, clock, credentialTtlMs: USUAL_TTL_MS },
     access: { ...options.access, credential_lifetime: '10m' },
   })
   return {
     ...stage,
     pass: () => clocksAhead.run(ahead, stage.pass),
+    here: (...args) => clocksAhead.run(ahead, () => stage.here(...args)),
     env: {
       NODE_OPTIONS: `--import=${KILL_AT}`,
       get ALBUMD_CLOCK_AHEAD() {
@@ -118,7 +122,7 @@ export async function setLeapingStage(options: FaultStageOptions): Promise<Leapi
 }
 
 /** Runs `sync` until it finds that both sides agree. Answers the runs. Throws where so many were not enough. */
-export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
+export async function syncUntilDone(stage: LeapingStage, most = 25): Promise<Run[]> {
   const runs: Run[] = []
   while (runs.at(-1)?.code !== 0) {
     if (runs.length === most) {
@@ -126,7 +130,8 @@ export async function syncUntilDone(stage: Stage, most = 25): Promise<Run[]> {
       const status = JSON.stringify(await stage.status(), null, 1)
       throw new Error(`sync did not come to its end, the last with ${code}:\n${out}${err}${status}`)
     }
-    const run = await stage.sync()
+    if (runs.length > 0) await stage.leap()
+    const run = await stage.here('sync')
     if (run.code !== 0 && run.code !== 3)
       throw new Error(`sync ended with ${run.code}:\n${run.out}${run.err}`)
     runs.push(run)
@@ -235,12 +240,21 @@ export async function endedInSync(daemon: Process, stage: Stage): Promise<void> 
   await expectInSync(stage)
 }
 
-/** A command of albumd that has sent some of so many pictures. */
-export async function startMidway(command: 'run' | 'sync', pictures: number, sent = 3) {
+/** A daemon that has sent some of so many pictures. */
+export async function runMidway(pictures: number, sent = 3) {
   const stage = await stageOf(pictures)
-  const process = startAlbumd(stage, [command])
-  await uploaded(process, sent)
-  return { stage, process }
+  const daemon = startAlbumd(stage, ['run'])
+  await uploaded(daemon, sent)
+  return { stage, daemon }
+}
+
+/** A `sync` that has sent some of so many pictures. */
+export async function syncMidway(pictures: number) {
+  const stage = await setLeapingStage({ access: SLOWLY })
+  writePictures(stage, 0, pictures)
+  const sync = startAlbumd(stage, ['sync'])
+  await uploaded(sync, 3)
+  return { stage, sync }
 }
 
 /** After the records were made anew: nothing was sent again, and nothing went. */
