@@ -341,8 +341,7 @@ function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, running: b
   const underWay = begun && running && !meta.get('audit_stopped')
   return {
     last: isoTime(ended),
-    // The findings of the last audit are removed when the next audit begins, so their number is kept in `audit_found`.
-    findings: begun ? (meta.get('audit_found') ?? 0) : audit.count(),
+    findings: audit.count(),
     under_way: underWay,
     // An audit that has compared no album was not interrupted: the host refused its first request.
     left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),

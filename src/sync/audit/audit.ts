@@ -79,6 +79,7 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     }
     const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
     await synced.commit(tx => {
+      tx.audit.forgetFindings(album)
       record(tx, album, compared)
       if (compared.instead.size === 0 && compared.findings.every(isRecorded))
         tx.contents.countOthers(0, album)
@@ -107,7 +108,6 @@ async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
   const newest = images.latest()?.id ?? 0
   await commit(tx => {
     tx.audit.forgetDone()
-    tx.audit.forgetFindings()
     tx.meta.set('audit_began', now)
     tx.meta.set('audit_newest', newest)
   })
@@ -116,6 +116,7 @@ async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
 
 function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: number): void {
   for (const album of albums) if (!audit.isDone(album)) audit.dropMovedFrom(album)
+  audit.keepFindings(JSON.stringify(albums))
   audit.dropMoot(meta.get('audit_began') ?? now)
   audit.forgetDone()
   meta.clear('audit_began')
@@ -123,7 +124,6 @@ function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: nu
   meta.clear('deleted_more')
   meta.clear('new_state')
   meta.set('audit_ended', now)
-  meta.set('audit_found', audit.count())
 }
 
 /**
@@ -196,7 +196,7 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
   for (const { id, remote_id, name } of compared.missing) {
     const instead = compared.instead.get(id)
     const detail = instead === undefined ? because('not_listed') : because('listed_instead', { id: instead })
-    if (!audit.has('changed', remote_id)) audit.put({ kind: 'gone', remote_id, album, name, detail })
+    if (!audit.isElsewhere(remote_id)) audit.put({ kind: 'gone', remote_id, album, name, detail })
   }
   for (const finding of compared.elsewhere) recordMoved(finding)
 

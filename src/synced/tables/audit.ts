@@ -35,6 +35,10 @@ export function openAudit({ all, column, has, run, value }: Statements) {
       has: has<[kind: FindingKind, remoteId: string]>(
         'SELECT kind FROM audit_findings WHERE kind = ? AND remote_id = ?',
       ),
+      /** Whether this audit has found an image listed otherwise than recorded. A finding of an album that is not done is old. */
+      isElsewhere: has<[remoteId: string]>(
+        `SELECT 1 FROM audit_findings JOIN audit USING (album) WHERE kind = 'changed' AND remote_id = ?`,
+      ),
       findings: all<[], Finding>(
         `SELECT kind, remote_id, nullif(album, 0) AS album, name, detail FROM audit_findings
          ORDER BY kind, audit_findings.album, name, remote_id`,
@@ -55,7 +59,12 @@ export function openAudit({ all, column, has, run, value }: Statements) {
       ),
       /** Forgets which albums the audit has compared already. */
       forgetDone: run<[]>('DELETE FROM audit'),
-      forgetFindings: run<[]>('DELETE FROM audit_findings'),
+      /** Forgets what was found in an album that is compared anew. */
+      forgetFindings: run<[album: number | null]>('DELETE FROM audit_findings WHERE album = ifnull(?, 0)'),
+      /** Forgets what was found in albums that an audit walks no more. `albums`: those that it walks, as JSON. */
+      keepFindings: run<[albums: string]>(
+        `DELETE FROM audit_findings WHERE album NOT IN (SELECT ifnull(value, 0) FROM json_each(?))`,
+      ),
       put: run<[Finding]>(
         `INSERT INTO audit_findings (kind, remote_id, album, name, detail)
          VALUES (@kind, @remote_id, ifnull(@album, 0), @name, @detail)

@@ -189,9 +189,8 @@ const FACTS = {
   audit_newest: number,
   /** A failure of the host has ended the audit early. The next run continues this audit. */
   audit_stopped: flag,
-  /** When the last audit ended, and how many findings it had. */
+  /** When the last audit ended. */
   audit_ended: number,
-  audit_found: number,
 
   // daemon
   /** When the next scheduled audit is due. */

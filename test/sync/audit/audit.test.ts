@@ -197,6 +197,32 @@ describe('an audit', () => {
     expect(walked).toHaveLength(3)
   })
 
+  it('keeps what the last one found of an album until it reads this album again', async () => {
+    const workshop = await withPictures()
+    // The album that is read first is the one that lacks the image.
+    const inOrder = ['a', 'b'].map(name => albumOf(workshop, name)).sort((one, next) => one.id - next.id)
+    const [first, other] = inOrder.map(({ remote_id }) => remote_id)
+    const { remote_id: id, name } = workshop.synced.images.inAlbum(inOrder[0]!.id)[0]!
+    await workshop.host.deleteImage(id, never)
+    await audit(workshop)
+    const stop = AbortSignal.abort()
+    const parts = { ...partsOf(workshop, workshop.host), gapMs: 0, progress: () => {} }
+    await runAudit(parts, { stop, cut: never })
+    expect(found(workshop)).toEqual([`gone ${name}`])
+    expect(await audit(workshop)).toMatchObject({ finished: true })
+    expect(found(workshop)).toEqual([`gone ${name}`])
+    // What was found in one album says nothing of what another album shows since.
+    for (const there of [other, null, other, first]) {
+      const list = listingWith(workshop.host, (page, _, album) =>
+        album === there ? { ...page, images: [...page.images, { id, name }] } : page,
+      )
+      expect(await audit(workshop, hostWith(workshop.host, { list }))).toMatchObject({ finished: true })
+      expect(found(workshop)).toEqual(
+        there === other ? [`changed ${name}`] : there === first ? [] : [`gone ${name}`],
+      )
+    }
+  })
+
   it('ends with what the host says, and keeps what it has', async () => {
     const workshop = await withPictures()
     const { remote_id } = albumOf(workshop, 'b')
