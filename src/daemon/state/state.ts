@@ -163,10 +163,12 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
 function otherFolder({ folder, album }: MirrorRow, now: string, isConfigured: boolean): string {
   const isLink = realPathOf(folder) === now
   const said = isLink ? `${folder} is a symbolic link to ${now} now` : `the config says ${now}`
-  const back = isLink ? 'put the folder back in place of the link' : 'put mirrors[].folder back'
+  const back = isLink
+    ? 'put the folder back in place of the link'
+    : 'put mirrors[].folder back, also to restore lost pictures (docs/how-to/disk-died.md)'
   if (!isConfigured && !existsSync(now))
     return `Album "${album}" mirrors ${folder}, and the config says ${now}, which is not there. Correct mirrors[].folder, or mount its disk`
-  const move = `Say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}" if the folder was moved; else, also to restore lost pictures (docs/how-to/disk-died.md), ${back}`
+  const move = `Say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}" if the folder was moved; else ${back}`
   return `Album "${album}" mirrors ${folder}, ${said}. ${isConfigured ? 'Put mirrors[].folder back' : move}, or name another album or state_dir`
 }
 

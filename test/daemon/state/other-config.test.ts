@@ -42,7 +42,10 @@ it('a folder that is mistyped is not there, and has not moved', () => {
   const told = (folder: string, words: string) =>
     expect(() => refuseOther(synced, configuredAs(folder, 'Photos'))).toThrow(words)
   told(typo, `the config says ${typo}, which is not there. Correct mirrors[].folder, or mount its disk`)
-  told(there, `Say "albumd move-mirror /srv/one ${there}" if the folder was moved; else, also to restore`)
+  told(
+    there,
+    `Say "albumd move-mirror /srv/one ${there}" if the folder was moved; else put mirrors[].folder back, also to restore`,
+  )
   synced.close()
 })
 
