@@ -114,7 +114,7 @@ export async function* previewPass(
       const takes = whatBacklogTakes({ quota, backlog })
       if (takes) note(inWords(takes))
       if (moved > 0) note(inWords(because('sent_again', { moved, left: uploadsLeft(quota) })))
-      const gone = scanned.reduce((sum, { row }) => sum + synced.summaries.mirror(row.id).gone_on_host, 0)
+      const gone = goneFromHost(synced)
       if (gone > 0) note(inWords(because('gone_on_host', { pictures: gone })))
       const failed = scanned.reduce(
         (sum, { row }) => sum + (synced.summaries.below(row.id, '').states.failed ?? 0),
@@ -229,6 +229,18 @@ function takeLost(lost: Map<string, { path: string }[]>, { name, size, mtime }: 
   const alike = lost.get(`${size} ${mtime}`) ?? []
   const named = alike.findIndex(({ path }) => nameOf(path) === name)
   return alike.splice(Math.max(0, named), 1)[0]?.path
+}
+
+/**
+ * How many pictures have an image that an audit found gone from the host, and are not sent again. A picture that is only
+ * compared mostly turns out to be unchanged.
+ */
+function goneFromHost({ audit, images, files }: Synced): number {
+  return audit
+    .gone()
+    .flatMap(id => images.byRemoteId(id) ?? [])
+    .flatMap(({ id }) => files.onImage(id))
+    .filter(file => file.state === 'synced' || file.state === 'linked' || files.isToCompare(file)).length
 }
 
 function uploadOf(synced: Synced, { image, size, hash }: FileRow, policy: MirrorPolicy, path: string) {
