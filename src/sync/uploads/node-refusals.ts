@@ -26,7 +26,7 @@ export function afterNodeMs(attempts: number): number {
  * milliseconds since 1970.
  */
 export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: number): FailureRow[] {
-  const refused = Map.groupBy(due, refusalOf)
+  const refused = Map.groupBy(due, failure => refusalOf(tx, failure))
   refused.delete(null)
   const postponed = new Set([...refused.values()].flatMap(alike => alike.slice(RETRIES_MOST)))
   for (const { folder, name } of postponed) tx.failures.postpone(now + DAY_MS, folder, name)
