@@ -18,7 +18,6 @@ import { folderlessAlbums } from './unused-albums.ts'
 
 /** An album with all that is recorded in it and below it. */
 interface WholeAlbum {
-  album: AlbumRow
   /** The album itself first, and each album before the albums that lie in it. */
   albums: AlbumRow[]
   images: ImageRow[]
@@ -87,7 +86,7 @@ function wholeAlbum(synced: Synced, album: AlbumRow, due: ReadonlyMap<number, Es
     albums.every(({ ours, confirmed }) => ours === 1 && confirmed === 1) &&
     images.every(({ id, proof }) => due.has(id) && proof !== 'none' && !synced.journal.deletionOf(id))
   if (!allDue) return null
-  return isUnderWay(synced, albums) ? null : { album, albums, images }
+  return isUnderWay(synced, albums) ? null : { albums, images }
 }
 
 /** Whether the host lists exactly what is recorded in the albums, or the failure that kept the albums from being walked. */
@@ -122,7 +121,8 @@ async function deleteWhole(
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
   const { synced, clock, running, tell, contents } = context
-  const { album, albums, images } = whole
+  const { albums, images } = whole
+  const album = albums[0]!
   const name = albumName(synced, album.id)
   const deletion: Deletion = {
     target: {

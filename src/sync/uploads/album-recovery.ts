@@ -27,12 +27,6 @@ import { afterNodeMs } from './node-refusals.ts'
 /** `propagating`: the rows of the mirrors that do not keep images of pictures that are gone. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 
-/**
- * For so many milliseconds after an upload was sent, it is often looked for in its album. Afterwards it is looked for once
- * it can't arrive any more.
- */
-export const EARLY_MS = 60_000
-
 type Placed = ListedImage & { album: number | null }
 
 /**
@@ -83,7 +77,7 @@ export async function lookAtAlbum(
     // The time is taken before the walk, because the walk may miss an image that arrives while it is under way.
     const now = clock.monotonic()
     const ended = ({ sent_at }: OpenUpload) => now - sent_at > mayArriveFor(credentialLifetimeMs)
-    if (!ofAlbum().some(intent => ended(intent) || now - intent.sent_at < EARLY_MS)) return null
+    if (ofAlbum().length === 0) return null
     const listed = await listedIn(recovery, album, signal)
     if (!listed.ok) return listed.failure
     const { images, complete, settled, atOnce } = listed.value

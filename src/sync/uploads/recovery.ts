@@ -8,7 +8,7 @@ import { endLoss, mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { confirmedPattern, delivers } from '../listing/index.ts'
 import type { Pass } from '../pass-request.ts'
-import { EARLY_MS, lookAtAlbum, type Recovery, record } from './album-recovery.ts'
+import { lookAtAlbum, type Recovery, record } from './album-recovery.ts'
 import { withoutTooManyRefused } from './node-refusals.ts'
 
 /**
@@ -81,8 +81,7 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
     if (failure && failure.remedy !== 'plan') return failure
     unlisted ??= failure
   }
-  for (const intent of due())
-    pace.looked(intent, began, intent.sent_at + EARLY_MS, intent.sent_at + mayArriveFor(credentialLifetimeMs))
+  for (const intent of due()) pace.looked(intent, began, intent.sent_at + mayArriveFor(credentialLifetimeMs))
   pace.keepOnly(synced.journal.openUploads())
   return unlisted
 }
@@ -115,9 +114,11 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
  */
 const UNDECIDED_MS = 3_600_000
 /**
- * An upload that was sent a short time ago is looked for once in so many milliseconds. Often, because its album may show it
- * at any moment.
+ * For so many milliseconds after an upload was sent, it is often looked for, because its album may show it at any moment.
+ * Afterwards it is looked for once it can't arrive any more.
  */
+const EARLY_MS = 60_000
+/** How often an upload is looked for that was sent a short time ago. */
 const SOON_MS = 10_000
 
 /** Tells when each upload in doubt is looked for again. A new process looks for all of them at once. */
@@ -129,12 +130,9 @@ export class RecoveryPace {
     return now >= (this.#next.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /**
-   * Notes that an upload was looked for and not found. `earlyUntil`: until when it is looked for often. `endsAt`: when it
-   * can't arrive any more.
-   */
-  looked({ id }: OpenUpload, now: number, earlyUntil: number, endsAt: number): void {
-    const soon = now < earlyUntil ? now + SOON_MS : now + UNDECIDED_MS
+  /** Notes that an upload was looked for and not found. `endsAt`: when it can't arrive any more. */
+  looked({ id, sent_at }: OpenUpload, now: number, endsAt: number): void {
+    const soon = now + (now - sent_at < EARLY_MS ? SOON_MS : UNDECIDED_MS)
     // As soon as the upload can't arrive any more, it is looked for once more.
     this.#next.set(id, now <= endsAt ? Math.min(soon, endsAt + 1) : soon)
   }

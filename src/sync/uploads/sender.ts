@@ -56,7 +56,7 @@ async function sendDeclared(
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
     if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
-    const attempts = run.synced.failures.of(parcel.job.file.folder, parcel.job.file.name)?.attempts ?? 0
+    const attempts = run.synced.failures.attempts(parcel.job.file.folder, parcel.job.file.name) ?? 0
     return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
   let last: HostFailure | null = null

@@ -50,21 +50,15 @@ export async function uploadPending(
   return scanned
 }
 
-interface SentPending {
-  /** The failure that ended the uploads early, or null. */
-  ended: HostFailure | null
-  scanned: readonly ScannedMirror[]
-}
-
 /**
  * Sends the pending files. When the answer of an upload is lost, the upload is looked for at once, and when its outcome is
- * found out, sending goes on.
+ * found out, sending goes on. `ended`: the failure that ended the uploads early, or null.
  */
 async function sendPending(
   context: EngineContext,
   pass: Pass,
   before: readonly ScannedMirror[],
-): Promise<SentPending> {
+): Promise<{ ended: HostFailure | null; scanned: readonly ScannedMirror[] }> {
   const { clock, contents } = context
   const { journal } = context.synced
   const isAdopting = pass.task === 'adopt'
