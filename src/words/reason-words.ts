@@ -409,7 +409,7 @@ export const WORDS = {
   // Which machine has an album.
   new_state: ({ album, images }: { album: string; images: number }) =>
     `The state is new, though ${album === '' ? "the host's root" : `the album "${album}"`} holds ${count(images, 'image')} already. ` +
-    'If the disk of state_dir is not mounted, stop albumd and mount it; else "albumd adopt" links pictures to the images, and takes no uploads',
+    'If state_dir is not mounted, stop albumd and mount it; else "albumd adopt" links pictures to the images, and takes no uploads',
   others_images: ({ album, albums, images }: { album: string; albums: number; images: number }) => {
     const first = album === '' ? "The host's root" : `Album "${album}"`
     const hold = albums > 1 ? `and ${count(albums - 1, 'other album')} hold` : 'holds'
