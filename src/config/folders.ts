@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, opendirSync, realpathSync, statSync } from 'node:fs'
 import { sep } from 'node:path'
+import { because, inWords } from '../words/reasons.ts'
 import { type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
 import { realPathOf, unreadable } from './paths.ts'
 import type { Config } from './schema.ts'
@@ -65,26 +66,21 @@ export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): Fol
   const overlapping = [...overlaps(real), ...holders(realPathOf(config.state_dir), real)]
   return [
     ...missing,
-    ...overlapping.map(({ path, message }) =>
-      problem(path, config.mirrors[Number(path[1])]?.folder ?? '', 'FOLDER_OVERLAP', message),
-    ),
+    ...overlapping.map(({ path, message }) => {
+      const folder = config.mirrors[Number(path[1])]?.folder ?? ''
+      return problem(path, folder, 'FOLDER_OVERLAP', `${folder} ${message}`)
+    }),
   ]
 }
 
 function problem(at: KeyPath, folder: string, code: FolderProblem['code'], message: string): FolderProblem {
-  return { ...unplaced(null, keyText(at), `${folder} ${message}`), code, folder }
-}
-
-/** Where no state was ever made, no mirror can have moved. */
-function mistyped(stateDir: string): string {
-  const moved = existsSync(stateDir) ? '; after a move, see "albumd move-mirror"' : ''
-  return `Correct the path, or mount its disk${moved}`
+  return { ...unplaced(null, keyText(at), message), code, folder }
 }
 
 function faultOf(folder: string, stateDir: string): Pick<FolderProblem, 'code' | 'message'> | null {
   try {
     if (!statSync(folder).isDirectory())
-      return { code: 'FOLDER_MISSING', message: `is no folder. ${mistyped(stateDir)}` }
+      return { code: 'FOLDER_MISSING', message: inWords(because('root_not_a_folder', { folder })) }
     // The folder is opened as a test, and an entry is looked at, because the two need different permissions. access(2)
     // would check the permissions of the real user, not those of the effective user.
     opendirSync(folder).closeSync()
@@ -92,8 +88,10 @@ function faultOf(folder: string, stateDir: string): Pick<FolderProblem, 'code' |
     return null
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      return { code: 'FOLDER_MISSING', message: `is not there. ${mistyped(stateDir)}` }
-    return { code: 'FOLDER_UNREADABLE', message: unreadable(code) }
+    if (code !== 'ENOENT' && code !== 'ENOTDIR')
+      return { code: 'FOLDER_UNREADABLE', message: `${folder} ${unreadable(code)}` }
+    // Where no state was ever made, no mirror can have moved.
+    const why = because(existsSync(stateDir) ? 'root_missing' : 'root_not_found', { folder })
+    return { code: 'FOLDER_MISSING', message: inWords(why) }
   }
 }

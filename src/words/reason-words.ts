@@ -124,11 +124,14 @@ export const WORDS = {
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:inner}){why:remedy_of}',
-  root_not_a_folder: '{folder} is not a folder. Mount its disk, or correct mirrors[].folder',
+  root_not_a_folder:
+    '{folder} is no folder. Correct the path, or mount its disk; after a move, see "albumd move-mirror"',
   root_moved: '{folder} was moved here; the next scan looks at all of it',
   root_not_moved:
     'Only {there} of {known} pictures are in {folder} with the size and time that albumd knows. Copy it with the times (cp -a), then try again',
-  root_missing: '{folder} is not there. Mount its disk, or bring it back',
+  root_missing:
+    '{folder} is not there. Correct the path, or mount its disk; after a move, see "albumd move-mirror"',
+  root_not_found: '{folder} is not there. Correct the path, or mount its disk',
   root_unreadable: "{folder} can't be read ({code}). {code:remedy}",
   root_empty:
     '{folder} is empty and held pictures before. Mount its disk, or run "albumd trust {folder:shell}"',
@@ -137,7 +140,7 @@ export const WORDS = {
   root_older:
     '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back, or run "albumd trust {folder:shell}"',
   mirrored_by_another:
-    'Another albumd{pid:process} mirrors {folder} with another state_dir. Stop one of the two',
+    'The albumd that runs{pid:process} mirrors {folder} with another state_dir than this config. Stop it, or put state_dir back',
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
   waits_for_albumd:
     'Another albumd{pid:process} is at work here. Waiting until it ends, for at most {ms:span}',

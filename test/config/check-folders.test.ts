@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { checkFolders } from '../../src/config/folders.ts'
+import { because, inWords } from '../../src/words/reasons.ts'
 import { asNobody } from '../nobody.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -59,6 +60,11 @@ describe('the folders of the mirrors', () => {
         `${join(root, 'dangling')} is not there. Correct the path, or mount its disk; after a move, see "albumd move-mirror"`,
       ],
     ])
+  })
+
+  it('are told in the words of a running daemon whose mirror is guarded', () => {
+    const folder = join(root, 'missing')
+    expect(check(['missing'])).toMatchObject([{ message: inWords(because('root_missing', { folder })) }])
   })
 
   it('speak of no move before the first state is made', () => {

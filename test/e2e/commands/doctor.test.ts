@@ -89,7 +89,9 @@ describe('doctor', () => {
     const { code, of } = await doctor(stage)
     expect(code).toBe(3)
     expect(of('daemon')).toEqual([
-      expect.stringMatching(/^fail Another albumd \(pid \d+\) mirrors .*\. Stop one of the two$/),
+      expect.stringMatching(
+        /^fail The albumd that runs \(pid \d+\) mirrors .*\. Stop it, or put state_dir back$/,
+      ),
     ])
     theirs.release()
     expect((await doctor(stage)).of('daemon')).toEqual(['pass no albumd runs with this state'])

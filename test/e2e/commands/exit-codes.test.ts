@@ -198,7 +198,7 @@ describe('exit codes', () => {
     expect(otherRun).toMatchObject({
       code: 4,
       err: expect.stringMatching(
-        new RegExp(`^albumd: ${ours} mirrors .*pictures with another state_dir\\. Stop one of the two\n$`),
+        /^albumd: The albumd that runs \(pid \d+\) mirrors .*pictures with another state_dir than this config\. Stop it, or put state_dir back\n$/,
       ),
     })
   })
