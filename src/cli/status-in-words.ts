@@ -39,9 +39,11 @@ export function statusInWords(
   const lines = [
     status.running
       ? `albumd ${status.version} is running${status.pid === null ? '' : ` (pid ${status.pid})`}`
-      : 'albumd is not running',
+      : status.waits_for?.code === 'LOCKED'
+        ? 'no albumd runs with this state_dir'
+        : 'albumd is not running',
   ]
-  if (status.other_config || status.config_refused) lines.push(`config  ${configInWords(status, file)}`)
+  if (status.other_config || status.config_refused) lines.push(...configInWords(status, file))
   if (status.key_refused)
     lines.push(
       `key     it goes on with the one from before, and the next start fails: ${printable(status.key_refused)}`,
@@ -79,12 +81,16 @@ export function statusInWords(
 }
 
 /** A refusal is of the file that the daemon reads, so it says nothing of another file. */
-function configInWords(status: Status, file: string): string {
+function configInWords(status: Status, file: string): string[] {
   const { config_refused: refused, config_file: taken } = status
   const remedy = printable(otherConfigRemedy(status, file))
-  return refused && !isAnother(taken, file)
-    ? `the new one was refused, so albumd goes on with the one from before: ${printable(refused)}. Once that is mended: ${remedy}`
-    : `it runs with another config than this one. ${remedy}`
+  if (!refused || isAnother(taken, file))
+    return [`config  it runs with another config than this one. ${remedy}`]
+  return [
+    'config  the new one was refused, so albumd goes on with the one from before until that is mended',
+    `        ${printable(refused)}`,
+    `        ${remedy}`,
+  ]
 }
 
 function failureInWords(
@@ -103,9 +109,11 @@ function failureInWords(
 
 /** One line about the audits. Null: no audit has ended or begun. */
 export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
-  const since = last === null ? 'none has ended yet' : `the last one ended at ${localTime(last)}`
-  if (findings > 0)
-    return `${findings === 1 ? 'a finding' : `${findings} findings`}, ${since}; "albumd audit" names them`
+  if (findings > 0) {
+    const of = last === null ? '' : ` of the audit that ended at ${localTime(last)}`
+    return `${count(findings, 'finding')}${of}; "albumd audit" names ${findings === 1 ? 'it' : 'them'}`
+  }
+  const since = last === null ? 'no audit has ended yet' : `the last audit ended at ${localTime(last)}`
   if (under_way) return `one is under way; ${since}`
   if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
   return last === null ? null : `no difference at ${localTime(last)}`

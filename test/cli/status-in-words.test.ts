@@ -112,6 +112,38 @@ describe('status', () => {
     expect(lines({ host_silent })).toContain(`host    ${host_silent}`)
   })
 
+  it('says in lines of their own why a config is refused and what to do', () => {
+    const refused = {
+      running: true,
+      pid: 7,
+      config_file: 'albumd.yaml',
+      config_refused: 'albumd.yaml:2:1: no. Mend it',
+    }
+    expect(lines(refused).slice(1, 4)).toEqual([
+      'config  the new one was refused, so albumd goes on with the one from before until that is mended',
+      '        albumd.yaml:2:1: no. Mend it',
+      '        Let it read the config again: kill -HUP 7',
+    ])
+  })
+
+  it('does not say that albumd does not run where one with another state_dir does', () => {
+    const waits_for = { code: 'LOCKED', message: 'The albumd that runs (pid 7) mirrors /p' }
+    expect(lines({ waits_for })[0]).toBe('no albumd runs with this state_dir')
+    expect(lines({})[0]).toBe('albumd is not running')
+  })
+
+  it('tells apart that no audit has ended and what the last one found', () => {
+    const audit = (changes: Partial<Status['audit']>) =>
+      lines({ audit: { ...STATUS.audit, ...changes } }).find(line => line.startsWith('audit '))
+    const last = new Date(2026, 10, 25, 22).toISOString()
+    expect(audit({ findings: 2, last })).toMatch(
+      /^audit {3}2 findings of the audit that ended at 2026-11-25 22:00:00 .*; "albumd audit" names them$/,
+    )
+    // The state was put back since the audit.
+    expect(audit({ findings: 1 })).toBe('audit   1 finding; "albumd audit" names it')
+    expect(audit({ under_way: true })).toBe('audit   one is under way; no audit has ended yet')
+  })
+
   it('does not call a folder empty that nobody has looked at', () => {
     const before = { ...mirrorInSync(0), looked_at: false }
     expect(lines({ mirrors: [before] })).toContain(
