@@ -32,7 +32,7 @@ const ELSEWHERE: readonly RegExp[] = [
   // test/cli/completion.test.ts, in fish
   /^albumd completion fish/,
   // A name in a sentence, without the operand that the command needs.
-  /^albumd (trust|restore|backup|why|url|retry --resend|deletions|host)$/,
+  /^albumd (trust|restore|backup|why|url|move-mirror|retry --resend|deletions|host)$/,
 ]
 
 /** Commands that stay until they are stopped. */
