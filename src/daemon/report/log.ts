@@ -146,7 +146,10 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   ],
   image_deleted: ['info', 'an image was deleted'],
   image_kept: ['debug', 'an image that was to be deleted is kept'],
-  deletions_held: ['warn', 'too many images were to be deleted at once, so they wait for a person'],
+  deletions_held: [
+    'warn',
+    'too many images were to be deleted at once, so these `images` wait for a person; `pictures` are those that keep theirs',
+  ],
   audit_found: ['warn', 'an audit found a difference between the host and the records'],
   audit_finished: ['info', 'every album was compared with the records'],
   audit_waits: ['warn', 'the host refused a request, so the audit waits'],
