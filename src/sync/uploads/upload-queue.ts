@@ -2,7 +2,7 @@ import { failed, staysFlat, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { because } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { PassEvent } from '../pass-events.ts'
 import type { Interruption, Pass } from '../pass-request.ts'
@@ -388,18 +388,12 @@ function isEnded({ stop, pauseUploads }: Interruption): boolean {
   return stop.aborted || pauseUploads?.aborted === true
 }
 
-const reserveIsKept: HostFailure = {
+const noQuota = (code: string, message: Reason): HostFailure => ({
   remedy: 'quota',
   endpoint: 'upload',
-  code: 'QUOTA_RESERVE',
-  message: because('reserve_for_new'),
+  code,
+  message,
   repeated: true,
-}
-
-export const quotaIsUsedUp: HostFailure = {
-  remedy: 'quota',
-  endpoint: 'upload',
-  code: 'DAILY_LIMIT_REACHED',
-  message: because('quota_refused'),
-  repeated: true,
-}
+})
+const reserveIsKept = noQuota('QUOTA_RESERVE', because('reserve_for_new'))
+export const quotaIsUsedUp = noQuota('DAILY_LIMIT_REACHED', because('quota_refused'))
