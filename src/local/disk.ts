@@ -62,6 +62,19 @@ export interface DiskStat {
  */
 export const STAMP_GRAIN = 2_100_000
 
+/** The longest tick of a kernel's timer is 10 milliseconds. */
+const TICK_GRAIN = 50_000
+
+/** Whether a file system stamps in whole seconds, as this timestamp shows. */
+export function isCoarse(stamp: number): boolean {
+  return stamp % 1_000_000 === 0
+}
+
+/** As `STAMP_GRAIN`, for an edit with this timestamp. */
+export function grainOf(stamp: number): number {
+  return isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN
+}
+
 /** The most bytes that `readText` reads. */
 const TEXT_MAX = 2 ** 20
 

@@ -1,4 +1,4 @@
-import { STAMP_GRAIN } from '../local/disk.ts'
+import { grainOf } from '../local/disk.ts'
 import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
@@ -398,5 +398,5 @@ function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
 
 /** Whether a file was changed so shortly before it was read that it may change again and still have the same timestamp. */
 function isFresh({ readAt, look }: OpenPicture): boolean {
-  return readAt < look.ctime + STAMP_GRAIN
+  return readAt < look.ctime + grainOf(look.ctime)
 }

@@ -1,4 +1,4 @@
-import { STAMP_GRAIN } from '../local/disk.ts'
+import { isCoarse, STAMP_GRAIN } from '../local/disk.ts'
 import type { Clock } from '../protocol/clock.ts'
 import type { Moment } from '../records/escrow.ts'
 import type { Synced, Tx } from '../synced/synced.ts'
@@ -44,7 +44,7 @@ export class FileAges {
     this.#offset = offset
     const trusted = this.#setAt === null ? Number.POSITIVE_INFINITY : now - this.#setAt
     // On a file system whose timestamps are whole seconds, a file may have changed up to a second after its timestamp.
-    const grain = ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0
+    const grain = isCoarse(ctime) ? STAMP_GRAIN : 0
     // After the clock was set back, a file's last change may lie in the future. The file then counts as changed just now.
     return Math.max(0, Math.min(clock.wall() - (ctime + grain) / 1000, trusted))
   }

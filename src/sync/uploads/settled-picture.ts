@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix'
-import type { Disk } from '../../local/disk.ts'
+import { type Disk, isCoarse } from '../../local/disk.ts'
 import type { OpenPicture } from '../../local/picture-file.ts'
 import type { EngineContext } from '../context.ts'
 import type { UploadJob, Waits } from './upload-job.ts'
@@ -90,7 +90,7 @@ function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number
  * seconds, because there a file may change without a new timestamp.
  */
 function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
-  return ending.kind === 'closed' && image === null && look.ctime % 1_000_000 !== 0
+  return ending.kind === 'closed' && image === null && !isCoarse(look.ctime)
 }
 
 /**

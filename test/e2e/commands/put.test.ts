@@ -77,6 +77,16 @@ describe('put', () => {
     )
   })
 
+  it('leaves what it sent a moment ago as it is when it sends the next picture', async () => {
+    const stage = await setStage()
+    for (const [n, path] of ['a.png', 'b.png'].entries()) {
+      stage.write(path, png(3 + n, 2).bytes)
+      expect(await stage.here('put', path)).toMatchObject({ code: 0, err: '' })
+    }
+    expect((await stage.status()).mirrors).toMatchObject([{ synced: 2, pending_uploads: 0 }])
+    expect(await stage.here('url', 'a.png')).toMatchObject({ code: 0, err: '' })
+  })
+
   it('asks the host nothing for a picture that is empty', async () => {
     let requests = 0
     const host = createServer((_, answer) => {

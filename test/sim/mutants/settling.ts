@@ -45,10 +45,18 @@ export const SETTLING: readonly Mutant[] = [
   {
     name: 'stamps of whole seconds are taken at their word',
     file: 'sync/clock.ts',
-    find: 'ctime % 1_000_000 === 0 ? STAMP_GRAIN : 0',
-    replace: 'ctime % 1_000_000 === 0.5 ? STAMP_GRAIN : 0',
+    find: 'isCoarse(ctime) ? STAMP_GRAIN : 0',
+    replace: 'isCoarse(ctime) ? 0 : 0',
     why: 'a picture seems to be at rest that was written to just now',
     seed: 14006333,
+  },
+  {
+    name: 'a stamp vouches for bytes that were read within its grain',
+    file: 'records/pictures.ts',
+    find: 'isFresh(open) ? 0 : open.look.ctime',
+    replace: 'open.look.ctime',
+    why: 'a picture is written to once more, and its stamp stays the same',
+    seed: 820_000_505,
   },
   {
     name: 'what becomes of a picture under way is recorded before its upload ends',
