@@ -5,7 +5,7 @@ import type { FindingKind } from '../synced/tables/audit.ts'
 
 /** An event of the daemon itself, outside its passes. The log uses the same names for the events. */
 export type DaemonEvent =
-  /** A difference that the scheduled audit found. `album`: its path on the host, '' is the root. */
+  /** A difference that an audit found. `album`: its path on the host, '' is the root. */
   | { event: 'audit_found'; kind: FindingKind; album: string; name: string; detail: string }
   /** `skipped`: how many albums could not be compared. */
   | { event: 'audit_finished'; albums: number; findings: number; skipped: number }

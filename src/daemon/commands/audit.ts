@@ -44,10 +44,24 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
         await context.giveWay()
         continue
       }
+      if (result.finished) noteAudit(context.engine(), result)
       const status = () => statusOf(config, synced, true, Date.now())
       return { result, verdict: repair ? verdictOn(status(), result.stopped) : 'in_sync' }
     }
   },
+}
+
+/** How many findings are published one by one. `albumd audit` shows all of them. */
+const FINDINGS_TOLD = 100
+
+/** Publishes what an audit found that has reached the last album, whoever asked for the audit. */
+export function noteAudit(
+  { note }: Pick<Engine, 'note'>,
+  { albums, findings, skipped }: Pick<AuditResult, 'albums' | 'findings' | 'skipped'>,
+): void {
+  for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))
+    note({ event: 'audit_found', kind, album, name, detail })
+  note({ event: 'audit_finished', albums, findings: findings.length, skipped: skipped.length })
 }
 
 /** Audits until other work waits. The walk ends after an album, and the next call goes on with the next album. */

@@ -65,6 +65,8 @@ export interface Engine {
   ): Promise<PassReport>
   /** Links pending files to images that the host holds already. Sends no picture. */
   adopt(interruption: Interruption): Promise<PassReport>
+  /** Publishes an event of the daemon. */
+  note: Bus['note']
   /** Closes the host. Answers the requests that the next process must count, for `State.close`. */
   close(): Promise<EarlierRequests>
 }
@@ -213,6 +215,7 @@ export function openEngine(
         })
       return report
     },
+    note: bus.note,
     close: () => host.close(),
   }
 }

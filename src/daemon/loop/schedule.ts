@@ -7,9 +7,8 @@ import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { RETRY_MS } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
-import { type AuditResult, audit } from '../commands/audit.ts'
+import { type AuditResult, audit, noteAudit } from '../commands/audit.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Bus } from '../events.ts'
 import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'
 
@@ -137,14 +136,11 @@ export function scheduledAudit(options: ScheduledAuditOptions): ScheduledAudit {
   }
 }
 
-/** How many findings are published one by one. `albumd audit` shows all of them. */
-const FINDINGS_TOLD = 100
-
 /**
  * The audit at the times of `watch.audit`. Null: no audit is scheduled. The next time is recorded. So an audit that was
  * missed while albumd did not run begins at the next start.
  */
-export function auditBySchedule(config: Config, engine: Engine, note: Bus['note']): ScheduledAudit | null {
+export function auditBySchedule(config: Config, engine: Engine): ScheduledAudit | null {
   if (config.watch.audit === null) return null
   const { clock, synced } = engine.context
   const keep = (at: number) => synced.commitNow(tx => tx.meta.set('audit_slot', at))
@@ -152,12 +148,8 @@ export function auditBySchedule(config: Config, engine: Engine, note: Bus['note'
     clock,
     schedule: cronSchedule(config.watch.audit, synced.meta.get('audit_slot'), keep),
     audit: interruption => audit(config, engine, false, interruption, () => {}),
-    onEnd({ albums, findings, skipped }) {
-      for (const { kind, album, name, detail } of findings.slice(0, FINDINGS_TOLD))
-        note({ event: 'audit_found', kind, album, name, detail })
-      note({ event: 'audit_finished', albums, findings: findings.length, skipped: skipped.length })
-    },
-    onFailure: ({ code, message }) => note({ event: 'audit_waits', code, message: inWords(message) }),
+    onEnd: result => noteAudit(engine, result),
+    onFailure: ({ code, message }) => engine.note({ event: 'audit_waits', code, message: inWords(message) }),
   })
 }
 

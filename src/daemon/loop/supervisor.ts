@@ -229,7 +229,7 @@ async function runSession(
       regroupEveryMs: whyFlatStays(engine.context, 'propagate') === null ? config.quota.probe_every : null,
       // The next time is not recorded, because a daemon scans everything when it starts.
       rescan: cronSchedule(config.watch.rescan),
-      audit: auditBySchedule(config, engine, bus.note),
+      audit: auditBySchedule(config, engine),
       queue,
       bus,
       ...(manager && { aliveEveryMs: manager.signEveryMs }),

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { lockState } from '../../../src/synced/lock.ts'
 import { localTimeFrom } from '../../../src/words/text.ts'
 import { png } from '../../pictures.ts'
+import { daemonHere } from '../stage/process.ts'
 import { call, idOf, runProgram, type Stage, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
@@ -85,6 +86,21 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   expect(await stage.paths()).toEqual(['Photos/a/green.png', 'Photos/foreign.png', 'Photos/red.png'])
   await call(stage, 'DELETE', `/delete?img=${foreign}`)
   expect(await stage.here('audit', '--repair')).toMatchObject({ code: 0 })
+})
+
+it('tells in the log of the daemon what an audit found that a person asked for', async () => {
+  const stage = await withPictures()
+  await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/a/green.png')}`)
+  const daemon = await daemonHere(stage)
+  await daemon.told('scan_finished')
+  expect(await stage.here('audit')).toMatchObject({ code: 3 })
+  expect(daemon.events()).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ event: 'audit_found', kind: 'gone', album: 'Photos/a', name: 'green.png' }),
+      expect.objectContaining({ event: 'audit_finished', albums: 2, findings: 1, skipped: 0 }),
+    ]),
+  )
+  expect(await daemon.stop()).toBe(0)
 })
 
 it('lets every view call an image gone that it found gone, until a repair: exit 3', async () => {
