@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 import { makePrivate } from './private-file.ts'
-import { StateError } from './state-error.ts'
+import { explained, StateError } from './state-error.ts'
 import type { RootIdentity } from './tables/mirrors.ts'
 
 /** A lock that lasts until `release` is called or the process ends. It ends also when the process is killed. */
@@ -57,18 +57,19 @@ function lockFile(file: string, timeout: number): Lock {
   return { release: () => void db.close() }
 }
 
-/** Whether a process has locked the state at this moment. */
+/** Whether a process has locked the state at this moment. Throws StateError where this user can't tell. */
 export function stateIsLocked(file: string): boolean {
   if (!existsSync(file)) return false
-  const db = new Database(file, { readonly: true, timeout: 0 })
+  let db: Database.Database | null = null
   try {
+    db = new Database(file, { readonly: true, timeout: 0 })
     db.prepare('SELECT count(*) FROM sqlite_master').get()
     return false
   } catch (error) {
     if (isBusy(error)) return true
-    throw noLock(error, file)
+    throw explained(noLock(error, file), file)
   } finally {
-    db.close()
+    db?.close()
   }
 }
 

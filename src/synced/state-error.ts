@@ -29,11 +29,18 @@ export function explained(error: unknown, file: string): unknown {
   return new StateError(code, `${file}: ${why}`)
 }
 
-/** What to do about another user's file in this user's own folder, such as a copy that root put back. Null: it is no such file. */
+/** What to do about another user's file or folder of the state. */
+export const OF_ANOTHER = 'belongs to another user. Run this as the user that albumd runs as, or with sudo'
+
+/**
+ * What to do about another user's file. In this user's own folder the file may be a copy that root put back. Null: the file
+ * is this user's own, or this user is root.
+ */
 function othersFile(file: string): string | null {
   const [uid, above] = [file, dirname(file)].map(path => statSync(path, { throwIfNoEntry: false })?.uid)
-  const own = process.geteuid?.()
-  if (own === 0 || above !== own || uid === undefined || uid === own) return null
+  const own = process.geteuid?.() ?? 0
+  if (own === 0 || uid === undefined || uid === own) return null
+  if (above !== own) return `State ${OF_ANOTHER}`
   return `State belongs to ${uid === 0 ? 'root' : `user ${uid}`}. Say sudo chown ${own} ${shellWord(file)}`
 }
 

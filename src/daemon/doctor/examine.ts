@@ -15,6 +15,7 @@ import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
+import { StateError } from '../../synced/state-error.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { inDigits, shellWord } from '../../words/text.ts'
 import { openHostToAsk } from '../engine/remote.ts'
@@ -24,6 +25,7 @@ import { type DaemonTold, mirroredElsewhere, readStatus, type Status } from '../
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
+import { refuseClosed } from '../state/state-problem.ts'
 import { askingOnce, BY_ITSELF, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
@@ -56,7 +58,7 @@ export async function* examine(
   const { findings, folders, lost } = await checkTrees(config, signal)
   yield* findings
   yield* checkMounts(config, readMounts(), orNull(() => readFileSync('/etc/fstab', 'utf8')) ?? '')
-  const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
+  const isRunning = whetherRuns(config)
   const database = checkDatabase(config)
   const readable = database.status !== 'fail'
   const told = isRunning ? await askDaemon() : undefined
@@ -67,7 +69,13 @@ export async function* examine(
   yield* checkStateFolder(config)
   yield database
   yield checkDiskSpace(config)
-  yield* isRunning ? checkDaemon(status, lost, file) : checkOthers(config)
+  if (isRunning === null)
+    yield warn(
+      'daemon',
+      "This user can't tell whether an albumd runs with this state",
+      'Run the doctor as the user that albumd runs as',
+    )
+  else yield* isRunning ? checkDaemon(status, lost, file) : checkOthers(config)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
   yield* checkLoss(status)
   yield* checkQuota(status)
@@ -78,6 +86,17 @@ export async function* examine(
   if (signal.aborted) return
   const answered = told === undefined ? undefined : (told?.answered ?? null)
   yield* checkHost(config, access, answered, status, env, signal)
+}
+
+/** Whether an albumd runs with this state. Null: this user can't tell, because the state belongs to another user. */
+function whetherRuns({ state_dir }: Config): boolean | null {
+  try {
+    refuseClosed(state_dir)
+    return stateIsLocked(stateFiles(state_dir).lock)
+  } catch (error) {
+    if (error instanceof StateError && error.code === 'STATE_UNREADABLE') return null
+    throw error
+  }
 }
 
 /** `lost`: the mirrors' folders that another finding tells of, because they are missing or can't be read. */

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { explained, StateError } from '../../synced/state-error.ts'
+import { explained, OF_ANOTHER, StateError } from '../../synced/state-error.ts'
 import { markOf, readWitness } from '../../synced/witness.ts'
 import { shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
@@ -38,7 +38,7 @@ export function closedState(path: string): StateError {
   const { at, isOwn } = whoRefuses(path)
   const why = isOwn
     ? `${at} keeps its own user out (EACCES). Say chmod u+rwx ${shellWord(at)}`
-    : `${path} belongs to another user. Run this as the user that albumd runs as, or with sudo`
+    : `${path} ${OF_ANOTHER}`
   return new StateError('STATE_UNREADABLE', why)
 }
 

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { exitCodeOf, findingsOf } from '../../../src/cli/commands/doctor.ts'
 import type { Finding } from '../../../src/daemon/doctor/finding.ts'
 import { RootLocks } from '../../../src/daemon/state/claim.ts'
+import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
 import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
@@ -211,6 +212,28 @@ describe('doctor', () => {
     expect(code).toBe(3)
     expect(of('database')).toEqual([expect.stringMatching(/^fail .*damaged/)])
   })
+
+  it.runIf(process.getuid?.() === 0)(
+    "tells another user than albumd's that he can't tell, whether the folder or only its files are closed",
+    async () => {
+      const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes } })
+      chmodSync(stage.home, 0o755)
+      for (const mode of [0o755, 0o700]) {
+        chmodSync(join(stage.home, 'state'), mode)
+        const { of } = await asNobody(() => doctor(stage))
+        expect(of('database')).toEqual([
+          expect.stringMatching(
+            /^fail .* belongs to another user\. Run this as the user that albumd runs as/,
+          ),
+        ])
+        expect(of('daemon')).toEqual(["warn This user can't tell whether an albumd runs with this state"])
+        expect(await asNobody(() => stage.here('status', '--config', stage.config))).toMatchObject({
+          code: 2,
+          err: expect.stringContaining('belongs to another user. Run this as the user that albumd runs as'),
+        })
+      }
+    },
+  )
 
   it('tells once of a certificate that nobody vouches for, of a missing authority, and of a host that is away', async () => {
     const stage = await setStage({ host: { tls: true } })
