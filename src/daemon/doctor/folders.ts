@@ -7,7 +7,7 @@ import { type Disk, realDisk } from '../../local/disk.ts'
 import { lossOf } from '../../local/folder-watcher.ts'
 import { type FolderToLookAt, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import { isRemote, type Mount, mountsOf, unescaped } from '../../local/mount-table.ts'
-import { checkRoot } from '../../sync/scan/index.ts'
+import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -194,13 +194,11 @@ function mountPointsOf(fstab: string): string[] {
  */
 export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced, disk: Disk): Finding[] {
   return mirrors.flatMap(({ folder }) => {
+    const root = doubtOfRoot(disk, synced, folder)
+    if (root) return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
     const row = synced.mirrors.of(folder)
-    if (!row) return []
-    const root = checkRoot(disk, synced, row)
-    if (!root.trusted)
-      return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
     // `SCAN_ENDED`, a scan that ended early, is no finding, because the next scan ends this doubt by itself.
-    if (row.guard === null || row.guard_code === 'SCAN_ENDED') return []
+    if (!row || row.guard === null || row.guard_code === 'SCAN_ENDED') return []
     return [fail('folder', `guarded since the last scan: ${inWords(row.guard)}`, SCAN_REMEDY)]
   })
 }

@@ -11,12 +11,13 @@ import { lossEndsAt, runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
 import { hostSilence, mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
+import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import type { LeftToDo, MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
-import { because, endsByItself, inWords } from '../../words/reasons.ts'
+import { because, endsByItself, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { version } from '../package.ts'
@@ -146,10 +147,13 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
   const running = stateIsLocked(stateFiles(given.state_dir).lock)
   // The daemon may have refused the config, or not have read it yet. A daemon of an older version does not tell its mirrors.
   const config = running && told?.mirrors ? { ...given, mirrors: told.mirrors } : given
-  const { status, taken, other } = readState(config, synced => ({
+  const { status, taken, other, doubts } = readState(config, synced => ({
     status: { ...statusOf(config, synced, running, now), other_config: running && isOther(synced, given) },
     taken: config.account.shared === undefined ? null : synced.meta.get('album_taken'),
     other: running ? null : whyOther(config, synced),
+    doubts: running
+      ? []
+      : config.mirrors.map(({ folder }) => doubtOfRoot(realDisk, synced, folder)?.reason ?? null),
   }))
   const waits =
     told?.problem ??
@@ -169,7 +173,7 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
     ...status,
     ...(running && told && { pid: told.pid, config_file: told.config }),
     waits_for: waits && { code: waits.code, message: waits.message },
-    mirrors: running ? mirrors : withMissingFolders(config, mirrors),
+    mirrors: running ? mirrors : guardedNow(config, mirrors, waits ? [] : doubts),
   }
 }
 
@@ -195,14 +199,20 @@ function whyOther(config: Config, synced: Synced): Status['waits_for'] {
 }
 
 /**
- * While no daemon runs, nothing else notices a missing folder. So the folders are checked here, and a mirror whose
- * folder is missing is `guarded`.
+ * While no daemon runs, nothing else notices that a folder is missing, or that another one is in its place. So the folders
+ * are checked here, and the mirror of such a folder is `guarded`. `doubts`: why the root of each mirror is in doubt now.
  */
-function withMissingFolders(config: Config, mirrors: readonly MirrorStatus[]): MirrorStatus[] {
+function guardedNow(
+  config: Config,
+  mirrors: readonly MirrorStatus[],
+  doubts: readonly (Reason | null)[],
+): MirrorStatus[] {
   const problems = checkFolders(config).filter(({ code }) => code !== 'FOLDER_OVERLAP')
-  return mirrors.map(mirror => {
-    const problem = problems.find(({ folder }) => folder === mirror.folder)
-    return problem ? { ...mirror, state: 'guarded', reason: problem.message, needs_person: true } : mirror
+  return mirrors.map((mirror, at) => {
+    const doubt = doubts[at]
+    const reason =
+      problems.find(({ folder }) => folder === mirror.folder)?.message ?? (doubt ? inWords(doubt) : null)
+    return reason === null ? mirror : { ...mirror, state: 'guarded', reason, needs_person: true }
   })
 }
 

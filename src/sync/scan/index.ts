@@ -3,6 +3,7 @@ export { isMount, VanishedRules } from './doubts.ts'
 export { checkRootsAgain, type ScannedMirror, scanEverythingAgain, scanMirrors } from './mirror-scans.ts'
 export {
   checkRoot,
+  doubtOfRoot,
   isSameRoot,
   missingPictures,
   recordMove,

@@ -11,9 +11,13 @@ import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
  * right. `found`: what was seen of a root that is not trusted. Null: the root could not be read, so a person can't trust it
  * either.
  */
-export type RootCheck =
-  | TrustedRoot
-  | { trusted: false; reason: Reason; found: { identity: RootIdentity; empty: boolean } | null }
+export type RootCheck = TrustedRoot | DoubtfulRoot
+
+export interface DoubtfulRoot {
+  trusted: false
+  reason: Reason
+  found: { identity: RootIdentity; empty: boolean } | null
+}
 
 export interface TrustedRoot {
   trusted: true
@@ -72,6 +76,13 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (empty && known.length > 0) return { trusted: false, reason: because('root_empty', { folder }), found }
   const reason = whyAnother(disk, synced, mirror, identity, known)
   return reason === null ? trusted : { trusted: false, reason, found }
+}
+
+/** Why the root of a mirror is in doubt now. Null: it is not, or no scan has seen the mirror yet. */
+export function doubtOfRoot(disk: Disk, synced: Synced, folder: string): DoubtfulRoot | null {
+  const mirror = synced.mirrors.of(folder)
+  const root = mirror && checkRoot(disk, synced, mirror)
+  return !root || root.trusted ? null : root
 }
 
 /** Why a root with another identity is not the root that was scanned before, or null when it is. */

@@ -72,6 +72,9 @@ describe('doctor', () => {
     const { code, of } = await program(stage)
     expect(code).toBe(3)
     expect(of('folder')).toContainEqual(expect.stringMatching(/^fail guarded: .*another folder than before/))
+    expect((await stage.status()).mirrors).toMatchObject([
+      { state: 'guarded', reason: expect.stringContaining('another folder than before'), needs_person: true },
+    ])
     const daemon = await daemonHere(stage)
     await daemon.told('mirror_guarded')
     const { findings } = await doctor(stage)
