@@ -168,7 +168,8 @@ function otherFolder({ folder, album }: MirrorRow, now: string, isConfigured: bo
     : 'put mirrors[].folder back, also to restore lost pictures (docs/how-to/disk-died.md)'
   if (!isConfigured && !existsSync(now))
     return `Album "${album}" mirrors ${folder}, and the config says ${now}, which is not there. Correct mirrors[].folder, or mount its disk`
-  const move = `Say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}" if the folder was moved; else ${back}`
+  // A running albumd, which may refuse its new config with these words, has the state that the command needs.
+  const move = `If the folder was moved, stop a running albumd and say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}"; else ${back}`
   return `Album "${album}" mirrors ${folder}, ${said}. ${isConfigured ? 'Put mirrors[].folder back' : move}, or name another album or state_dir`
 }
 

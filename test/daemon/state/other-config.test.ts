@@ -42,9 +42,10 @@ it('a folder that is mistyped is not there, and has not moved', () => {
   const told = (folder: string, words: string) =>
     expect(() => refuseOther(synced, configuredAs(folder, 'Photos'))).toThrow(words)
   told(typo, `the config says ${typo}, which is not there. Correct mirrors[].folder, or mount its disk`)
+  // A running daemon refuses its new config with these words too, and the command can't be carried out beside it.
   told(
     there,
-    `Say "albumd move-mirror /srv/one ${there}" if the folder was moved; else put mirrors[].folder back, also to restore`,
+    `If the folder was moved, stop a running albumd and say "albumd move-mirror /srv/one ${there}"; else put mirrors[].folder back, also to restore`,
   )
   synced.close()
 })

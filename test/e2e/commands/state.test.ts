@@ -103,7 +103,9 @@ it('a renamed folder keeps its records by the command that sync names, and nothi
   expect((await stage.status()).mirrors).toMatchObject([
     { state: 'blocked', reason: err.replace('albumd: ', '').trimEnd(), needs_person: true },
   ])
-  const [, named] = /"albumd (move-mirror .*?)" if the folder was moved/.exec(err)!
+  const [, named] = /If the folder was moved, stop a running albumd and say "albumd (move-mirror .*?)"/.exec(
+    err,
+  )!
   expect(await stage.shell(named!)).toMatchObject({
     code: 0,
     out: expect.stringContaining(`${stage.pictures} → ${there}: 4 pictures moved`),
@@ -160,7 +162,7 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
     code: 2,
     err:
       `albumd: Album "Photos" mirrors ${stage.pictures}, ${stage.pictures} is a symbolic link to ${there} now. ` +
-      `Say "albumd move-mirror ${stage.pictures} '${there}'" if the folder was moved; ` +
+      `If the folder was moved, stop a running albumd and say "albumd move-mirror ${stage.pictures} '${there}'"; ` +
       'else put the folder back in place of the link, or name another album or state_dir\n',
   })
   expect(await stage.json('move-mirror', stage.pictures, there)).toEqual({
