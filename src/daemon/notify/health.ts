@@ -11,8 +11,8 @@ export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
   /**
-   * STATE, STORE_AWAY, STORE_NEW, STUCK, CONFIG, KEY, GUARDED, HELD, DELETED_MORE, TOO_OLD, FAILED, WATCH_LOST, or the host's
-   * error code.
+   * STATE, STORE_AWAY, STORE_NEW, STUCK, CONFIG, KEY, GUARDED, HELD, DELETED_MORE, GONE_ON_HOST, TOO_OLD, FAILED,
+   * WATCH_LOST, or the host's error code.
    */
   code: string
   /** One line. */
@@ -84,6 +84,8 @@ export function healthOf(status: Known, config: HealthConfig, now: number, quiet
         `HELD ${folder}`,
       )
   if (deleted_more) alert('DELETED_MORE', deleted_more.message, `DELETED_MORE ${deleted_more.at}`)
+  const gone = mirrors.reduce((sum, { gone_on_host }) => sum + gone_on_host, 0)
+  if (gone > 0) alert('GONE_ON_HOST', inWords(because('gone_on_host', { pictures: gone })))
   if (oldestUnsyncedMs > config.notify.max_age)
     alert(
       'TOO_OLD',

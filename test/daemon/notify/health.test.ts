@@ -69,6 +69,7 @@ describe('the alerts', () => {
   it.each([
     ['GUARDED', { state: 'guarded', reason: 'it is away', needs_person: true } as const],
     ['HELD', { held_deletions: 30 }],
+    ['GONE_ON_HOST', { gone_on_host: 2 }],
     ['TOO_OLD', { pending_uploads: 1, oldest_unsynced: ago(DAY + 1) }],
   ])('holds %s', (code, mirror) => {
     expect(codes(mirror)).toEqual([code])
