@@ -227,7 +227,7 @@ export async function passResult(
 ): Promise<PassResult> {
   const { config, synced } = context
   const isPaused = pauseAt(synced, Date.now()) !== null
-  const stopped = isPaused ? [] : await whatStopped(context, work)
+  const stopped = isPaused ? [] : await whatStopped(context, work, paths)
   const now = Date.now()
   const status = statusOf(config, synced, true, now)
   const left = paths ? leftAt(synced, status.mirrors, paths) : status.mirrors
@@ -258,6 +258,7 @@ function leftAt(synced: Synced, mirrors: readonly MirrorStatus[], paths: readonl
 async function whatStopped(
   { engine, interruption }: CommandContext,
   work: () => Promise<HostFailure[]>,
+  paths: readonly string[] | undefined,
 ): Promise<HostFailure[]> {
   const { context } = engine()
   const { host, synced, running } = context
@@ -267,9 +268,10 @@ async function whatStopped(
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
   if (synced.escrow.postponed().length > 0) await synced.commit(tx => hurried(tx, running()))
   // One page is listed beside `work`, because a pass that has nothing to send would not notice that the host does not
-  // answer.
-  const [page, ended] = await Promise.all([host.list(null, 1, interruption.cut), work()])
-  const refusals = [...(page.ok ? [] : [page.failure]), ...ended]
+  // answer. Named paths of which nothing is left need no host.
+  const page = paths ? null : host.list(null, 1, interruption.cut)
+  const [asked, ended] = await Promise.all([page, work()])
+  const refusals = [...(asked === null || asked.ok ? [] : [asked.failure]), ...ended]
   const stopped = [
     ...new Map(refusals.map(failure => [`${failure.code} ${failure.endpoint}`, failure])).values(),
   ]

@@ -414,6 +414,16 @@ it('sync PATH looks at these paths alone', async () => {
   expect((await stage.here('sync', 'pictures/b/2.png')).out).toContain('1 picture uploaded')
 })
 
+it('sync PATH asks no host where nothing of the paths is left, and sync tells that the host is away', async () => {
+  const stage = await setFaultStage({ before: ({ write }) => write('a/1.png', png(3, 2).bytes) })
+  stage.proxy.fail('list', 'each', 'refuse')
+  const asked = stage.proxy.log.length
+  expect(await stage.json('sync', 'a')).toMatchObject({ exit_code: 0, stopped: [] })
+  expect((await stage.here('sync', 'a/1.png')).out).toMatch(/^nothing to do: all in sync$/m)
+  expect(stage.proxy.log).toHaveLength(asked)
+  expect(await stage.json('sync')).toMatchObject({ exit_code: 3, stopped: [{ code: 'HOST_UNREACHABLE' }] })
+})
+
 it('sync PATH refuses what is left out, as put does, and names an empty file', async () => {
   const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes }, mirror: { ignore: ['out.png'] } })
   symlinkSync(join(stage.pictures, 'a.png'), join(stage.pictures, 'link.png'))
