@@ -6,8 +6,8 @@ import type { MirrorLocation } from '../../sync/outlook/index.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FailureRow } from '../../synced/tables/failures.ts'
-import { because, inWords } from '../../words/reasons.ts'
-import { isoTime, localTime, printable } from '../../words/text.ts'
+import { because, commandOf, inWords } from '../../words/reasons.ts'
+import { capital, isoTime, localTime, printable } from '../../words/text.ts'
 import { carryOut, whySilent } from '../carry-out.ts'
 import { configCommand, jsonOption, locationsToSend, looksToSend, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
@@ -214,14 +214,18 @@ async function leaveWhenSilent(
   }
 }
 
-/** The reason, and who sends the picture when. A time in the past is not told. */
-function reasonOf({ code, reason, again, sooner }: Why, byDaemon: boolean): string {
+/** The reason, and who sends the picture when. A time in the past is not told. `path`: whole. */
+function reasonOf({ code, reason, again, sooner }: Why, path: string, byDaemon: boolean): string {
   if (again === undefined) return reason
+  if (code === 'INTERRUPTED' && byDaemon) return `${reason}; the running albumd goes on with it`
   const at = again === null || Date.parse(again) <= Date.now() ? null : localTime(again)
-  if (code === 'UNCERTAIN')
-    return byDaemon
-      ? `${reason}; the running albumd looks for it on the host${at === null ? '' : `, and knows by ${at}`}`
-      : `${reason}; put it again${at === null ? '' : ` after ${at}`}: albumd looks for it on the host first, and sends it only if it is not there`
+  if (code === 'UNCERTAIN') {
+    const found = byDaemon
+      ? `the running albumd looks for it on the host${at === null ? '' : `, and knows by ${at}`}`
+      : `put it again${at === null ? '' : ` after ${at}`}: albumd looks for it on the host first, and sends it only if it is not there`
+    const resend = because('resend', { path })
+    return `${reason}; ${found}. ${capital(inWords(resend))}: ${commandOf(resend)}`
+  }
   if (code === 'UNREADABLE' && !byDaemon) return `${reason}; put it again once it can be read`
   const after = `${at === null ? '' : ` after ${at}`}${sooner === undefined ? '' : ` (${sooner})`}`
   return byDaemon
@@ -283,7 +287,7 @@ async function results(
       const failure =
         file?.state === 'pending' ? undefined : file && synced.failures.of(file.folder, file.name)
       const why: Why = (failure && ofFailure(failure)) ?? outcome?.waits.get(path) ?? whyWaits(synced, place)
-      return { path, cdn_url: null, code: why.code, reason: reasonOf(why, outcome?.byDaemon ?? false) }
+      return { path, cdn_url: null, code: why.code, reason: reasonOf(why, path, outcome?.byDaemon ?? false) }
     }),
   )
 }

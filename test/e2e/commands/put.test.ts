@@ -207,7 +207,7 @@ describe('put', () => {
     const cut = await stage.here('put', 'cut.png')
     expect(cut).toMatchObject({ code: 3, out: '' })
     expect(cut.err).toMatch(
-      /cut\.png: Not known whether it arrived \([^;]*\); put it again after \d{4}-[^;]*: albumd looks for it on the host first, and sends it only if it is not there\n$/,
+      /cut\.png: Not known whether it arrived \([^;]*\); put it again after \d{4}-[^;]*: albumd looks for it on the host first, and sends it only if it is not there\. To have it sent again, at the risk of having it twice: albumd retry --resend \/\S+\/cut\.png\n$/,
     )
     await stage.proxy.quiet()
     expect(await stage.here('put', 'cut.png')).toMatchObject({ code: 0, err: '' })
@@ -288,6 +288,14 @@ describe('put', () => {
     const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     isFrozen = true
+    stage.write('cut.png', png(4, 2).bytes)
+    const cut = startAlbumd(stage, ['put', 'cut.png', '--json'])
+    await daemon.told('asked_for')
+    cut.kill('SIGINT')
+    expect(await cut.ended).toMatchObject({ code: 3 })
+    expect(JSON.parse(cut.out()).pictures).toMatchObject([
+      { code: 'INTERRUPTED', reason: 'interrupted; the running albumd goes on with it' },
+    ])
     stage.write('a.png', png(3, 2).bytes)
     const put = await stage.here('put', 'a.png', '--json')
     const silent = new RegExp(`^${new URL(base_url).host} has not answered for .*; albumd waits for it$`)
