@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
-import { count, printable } from '../../words/text.ts'
+import { count, printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator, pathArgument } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { FORMATS, listing, needsAddress } from '../terminal/listing-formats.ts'
@@ -66,7 +66,7 @@ async function sayWhyNot(config: Config, path: string): Promise<void> {
   const { explainPath } = await import('../../daemon/report/explain.ts')
   for (const explained of await explainPath(config, pathArgument(path)!, Date.now()))
     sayAside(
-      `Nothing on the host for ${printable(path)} (${stateInWords(explained)}). "albumd why PATH" tells more`,
+      `Nothing on the host for ${printable(path)} (${stateInWords(explained)}). "albumd why ${printable(shellWord(explained.path))}" tells more`,
     )
 }
 

@@ -38,7 +38,7 @@ const STATES: Record<PathState, string> = {
   gone: 'its image waits to be deleted',
   kept: 'kept',
   hidden: 'left out; its image stays',
-  unseen: 'not seen yet',
+  unseen: 'new',
   absent: 'not there',
   left_out: 'left out',
   unknown: 'not known',

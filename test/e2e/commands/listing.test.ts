@@ -49,7 +49,7 @@ it('ls of a path that has nothing on the host says why, as why does', async () =
   for (const [path, why] of [
     [
       'waits.png',
-      /^albumd: Nothing on the host for waits\.png \(not seen yet: there, and no scan has seen it yet\)\. "albumd why PATH" tells more\n$/,
+      /^albumd: Nothing on the host for waits\.png \(new: there, and no scan has seen it yet\)\. "albumd why \/\S+\/waits\.png" tells more\n$/,
     ],
     [
       'old',
