@@ -65,11 +65,11 @@ export function healthOf(status: Known, config: HealthConfig, now: number, quiet
   if (config_refused)
     alert(
       'CONFIG',
-      `The new config was refused, so the one from before stays; mend it, then reload albumd: ${config_refused}`,
+      `The new config was refused, so the one from before stays (${config_refused}). Mend it, then reload albumd`,
       `CONFIG ${config_refused}`,
     )
   if (key_refused)
-    alert('KEY', `The key can't be read any more, so the next start fails; mend its file: ${key_refused}`)
+    alert('KEY', `The key can't be read any more, so the next start fails (${key_refused}). Mend its file`)
   for (const { folder, reason } of mirrors.filter(
     ({ state, needs_person }) => state === 'guarded' && needs_person,
   ))

@@ -76,8 +76,22 @@ describe('the alerts', () => {
   })
 
   it('holds a config and a key that were refused', () => {
-    expect(codes({}, { config_refused: 'albumd.yaml:2:1: no' })).toEqual(['CONFIG'])
-    expect(codes({}, { key_refused: 'host.api_key_file: no such file' })).toEqual(['KEY'])
+    const refused = (fact: Partial<Known>) =>
+      healthOf({ mirrors: [MIRROR], blocks: [], failures: [], ...fact }, CONFIG, NOW, 0).alerts
+    expect(refused({ config_refused: 'albumd.yaml:2:1: no' })).toEqual([
+      {
+        key: 'CONFIG albumd.yaml:2:1: no',
+        code: 'CONFIG',
+        message:
+          'The new config was refused, so the one from before stays (albumd.yaml:2:1: no). Mend it, then reload albumd',
+      },
+    ])
+    expect(refused({ key_refused: 'no such file' })).toMatchObject([
+      {
+        code: 'KEY',
+        message: "The key can't be read any more, so the next start fails (no such file). Mend its file",
+      },
+    ])
   })
 
   it('holds an album that the host deleted with more than was recorded', () => {

@@ -286,7 +286,9 @@ describe('trouble at the host', () => {
     expect(summary(workshop)).toMatchObject({ failed: 30, pending_uploads: 0 })
     const [told] = workshop.synced.summaries.failures(1)
     expect(told).toMatchObject({ code: 'FORBIDDEN', next_attempt_at: expect.any(Number) })
-    expect(inWords(told!.message)).toContain('refuses the key the album of this picture')
+    expect(inWords(told!.message)).toContain(
+      'refuses the key the album of this picture, or the root if it has none (',
+    )
     expect(read).toBe(30)
     allowed.add('Late')
     await at(2)
