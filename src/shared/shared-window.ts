@@ -159,9 +159,8 @@ export class SharedWindow {
       return latest
     }
     return {
-      // Without the store, the others leave this machine its part for as long as a request connects, but not while the machine
-      // is stopped.
-      isOver: now => (place ? now - place.at > LEAVES_MS : lastStop() > taken),
+      // While the machine is stopped, the others may give its place or its part to another, or the store may forget it.
+      isOver: now => lastStop() > taken || (place !== undefined && now - place.at > LEAVES_MS),
       start: now => {
         connected()
         return arrived(own.start(now))

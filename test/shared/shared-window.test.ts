@@ -105,6 +105,17 @@ it('does not let a request leave once the store may have given its place to anot
   expect(slot.isOver?.(stage.now)).toBe(true)
 })
 
+it('lets no request leave with a place from before the process was stopped', async () => {
+  const { window, stage } = openWindow()
+  window.enter()
+  window.waitMs(stage.now)
+  await stage.answer({ ok: true, value: [stage.now, 1, stage.now, 10, 0] })
+  const slot = window.take()
+  stage.now += 3000
+  stage.lastStop = stage.now
+  expect(slot.isOver?.(stage.now)).toBe(true)
+})
+
 it('says that it is alone for as long as a request connects that left without the store', () => {
   const { window, stage } = openWindow()
   stage.away = lostAt(0)

@@ -101,10 +101,18 @@ export const RATES: readonly Mutant[] = [
   {
     name: 'a place is used however old it is',
     file: 'shared/shared-window.ts',
-    find: 'isOver: now => (place ? now - place.at > LEAVES_MS : lastStop() > taken)',
+    find: 'isOver: now => lastStop() > taken || (place !== undefined && now - place.at > LEAVES_MS)',
     replace: 'isOver: () => false',
     why: 'a machine that was stopped uses places that are those of other machines by now',
     seed: 505_000_101,
+  },
+  {
+    name: 'a place is used after a stop',
+    file: 'shared/shared-window.ts',
+    find: 'isOver: now => lastStop() > taken ||',
+    replace: 'isOver: now => (!place && lastStop() > taken) ||',
+    why: 'the store may have lost the place while the machine was stopped',
+    seed: 731_000_116,
   },
   {
     name: 'a machine that was stopped uses its part at once',
