@@ -26,7 +26,7 @@ export const putCommand = configCommand(
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .epilogue(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
-          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Nothing else is sent or deleted. The command does not wait for a ' +
+          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end. Nothing else is sent or deleted. The command does not wait for a ' +
           'picture that can not be sent now, such as one that is empty or still being written: the picture is named on standard error ' +
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. It ends with 3 too once the host has left run without an answer for five seconds; run sends the picture later. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
@@ -34,16 +34,22 @@ export const putCommand = configCommand(
     const places = await locationsToSend(config, files)
     const waits = await notReady(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
-    const known = json ? () => {} : addressPrinter(places.map(pathOfPlace))
+    const printed: Sent[] = []
+    const paths = places.map(pathOfPlace)
+    const known = json ? objectPrinter(paths, printed) : addressPrinter(paths)
     const before = await results(config, places, null)
     for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
     const shown = { say: quiet ? () => {} : sayAside, known }
-    const outcome = isThere ? null : await send(config, places.map(pathOfPlace), waits, interrupts, shown)
+    const outcome = isThere ? null : await send(config, paths, waits, interrupts, shown)
+    if (printed.length > 0) return EXIT.inSync
     const sent = outcome === null ? before : await results(config, places, outcome)
-    for (const { path, cdn_url } of sent) known(path, cdn_url)
     if (json) printJson({ pictures: sent })
-    else for (const { path, reason } of sent) if (reason !== null) sayAside(`${path}: ${reason}`)
+    else
+      for (const { path, cdn_url, reason } of sent) {
+        known(path, cdn_url)
+        if (reason !== null) sayAside(`${path}: ${reason}`)
+      }
     if (sent.every(({ cdn_url }) => cdn_url !== null)) return EXIT.inSync
     return outcome?.refused ? EXIT.refused : EXIT.left
   },
@@ -66,6 +72,24 @@ function addressPrinter(paths: readonly string[]): (path: string, address: strin
       printLine(next)
       printed.add(n)
     }
+  }
+}
+
+/**
+ * Answers a function that prints one object for all pictures once each has its address, and puts them into `printed`. A
+ * program need not wait for `notify.on_upload` then.
+ */
+function objectPrinter(
+  paths: readonly string[],
+  printed: Sent[],
+): (path: string, address: string | null) => void {
+  const known = new Map<string, string>()
+  return (path, address) => {
+    if (address === null) return
+    known.set(path, address)
+    if (printed.length > 0 || !paths.every(each => known.has(each))) return
+    printed.push(...paths.map(path => ({ path, cdn_url: known.get(path)!, code: null, reason: null })))
+    printJson({ pictures: printed })
   }
 }
 

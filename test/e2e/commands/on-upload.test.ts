@@ -95,11 +95,14 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   // Other commands of albumd have the state while the command goes on.
   stage.configure({ notify: { on_upload: 'touch begun; until [ -e go ]; do sleep 0.1; done; exit 3' } })
   stage.write('7.png', png(7, 2).bytes)
-  const sync = startAlbumd(stage, ['sync'])
+  const put = startAlbumd(stage, ['put', 'pictures/7.png', '--json'])
   await expect.poll(() => existsSync(join(stage.home, 'begun'))).toBe(true)
   expect(await stage.here('resume')).toMatchObject({ code: 0 })
+  // A program has the address meanwhile, and long before albumd ends a command that hangs.
+  await expect.poll(put.out, { timeout: 15_000 }).toContain('"cdn_url":"http')
   writeFileSync(join(stage.home, 'go'), '')
-  expect(await sync.ended).toMatchObject({ code: 0 })
+  expect(await put.ended).toMatchObject({ code: 0 })
+  expect(JSON.parse(put.out()).pictures).toMatchObject([{ path: `${stage.pictures}/7.png`, code: null }])
   expect((await stage.status()).upload_command_failed).toBe('it ended with 3')
 })
 
