@@ -133,14 +133,17 @@ export async function locator(config: Config) {
   const { because, inWords } = await import('../words/reasons.ts')
   const { printable } = await import('../words/text.ts')
   const { isKnownAt, locationsOf } = await import('../daemon/report/mirrored-pictures.ts')
+  const { fullPath } = await import('../sync/tree-path.ts')
   return (synced: Synced, path: string | undefined): MirrorLocation[] => {
     const places = locationsOf(config, synced, pathArgument(path))
     if (places.length === 0)
       throw new Problem(
-        printable(inWords(because('in_no_mirror', { path: path ?? '', mirrors: config.mirrors }))),
+        printable(inWords(because('in_no_mirror', { path: resolve(path ?? ''), mirrors: config.mirrors }))),
       )
+    // A path that nobody knows means one place, which a person may not have meant.
+    const [{ mirror, path: below }] = places as [MirrorLocation]
     if (path !== undefined && !places.some(place => isKnownAt(synced, place)))
-      throw new Problem(`${printable(path)}: ${inWords(because('not_known'))}`)
+      throw new Problem(`${printable(fullPath(mirror.folder, below))}: ${inWords(because('not_known'))}`)
     return places
   }
 }

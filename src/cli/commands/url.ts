@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator } from '../options.ts'
@@ -35,8 +36,10 @@ export const urlCommand = configCommand(
       const places = locate(synced, file)
       return { places, found: places.map(place => recordedAt(synced, place)) }
     })
-    // A place has the bytes of a name that is not UTF-8 in a form that can be shown and typed.
-    const path = places.length === 1 ? places[0]!.path || file : file
+    // A place has the bytes of a name that is not UTF-8 in a form that can be shown and typed. The whole path means the same
+    // picture in each working folder.
+    const [place, another] = places
+    const path = place && !another ? fullPath(place.mirror.folder, place.path) : file
     const shown = printable(path)
     const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
     if (other) throw new Problem(inWords(because('in_several_mirrors', { path: shown })))
@@ -86,6 +89,8 @@ async function notThere(
         ? `is gone from the disk, and its address ends. ${why} tells when`
         : `was moved to ${printable(gone.movedTo)}, and its old address ends. Ask for the new one`,
     )
+  if (explained?.state === 'uncertain')
+    return problem(`was sent, and whether it is on the host is not known. ${why} tells what happens next`)
   return problem(
     told && NEVER.has(told.code)
       ? `is not on the host: ${printable(told.reason)}`

@@ -35,7 +35,7 @@ it('ls lists all, a folder or a picture, with addresses that give its bytes', as
   expect(nowhere).toMatchObject({
     code: 2,
     out: '',
-    err: expect.stringContaining('No such file, and albumd has never seen it'),
+    err: `albumd: ${stage.pictures}/nowhere: No such file, and albumd has never seen it\n`,
   })
   expect(outside).toMatchObject({ code: 2, out: '', err: expect.stringContaining('lies in no mirror') })
   expect(readFileSync(join(stage.home, 'state/albumd.db'))).toEqual(before)
@@ -68,7 +68,9 @@ it('url gives one address and copies it, and says why it has none', async () => 
     image,
     { path: 'older.png', bytes: 'before', state: 'pending', changed: true },
     { path: 'unsent.png', bytes: 'x', state: 'pending', image: null },
+    { path: 'doubt.png', bytes: 'y', state: 'uncertain', image: null },
   ])
+  const pictures = join(home, 'pictures')
   const bin = join(home, 'bin')
   const clipboard = join(home, 'clipboard')
   mkdirSync(bin)
@@ -104,8 +106,13 @@ it('url gives one address and copies it, and says why it has none', async () => 
   expect(unsent).toMatchObject({
     code: 3,
     out: '',
-    err: expect.stringContaining('unsent.png is not on the host. "albumd why unsent.png" tells'),
+    err: `albumd: ${pictures}/unsent.png is not on the host. "albumd why ${pictures}/unsent.png" tells why, and what happens next\n`,
   })
+  const doubt = await url({}, 'doubt.png', '--json')
+  expect(doubt.code).toBe(3)
+  expect(JSON.parse(doubt.out).error.message).toBe(
+    `${pictures}/doubt.png was sent, and whether it is on the host is not known. "albumd why ${pictures}/doubt.png" tells what happens next`,
+  )
   const folder = await url({}, 'a')
   expect(folder).toMatchObject({ code: 2, out: '', err: expect.stringContaining('is a folder') })
   for (const { err } of [bare, older, unsent, folder]) expect(err.trimEnd().split('\n')).toHaveLength(1)
@@ -129,12 +136,12 @@ it('url promises nothing of what will never come', async () => {
   expect(await told('a.png')).toEqual([
     3,
     'MOVED',
-    'a.png is not on the host: the image was deleted (the picture moved to moved.png)',
+    `${stage.pictures}/a.png is not on the host: the image was deleted (the picture moved to moved.png)`,
   ])
   expect(await told('b.png')).toEqual([
     3,
     'GONE',
-    'b.png is not on the host: the image was deleted (gone from the disk)',
+    `${stage.pictures}/b.png is not on the host: the image was deleted (gone from the disk)`,
   ])
   expect(await told('out.png')).toEqual([
     3,
@@ -224,6 +231,6 @@ it('a name means the file in the working folder first, and another picture of th
     expect(await stage.here(command, 'shot.png')).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringContaining('shot.png lies in no mirror'),
+      err: expect.stringContaining(`albumd: ${stage.home}/shot.png lies in no mirror`),
     })
 })
