@@ -172,7 +172,12 @@ async function* checkHost(
   yield* reach
   if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
   if (answered !== undefined)
-    return yield* judgeDaemon(status?.blocks ?? [], answered, keyRemedy(config, null))
+    return yield* judgeDaemon(
+      status?.blocks ?? [],
+      answered,
+      keyRemedy(config, null),
+      status?.quota.exhausted,
+    )
   // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
   if (key === null || store === undefined) return
   const now = systemClock.monotonic()
