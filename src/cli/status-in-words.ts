@@ -9,6 +9,7 @@ import { fullPath } from '../sync/tree-path.ts'
 import {
   because,
   blockInWords,
+  commandOf,
   hostRefusesKey,
   inWords,
   machineInWords,
@@ -76,8 +77,16 @@ export function statusInWords(
   if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
   lines.push(...blocksInWords(status.blocks, keyRemedy))
   if (status.host_silent) lines.push(`host    ${printable(status.host_silent)}`)
+  const goOn = because('run_sync')
+  if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)
   for (const failure of status.failures) lines.push(failureInWords(failure, status))
   return `${lines.join('\n')}\n`
+}
+
+/** Whether a command goes on: what passes by itself, such as an absence of the host, passes unseen while no albumd runs. */
+function waitsForCommand({ running, paused, waits_for, blocks }: Status): boolean {
+  const isFree = !running && paused === null && waits_for === null
+  return isFree && blocks.some(({ needs_person }) => !needs_person)
 }
 
 /** A refusal is of the file that the daemon reads, so it says nothing of another file. */

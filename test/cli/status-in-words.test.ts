@@ -252,6 +252,11 @@ describe('status', () => {
       `host    the host is away: away (HOST_UNREACHABLE; since ${localTime(first)}, said again at ${localTime(last)})`,
       `host    the host refuses deletions: no (OTHER; since ${localTime(first)})`,
     ])
+    // While no albumd runs, nothing tries again by itself, and a command must not be refused.
+    const next = (changes: Partial<Status>) => lines(changes).filter(line => /^next/.test(line))
+    expect(next({ blocks })).toEqual(['next    albumd does not run; to go on: albumd sync'])
+    for (const changes of [{ running: true }, { paused: { until: null } }, { blocks: blocks.slice(2) }])
+      expect(next({ blocks, ...changes })).toEqual([])
   })
 })
 
