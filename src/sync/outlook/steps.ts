@@ -223,7 +223,8 @@ const TOGETHER_MS = 60_000
 /**
  * How the pictures of a folder come back as they were before this picture was missed, and those that were lost together with
  * it. `folder`: below the mirror. `full`: its absolute path. No step while the root is in doubt, because a restore may refuse
- * the folder then.
+ * the folder then. No step either while a file that is not read yet may be one of the pictures, because a restore would
+ * bring a picture that moved a second time.
  */
 export function bringBack(
   { synced, rootInDoubt }: Pick<MirrorContext, 'synced' | 'rootInDoubt'>,
@@ -231,13 +232,14 @@ export function bringBack(
   folder: string,
   full: string,
 ): Step[] {
-  if (rootInDoubt) return []
-  const losses = synced.escrow
+  const lost = synced.escrow
     .ofMirror(mirror)
     .filter(({ path, reason }) => reason === 'deleted' && isBelow(path, folder))
-    .map(entry => entry.since)
+  const mayHaveMoved = ({ image }: EscrowRow) =>
+    waitingMove(synced, synced.images.byId(image)!)?.isRead === false
+  if (rootInDoubt || lost.some(mayHaveMoved)) return []
   let first = since
-  for (const loss of losses.sort((a, b) => b - a))
+  for (const loss of lost.map(entry => entry.since).sort((a, b) => b - a))
     if (loss < first && loss >= first - TOGETHER_MS) first = loss
   return [step(because('bring_back', { folder: full, at: isoTime(first - 1) }))]
 }

@@ -184,6 +184,23 @@ describe('why, of a folder', () => {
     expect(next.map(({ code }) => code)).toContain('bring_back')
   })
 
+  it('advises no restore of a folder, or of a picture in it, while a file is not read that may be one of the pictures', async () => {
+    const at = await asked()
+    for (let n = 0; n < 3; n++) at.write(`a/${n}.png`, png(2 + n, 2).bytes)
+    at.write('z.png', png(40, 2).bytes)
+    await at.pass()
+    renameSync(join(at.pictures, 'a/0.png'), join(at.pictures, 'moved.png'))
+    rmSync(join(at.pictures, 'a'), { recursive: true })
+    await at.pass({ graceMs: 600_000 }, 'look')
+    const advice = (path: string) => at.why(path).next.map(({ code }) => code)
+    for (const path of ['a', 'a/0.png', 'a/1.png']) {
+      expect(advice(path)).toContain(path === 'a' ? 'keep_folder' : 'keep_image')
+      expect(advice(path)).not.toContain('bring_back')
+    }
+    await at.pass({ graceMs: 600_000 })
+    for (const path of ['a', 'a/1.png']) expect(advice(path)).toContain('bring_back')
+  })
+
   it('tells that images are kept for good below a folder that is gone and had no pictures of its own', async () => {
     const at = await asked()
     for (let n = 0; n < 3; n++) at.write(`a/b/${n}.png`, png(2 + n, 2).bytes)
