@@ -9,7 +9,7 @@ import { movedTo } from '../../records/history.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { endsDeletion, isGraceOver, isTooMuch, WINDOW_MS, whyImageStays } from '../../sync/deletions/index.ts'
-import { waitsForPerson, whyPending } from '../../sync/outlook/index.ts'
+import { deletionWaits, type OutlookContext, waitsForPerson, whyPending } from '../../sync/outlook/index.ts'
 import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
@@ -30,14 +30,14 @@ import { areOlder } from '../state/records.ts'
 import { refuseOther } from '../state/state.ts'
 import { claimsInRecords } from './claims.ts'
 import { keptImages } from './explain.ts'
-import { quotaStatus, uploadsLeft, whatBacklogTakes } from './quota-status.ts'
+import { allowanceOf, quotaStatus, uploadsLeft, whatBacklogTakes } from './quota-status.ts'
 
 /**
  * One thing that the next pass would do, and why. Paths are below the mirror's folder.
  * replace: the old image is deleted once the new image is there.
  * compare: the picture is read and hashed, and uploaded only if its bytes are new.
  * hold: the image is to be deleted, and waits for a person.
- * wait: the image is to be deleted once its grace has ended.
+ * wait: the image is to be deleted once its grace has ended and, if its picture moved, the picture is sent.
  * cdn_url: the delivery address that ends with the image. Null: not known.
  */
 export type Operation =
@@ -77,7 +77,8 @@ export async function* previewPass(
       refuseOther(synced, config)
       const paused = pauseAt(synced, Date.now())
       if (paused) note(pauseInWords(paused))
-      const running = runningTime(synced, { now: Date.now(), running: isRunning })
+      const time = { now: Date.now(), running: isRunning }
+      const running = runningTime(synced, time)
       const knowsLess =
         synced.audit.albums().length === 0
           ? 'nothing is recorded yet'
@@ -121,7 +122,7 @@ export async function* previewPass(
         0,
       )
       if (failed > 0) note(inWords(because('failed_before', { pictures: failed })))
-      if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, running)
+      if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, time)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {
       synced.close()
@@ -262,8 +263,9 @@ function* previewDeletions(
   synced: Synced,
   scanned: readonly ScannedMirror[],
   uploads: ReadonlyMap<number, Uploads>,
-  running: number,
+  time: Pick<OutlookContext, 'now' | 'running'>,
 ): Generator<Operation> {
+  const running = runningTime(synced, time)
   const open = new Map<number, number>()
   /** Each picture without an image may be one missing picture of its size, in another place. */
   const mayHaveMoved = ({ size }: ImageRow) => {
@@ -271,7 +273,17 @@ function* previewDeletions(
     open.set(size, left - 1)
     return left > 0
   }
-  const context = { synced, claims: claimsInRecords(config, synced, false), mayHaveMoved }
+  const context = {
+    synced,
+    claims: claimsInRecords(config, synced, false),
+    mirrors: config.mirrors,
+    ...time,
+    allowance: allowanceOf(config),
+    paused: null,
+    rootInDoubt: false,
+    areMany: () => false,
+    mayHaveMoved,
+  }
   for (const { row, policy } of scanned) {
     if (policy.deletions === 'keep') continue
     const planned = (
@@ -300,7 +312,7 @@ function* previewDeletions(
  * file and sends it before the deletions are counted.
  */
 function operationOn(
-  context: Parameters<typeof whyImageStays>[0] & { mayHaveMoved(image: ImageRow): boolean },
+  context: Parameters<typeof deletionWaits>[0] & { mayHaveMoved(image: ImageRow): boolean },
   entry: EscrowRow,
   running: number,
   areHeld: boolean,
@@ -314,8 +326,7 @@ function operationOn(
   if (stays && endsDeletion(stays)) return null
   const move = entry.reason === 'deleted' && stays && context.mayHaveMoved(image) ? stays : null
   if (areHeld && move === null && entry.state === 'grace' && escrow.isCounted(image.id)) return ['hold', why]
-  if (!isGraceOver(entry, running))
-    return ['wait', because('grace_runs', { of: 'image', ms: entry.due_at - running })]
+  if (!isGraceOver(entry, running)) return ['wait', deletionWaits(context, entry)[0]!.why]
   // Many pictures have the same size by chance, so the size alone is no reason.
   return ['delete', move && !escrow.isCounted(image.id) ? move : why]
 }

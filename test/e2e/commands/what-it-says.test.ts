@@ -35,6 +35,9 @@ it('tells what a rename costs before it is paid: in the dry run, in the log and 
   )
   await daemon.told('uploads_stopped')
   expect((await stage.here('status', '-c', stage.config)).out).toContain(`moved   ${cost('0')}\n`)
+  // The grace ends long before the move, so the dry run names the move, as "deletions list" does.
+  expect((await stage.here('sync', '--dry-run')).out).toMatch(/^wait a\/0\.png \(the image .* b\/0\.png, /m)
+  expect((await stage.json('deletions', 'list')).deletions[0].next[0].what).toMatch(/ b\/0\.png, /)
   expect(await daemon.stop()).toBe(0)
 })
 
