@@ -28,14 +28,14 @@ export interface Shown {
   notReady?: readonly string[]
 }
 
-/** Runs one pass, with progress and a summary. */
+/** Runs one pass, with progress and a summary. `told`: the whole paths of the pictures whose trouble the pass has told. */
 export async function onePass<N extends PassName>(
   config: Config,
   name: N,
   request: RequestOf<N>,
   { json, quiet, notReady = [] }: Shown,
   onInterrupts: OnInterrupts,
-): Promise<{ exitCode: number; result: ResultOf<N> }> {
+): Promise<{ exitCode: number; result: ResultOf<N>; told: ReadonlySet<string> }> {
   // For named paths, `locationsToSend` has done the same.
   if (!('paths' in request)) {
     const { refuseMissingFolders } = await import('./read-config.ts')
@@ -81,7 +81,7 @@ export async function onePass<N extends PassName>(
         quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
       )
     for (const line of notReady) sayAside(line)
-    return { exitCode, result }
+    return { exitCode, result, told: done.troubled }
   } finally {
     progress.end()
   }
@@ -231,6 +231,9 @@ export class Tally {
     albums_deleted: 0,
   }
 
+  /** The pictures that failed or are in doubt now. */
+  readonly troubled = new Set<string>()
+
   /**
    * How many unchanged pictures had their image fetched and compared. The summary does not mention other unchanged
    * pictures.
@@ -251,6 +254,7 @@ export class Tally {
     if (event === 'image_deleted' && told.reason === 'superseded') this.#replaced++
     if (!('path' in told)) return
     const picture = `${told.mirror}/${told.path}`
+    if (event === 'picture_failed' || event === 'picture_uncertain') this.troubled.add(picture)
     if (event === 'picture_waits') this.#waiting.set(picture, told)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
 import type { Operation } from '../../daemon/report/preview.ts'
 import type { MirrorLocation } from '../../sync/outlook/index.ts'
-import { fullPath } from '../../sync/tree-path.ts'
+import { fileAt, fullPath } from '../../sync/tree-path.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
@@ -20,7 +20,7 @@ import {
 } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
-import { printJson, printLine } from '../terminal/output.ts'
+import { printJson, printLine, sayAside } from '../terminal/output.ts'
 
 export const syncCommand = configCommand(
   options =>
@@ -61,7 +61,8 @@ export const syncCommand = configCommand(
       found.kind === 'left_out' && found.why === 'empty' ? [`${path}: ${inWords(because('empty_yet'))}`] : [],
     )
     const shown = { json, quiet, notReady }
-    const { exitCode, result } = await onePass(config, 'sync', request, shown, onInterrupts)
+    const { exitCode, result, told } = await onePass(config, 'sync', request, shown, onInterrupts)
+    if (exitCode !== EXIT.inSync && !json) await sayFailedBefore(config, places, told)
     const leavesOut = ({ left_out }: Pick<MirrorSummary, 'left_out'>) =>
       Object.values(left_out).some(n => n > 0)
     if (isFirst && !json && !quiet && result.mirrors.some(leavesOut))
@@ -69,6 +70,26 @@ export const syncCommand = configCommand(
     return exitCode
   },
 )
+
+/** Says why named pictures failed earlier that were not tried again. `told`: the whole paths of those that were. */
+async function sayFailedBefore(
+  config: Config,
+  places: readonly MirrorLocation[],
+  told: ReadonlySet<string>,
+): Promise<void> {
+  const { readState } = await import('../../daemon/state/state.ts')
+  readState(config, synced => {
+    for (const { mirror, path } of places) {
+      const whole = fullPath(mirror.folder, path)
+      const row = synced.mirrors.of(mirror.folder)
+      const file = row && fileAt(synced, row.id, path)
+      // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
+      const isLeft = file?.state === 'failed' || file?.state === 'uncertain'
+      const failure = isLeft && !told.has(whole) && synced.failures.of(file.folder, file.name)
+      if (failure) sayAside(`${printable(whole)}: ${printable(inWords(failure.message))}`)
+    }
+  })
+}
 
 function wholeMirrors({ mirrors }: Config): MirrorLocation[] {
   return mirrors.map(mirror => ({ mirror, path: '' }))

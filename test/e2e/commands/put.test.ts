@@ -389,6 +389,15 @@ it('sync PATH tells what is left of the paths, and of nothing beside them', asyn
       code: 3,
       out: expect.stringContaining('left: 1 failed.'),
     })
+  // What is wrong was told when the picture was tried, and is told again of one that is named.
+  stage.write('new.png', 'no picture')
+  const named = await stage.here('sync', 'a/bad.png', 'new.png')
+  expect(named.err.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^albumd: \/.*\/a\/bad\.png: File is no picture of a known format\. /),
+  ])
+  expect(named.out).toContain('failed new.png: File is no picture')
+  rmSync(join(stage.pictures, 'new.png'))
+  expect(await stage.here('sync', 'new.png')).toMatchObject({ code: 0, err: '' })
   expect(await stage.here('sync', stage.pictures)).toMatchObject({
     code: 3,
     out: expect.stringContaining('left: 2 failed.'),
