@@ -26,6 +26,7 @@ const STATUS: Status = {
   },
   backlog: {
     pictures: 0,
+    compare: 0,
     bytes: 0,
     moved: 0,
     today: 0,

@@ -48,6 +48,11 @@ export type ResetStatus =
 /** The pictures that wait for their upload. */
 export interface BacklogStatus {
   pictures: number
+  /**
+   * How many of them are as large as their image, and are compared with it first. They take no upload unless their bytes are
+   * new, so the other fields leave them out.
+   */
+  compare: number
   bytes: number
   /**
    * How many of them seem to have been renamed or moved, by their size and time. Each takes an upload like a new picture, and
@@ -95,7 +100,7 @@ export function quotaStatus(
   const reserve = Math.floor(limit * allowance.reserve)
   const perDay = limit - reserve
   const mirrors = synced.mirrors.idsOf(config.mirrors)
-  const { pictures, bytes } = synced.files.pendingTotal(mirrors)
+  const { pictures, bytes, compare } = synced.files.toSend(mirrors)
   // Only pictures that were found today may use the reserve.
   const anyNew = !synced.files.pendingSince(state.began, mirrors, 1).next().done
   const left = exhausted ? 0 : Math.max(0, limit - used - (anyNew ? 0 : reserve))
@@ -125,7 +130,8 @@ export function quotaStatus(
   const moved = synced.summaries.moved(mirrors)
   const done_by = pictures > 0 ? isoTime(doneBy) : null
   const backlog: BacklogStatus = {
-    pictures,
+    pictures: pictures + compare,
+    compare,
     bytes,
     moved,
     today,
@@ -146,7 +152,8 @@ export function whatBacklogTakes(
   { backlog, quota: { limit } }: { backlog: BacklogStatus; quota: QuotaStatus },
   pace = 0,
 ): Reason | null {
-  const { pictures, today, today_seconds, next_day_at, per_day } = backlog
+  const { today, today_seconds, next_day_at, per_day } = backlog
+  const pictures = backlog.pictures - backlog.compare
   const ms = pace > 0 ? (today * 1000) / pace : today_seconds * 1000
   if (pictures === today && ms < 60_000) return null
   return because('backlog_takes', {

@@ -117,7 +117,7 @@ export function uploadSteps(
     return [...waits, step(because(isTimed ? 'run_sync_then' : 'run_sync'))]
   }
   if (waits.length > 0) return waits
-  const { pictures } = synced.files.pendingTotal(synced.mirrors.all().map(({ id }) => id))
+  const { pictures } = synced.files.toSend(synced.mirrors.all().map(({ id }) => id))
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]
 }
 

@@ -58,10 +58,6 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   const anyPending = has<[{ mirrors: string }]>(
     `SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors} LIMIT 1`,
   )
-  const pendingTotal = one<[{ mirrors: string }], { pictures: number; bytes: number }>(
-    `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes
-     FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors}`,
-  )
   // A file that was not read yet, and is as large as its image, may still have the image's bytes.
   const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
      AND files.size = (SELECT images.size FROM images WHERE images.id = files.image)`
@@ -195,7 +191,6 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
       arePending: has<[pictures: number]>(
         `SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced' LIMIT 1 OFFSET ?`,
       ),
-      pendingTotal: (mirrors: readonly number[]) => pendingTotal({ mirrors: JSON.stringify(mirrors) }),
       /** What of the pending files is to be sent, and how many are to be compared with their image first. */
       toSend: (mirrors: readonly number[]) => toSend({ mirrors: JSON.stringify(mirrors) }),
       /** Whether a pending file is to be compared with its image first. */

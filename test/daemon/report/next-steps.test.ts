@@ -5,6 +5,7 @@ import { stateInWords } from '../../../src/cli/commands/why.ts'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import { type ExplainContext, type Explanation, whyNotThere } from '../../../src/daemon/report/explain.ts'
+import { quotaStatus, whatBacklogTakes } from '../../../src/daemon/report/quota-status.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
@@ -60,6 +61,9 @@ describe('why, of a picture', () => {
     expect(told).toMatchObject({ state: 'pending', next: [{ code: 'will_be_compared' }] })
     expect(at.why('touched.png', { running: false }).next).toMatchObject([{ code: 'run_sync' }])
     expect(at.why('new.png').next).toMatchObject([{ code: 'quota_used_up' }, { code: 'quota_raised' }])
+    const status = quotaStatus(at.config, at.synced, Date.now())
+    expect(status.backlog).toMatchObject({ pictures: 2, compare: 1, bytes: png(4, 3).bytes.length })
+    expect(inWords(whatBacklogTakes(status)!)).toMatch(/^1 picture: /)
   })
 
   it('tells how much of the grace is left, and what stops the deletion', async () => {
