@@ -81,13 +81,20 @@ export function movedToLocation(
   synced: Pick<Synced, 'escrow' | 'files' | 'folders'>,
   image: ImageRow,
 ): Location | null {
-  const entry = synced.escrow.of(image.id)
-  if (entry?.reason !== 'deleted') return null
-  // A copy that was on the host before the picture was gone is no move.
-  const sent = synced.files.withBytes({ ...image, since: entry.since })
+  if (synced.escrow.of(image.id)?.reason !== 'deleted') return null
+  const sent = sentFrom(synced, image)
   if (sent) return locationOf(synced, sent)
   const waits = waitingMove(synced, image)
   return waits?.isRead ? waits : null
+}
+
+/** A file that was sent with the image's bytes since its picture is gone. A copy that was on the host before is no move. */
+function sentFrom(
+  { escrow, files }: Pick<Synced, 'escrow' | 'files'>,
+  { id, hash, name }: ImageRow,
+): FileRow | undefined {
+  const entry = escrow.of(id)
+  return entry && files.withBytes({ hash, name, since: entry.since })
 }
 
 /** The path, below its mirror, of `movedToLocation`. */
@@ -100,13 +107,14 @@ export function movedTo(
 
 /**
  * Where a file lies that waits for its upload, and is the picture of this image or may be. `isRead`: whether the file has
- * the image's bytes; else only its size is the same. Null: there is no such file.
+ * the image's bytes; else only its size is the same. Null: there is no such file, or the picture was sent from another place
+ * already.
  */
 export function waitingMove(
-  synced: Pick<Synced, 'files' | 'folders'>,
+  synced: Pick<Synced, 'escrow' | 'files' | 'folders'>,
   image: ImageRow,
 ): (Location & { isRead: boolean }) | null {
-  const open = synced.files.openLike(image)
+  const open = sentFrom(synced, image) ? undefined : synced.files.openLike(image)
   return open ? { ...locationOf(synced, open), isRead: open.hash !== null } : null
 }
 

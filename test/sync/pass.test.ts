@@ -65,6 +65,17 @@ describe('a pass', () => {
     expect(next.calls).toEqual(['sent moved.png', 'deleted'])
   })
 
+  it('deletes the image of a picture that was sent from its new place, though another of its size waits', async () => {
+    const workshop = await workshopWith({ 'moves.png': red })
+    renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
+    const half = Buffer.from(red)
+    half[half.length - 1]! ^= 1
+    workshop.write('half.png', half)
+    const { host, calls } = recorded(workshop.host)
+    await workshop.pass({ host })
+    expect(calls).toEqual(['sent moved.png', 'deleted'])
+  })
+
   it('deletes nothing while a folder can not be read, and goes on when it can', async () => {
     const workshop = await workshopWith({ 'a/red.png': red, 'b/green.png': green })
     workshop.remove('b/green.png')
