@@ -210,7 +210,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
 
 /** What becomes of the deletions that wait in their grace. */
 function deletionsInWords(
-  { pending_deletions, approved_deletions, will_be_held, state, folder }: MirrorStatus,
+  { pending_deletions, approved_deletions, will_be_held, state, folder, folders_in_doubt }: MirrorStatus,
   { mirrors }: Status,
 ): string[] {
   if (pending_deletions === approved_deletions) return []
@@ -223,10 +223,15 @@ function deletionsInWords(
     ]
   // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
   const guarded = mirrors.find(({ state }) => state === 'guarded')
-  const when = guarded
-    ? printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))
-    : '"albumd deletions list" says when each is deleted'
-  return [`        ${when}; until then ${restore} brings it back`]
+  if (!guarded)
+    return [`        "albumd deletions list" says when each is deleted; until then ${restore} brings it back`]
+  const when = printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))
+  const here = shellWord(printable(folder))
+  const alsoHere =
+    state === 'guarded' && folders_in_doubt > 0
+      ? `; "albumd restore ${here} --at TIME" does it in place, while ${here} and the disks in it are there`
+      : ''
+  return [`        ${when}. ${restore} brings back the pictures that are gone here${alsoHere}`]
 }
 
 function linkedInWords(pictures: number): string {

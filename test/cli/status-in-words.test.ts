@@ -160,7 +160,15 @@ describe('status', () => {
     expect(told(false)).toContain('"albumd deletions list" says when each is deleted')
     const other = { ...mirrorInSync(4), folder: '/other', state: 'guarded' as const }
     const beside = lines({ mirrors: [{ ...mirrorInSync(4), pending_deletions: 2 }, other] }).join('\n')
-    expect(beside).toContain('nothing is deleted while /other is guarded; until then "albumd restore ')
+    expect(beside).toContain(
+      'nothing is deleted while /other is guarded. "albumd restore /p --at TIME" brings back the pictures that are gone here\n',
+    )
+    const inDoubt = { ...mirror, state: 'guarded' as const, will_be_held: false }
+    const guarded = (folders_in_doubt: number) =>
+      lines({ mirrors: [{ ...inDoubt, folders_in_doubt, failed: folders_in_doubt }] }).join('\n')
+    expect(guarded(0)).toContain('"albumd restore OTHER_FOLDER --at TIME" brings back')
+    expect(guarded(0)).not.toContain('in place')
+    expect(guarded(1)).toContain('; "albumd restore /p --at TIME" does it in place, while /p and')
     expect(beside).not.toContain('says when each is deleted')
     expect(told(true)).toContain('So many deletions will be held, and wait until you decide')
     expect(told(true)).toContain('albumd restore /p --at TIME')
