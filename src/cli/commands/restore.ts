@@ -64,7 +64,9 @@ export const restoreCommand = configCommand(
     const progress = json || quiet ? noProgress : await progressOn(process.stdout)
     const problems = json ? new ProblemsInJson() : null
     const interrupts = onInterrupts(() => progress.say('stopping'))
+    let isWaiting = false
     const tell = (told: RestoreEvent) => {
+      isWaiting ||= 'code' in told && told.code === 'NOT_ON_HOST'
       if (problems) problems.tell(told)
       else if (quiet && 'code' in told) sayAside(eventInWords(told, at)!)
       else tellRestore(progress, told, at)
@@ -77,7 +79,7 @@ export const restoreCommand = configCommand(
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
       else if (!quiet || !isWhole)
-        for (const line of reportInWords(report, printable(folder), { deleted, fromHost, at }))
+        for (const line of reportInWords(report, printable(folder), { deleted, fromHost, at, isWaiting }))
           if (quiet) sayAside(line)
           else printLine(line)
       if (stopped !== null) sayAside(stopped)
@@ -253,11 +255,14 @@ function unknownInWords({ state_is_older: isOlder, unrecorded }: RestoreReport):
   return [`${count(unrecorded, 'image')} on the host by the last audit ${are} in no record. ${fetch}`]
 }
 
-/** The report for a person. `asked`: the options that were given. */
+/**
+ * The report for a person. `asked`: the options that were given. `isWaiting`: a missing picture waits for its upload, so the
+ * picture is perhaps one that was left out under its old name.
+ */
 function reportInWords(
   report: RestoreReport,
   folder: string,
-  asked: { deleted: boolean; fromHost: boolean; at: string | undefined },
+  asked: { deleted: boolean; fromHost: boolean; at: string | undefined; isWaiting: boolean },
 ): string[] {
   const { restored, bytes, there, missing, hopeless, unread, untried, stopped, interrupted } = report
   const before = there > 0 ? `, ${inDigits(there)} there already` : ''
@@ -277,7 +282,10 @@ function reportInWords(
     add(report.older, 'of them in an older version: what changed since is not on the host')
     add(report.moved, 'moved: not under their old names, because their bytes are recorded under new ones')
     if (!asked.deleted && asked.at === undefined)
-      add(report.gone, 'left out: deleted here and still on the host; --deleted restores them too')
+      add(
+        report.gone,
+        `left out: deleted ${asked.isWaiting ? 'or perhaps renamed here,' : 'here'} and still on the host; --deleted restores them too`,
+      )
   }
   if (at !== null) {
     lines.push(`as it was at ${localTime(at)}${lackInWords(report)}${laterInWords(report)}`)

@@ -140,6 +140,20 @@ describe('restore', () => {
     expect(waiting.out).toContain('\nthe same command tries what is missing once more\n')
   })
 
+  it('says that what waits for its upload may be among the deleted pictures under its old name', async () => {
+    const told = async (...more: Parameters<typeof recordPictures>[0]) => {
+      const recorded = await recordPictures([{ path: 'old.png', bytes: 'old', state: 'gone' }, ...more])
+      return (await run(stageOf(recorded), [join(recorded.home, 'back')])).out
+    }
+    const rest = 'and still on the host; --deleted restores them too\n'
+    expect(await told({ path: 'new.png', bytes: 'new', state: 'pending', image: null })).toContain(
+      `\n1 picture left out: deleted or perhaps renamed here, ${rest}`,
+    )
+    expect(await told({ path: 'there.png', bytes: 'there' })).toContain(
+      `\n1 picture left out: deleted here ${rest}`,
+    )
+  })
+
   it('tells a file that it may not read from a missing one, in a mirror and in a folder of its own', async () => {
     await asNobody(async () => {
       const recorded = await recordPictures(
