@@ -134,20 +134,22 @@ const NOTHING: AuditResult = {
 const NOT_IN_SYNC = 'not everything is in sync (albumd status tells more)'
 
 function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {
+  const waiting = findings.filter(finding => finding.waits).length
   const repaired = findings.filter(finding => finding.repaired).length
   const lost = findings.filter(finding => finding.lost).length
   const left = findings.length - repaired - lost
   const found = findings.length === 0 ? 'no difference' : `${count(left, 'finding')} left`
-  return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired} repaired` : ''}${lost > 0 ? `, ${count(lost, 'picture')} lost` : ''}`
+  return `${count(albums, 'album')} compared: ${found}${repair && findings.length > 0 ? `, ${repaired - waiting} repaired` : ''}${waiting > 0 ? `, ${waiting} to be uploaded again` : ''}${lost > 0 ? `, ${count(lost, 'picture')} lost` : ''}`
 }
 
 const REPAIRS_GONE =
   '"albumd audit --repair" links an image there that has the same bytes, or uploads it again'
 
 /** `repair`: whether the audit was told to repair. Then the words do not advise to repair at once. */
-function whatToDo({ kind, ours, repaired, lost, repair_from }: AuditFinding, repair: boolean): string {
+function whatToDo({ kind, ours, repaired, waits, lost, repair_from }: AuditFinding, repair: boolean): string {
   if (lost)
     return 'lost: gone here too, and nothing here has its bytes. Put its file back from a backup if you have one'
+  if (waits) return 'its file waits to be uploaded again: "albumd status" says for what'
   if (repaired)
     return kind === 'gone' ? 'its file is uploaded again, or linked to an image of the same bytes' : 'deleted'
   switch (kind) {

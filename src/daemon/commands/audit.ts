@@ -96,6 +96,8 @@ export interface AuditFinding {
   /** Whether the records know the image's id. An audit never deletes an image that the records do not know. */
   ours: boolean
   repaired: boolean
+  /** The picture of a repaired image still waits to be uploaded again, for example because the day's quota is used up. */
+  waits: boolean
   /** The picture of an image that is gone is gone from the disk too, and nothing has its bytes. A repair found this. */
   lost: boolean
   /**
@@ -157,6 +159,11 @@ export async function audit(
   const resultOf = (repaired: readonly Finding[], withheld: number, failures: (HostFailure | null)[]) => {
     const done = new Set(repaired.map(({ kind, remote_id }) => `${kind} ${remote_id}`))
     const lost = new Set(gone.flatMap(one => (isLost(synced, one) ? one.image.remote_id : [])))
+    const waiting = new Set(
+      gone.flatMap(({ image, files }) =>
+        files.some(file => synced.files.at(file)?.state === 'pending') ? image.remote_id : [],
+      ),
+    )
     return {
       finished,
       complete: finished && skipped.length === 0,
@@ -165,7 +172,8 @@ export async function audit(
       findings: found.map(finding => {
         const isDone = done.has(`${finding.kind} ${finding.image_id}`)
         const isGone = finding.kind === 'gone' && lost.has(finding.image_id)
-        return { ...finding, repaired: isDone && !isGone, lost: isDone && isGone }
+        const waits = isDone && finding.kind === 'gone' && waiting.has(finding.image_id)
+        return { ...finding, repaired: isDone && !isGone, waits, lost: isDone && isGone }
       }),
       flat,
       withheld,

@@ -232,6 +232,15 @@ it('exit 5 for a key that the host refuses, 4 beside another albumd, 2 for an op
   expect(await stage.here('audit')).toMatchObject({ code: 4 })
 })
 
+it('counts a picture that waits for its upload as to be uploaded again, and not as repaired', async () => {
+  const stage = await setStage({ pictures: { 'red.png': red }, host: { dailyQuota: 1 } })
+  await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/red.png')}`)
+  const { code, out } = await stage.here('audit', '--repair')
+  expect(code).toBe(3)
+  expect(out).toContain('its file waits to be uploaded again: "albumd status" says for what')
+  expect(out).toContain('0 findings left, 0 repaired, 1 to be uploaded again\n')
+})
+
 it('does not upload again what was deleted here too', async () => {
   const stage = await withPictures()
   const gone = await idOf(stage, 'Photos/a/green.png')
