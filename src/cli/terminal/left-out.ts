@@ -35,8 +35,12 @@ class Counted {
   /** For example "20 (12 HEIC, 6 NEF, 1 hidden, 1 empty)". */
   inWords(): string {
     const sorted = [...this.#kinds].sort(([, one], [, other]) => other - one)
-    const named = sorted.slice(0, KINDS_NAMED).map(([kind, n]) => `${inDigits(n)} ${printable(kind)}`)
-    return `${inDigits(this.#all)} (${named.join(', ')}${sorted.length > KINDS_NAMED ? ', …' : ''})`
+    // A single kind more is named, because "…" would tell less in the place of its name.
+    const all = sorted.length <= KINDS_NAMED + 1
+    const named = (all ? sorted : sorted.slice(0, KINDS_NAMED)).map(
+      ([kind, n]) => `${inDigits(n)} ${printable(kind)}`,
+    )
+    return `${inDigits(this.#all)} (${named.join(', ')}${all ? '' : ', …'})`
   }
 
   /** An empty file with the name of a picture is mostly a damaged one. Null: none is empty. */

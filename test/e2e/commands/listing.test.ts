@@ -168,6 +168,15 @@ it('a name that a Mac wrote is found by what a keyboard types, unless a file has
   expect((await stage.here('why', path)).out).toContain('no scan has seen it yet')
 })
 
+it('ls --left-out counts a single further kind by its name', async () => {
+  const stage = await setStage()
+  const last = async () => (await stage.here('ls', '--left-out')).out.trimEnd().split('\n').at(-1)
+  for (const name of ['a.heic', 'b.nef', 'c.mov', 'd.pdf', 'e.db']) stage.write(name, 'x')
+  expect(await last()).toBe('left out: 5 (1 HEIC, 1 NEF, 1 MOV, 1 PDF, 1 DB)')
+  stage.write('f.txt', 'x')
+  expect(await last()).toBe('left out: 6 (1 HEIC, 1 NEF, 1 MOV, 1 PDF, …)')
+})
+
 it('ls --left-out names what is not mirrored, and why', async () => {
   const stage = await setStage({ mirror: { ignore: ['*.bak.png'] } })
   const picture = png(3, 2).bytes
