@@ -45,6 +45,13 @@ const STATES: Record<PathState, string> = {
   folder: 'a folder',
 }
 
+/** How pictures of a state are counted, in the words of `albumd status`. A state that is not here is called by its name. */
+const COUNTED: Partial<Record<string, string>> = {
+  pending: 'to upload',
+  synced: 'on the host',
+  linked: 'linked to images on the host',
+}
+
 const PROOFS: Record<PathImage['proof'], string> = {
   uploaded: 'uploaded',
   compared: 'its bytes were compared',
@@ -117,11 +124,11 @@ function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): str
 function countsInWords({ files, states, left_out }: NonNullable<Explanation['counts']>): string {
   // `files` does not count gone pictures, so gone pictures are named apart.
   const { gone, ...present } = states
-  const ofStates = Object.entries(present).map(([state, n]) => `, ${n} ${state}`)
+  const ofStates = Object.entries(present).map(([state, n]) => `, ${n} ${COUNTED[state] ?? state}`)
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
   return [
     count(files, 'picture') + ofStates.join(''),
-    ...(gone ? [`${gone} gone`] : []),
+    ...(gone ? [`${gone} gone from the disk`] : []),
     ...(left.length > 0 ? [`left out: ${left.join(', ')}`] : []),
   ].join('; ')
 }
