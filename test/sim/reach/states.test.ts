@@ -5,15 +5,18 @@ import { ALL_KEPT } from '../histories/kept-histories.ts'
 import { KEPT_LATER } from '../histories/kept-later.ts'
 import { STATES } from './states.ts'
 
-/** Of two machines: one is not given its albums, and then nobody knows whose they are. */
-const MACHINES = [500_000_093]
+/**
+ * Of two machines: one is not given its albums, and then nobody knows whose they are. Of one machine: a picture is gone, and
+ * another of its size was not read yet.
+ */
+const DRAWN = [500_000_093, 655_710_175]
 const KEPT = 1_000_000_000
 
 it('the kept histories hold every invariant, and bring about each state that must be seen sometimes', async () => {
   const kits = openKits()
   const by = new Map<string, number[]>(Object.keys(STATES).map(state => [state, []]))
   const beginnings = [...ALL_KEPT, ...SELDOM].map(({ seed }) => seed)
-  for (const seed of [...beginnings, ...KEPT_LATER.map(({ seed }) => seed), ...MACHINES]) {
+  for (const seed of [...beginnings, ...KEPT_LATER.map(({ seed }) => seed), ...DRAWN]) {
     const { failures, seen } = await playSeeds([seed], kits)
     expect(failures).toEqual([])
     // Broad histories begin as no others.
