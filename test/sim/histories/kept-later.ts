@@ -88,7 +88,7 @@ export const KEPT_LATER: readonly History[] = [
     graceMs: 600_000,
     concurrency: 2,
     order: 'newest',
-    setting: { ...PLAIN_SETTING, mountsListed: true },
+    setting: { ...PLAIN_SETTING, mountsListed: true, tickMs: 1000 },
     pauses: [60_000, 1000, 60_000, 1000, 5000],
     actions: [
       at(0, 'removeFolder', 3905588720, 999708903),
