@@ -62,7 +62,7 @@ export interface DiskStat {
  */
 export const STAMP_GRAIN = 2_100_000
 
-/** The longest tick of a kernel's timer is 10 milliseconds. */
+/** As `STAMP_GRAIN`, for finer timestamps: five times the longest tick of a kernel's timer. */
 const TICK_GRAIN = 50_000
 
 /** Whether a file system stamps in whole seconds, as this timestamp shows. */
@@ -70,9 +70,12 @@ export function isCoarse(stamp: number): boolean {
   return stamp % 1_000_000 === 0
 }
 
-/** As `STAMP_GRAIN`, for an edit with this timestamp. */
-export function grainOf(stamp: number): number {
-  return isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN
+/**
+ * Whether a file with the timestamp `stamp`, whose bytes were read at `readAt`, may have been edited since and still have
+ * this timestamp. Both times are in microseconds since 1970.
+ */
+export function mayHideEdit(stamp: number, readAt: number): boolean {
+  return readAt < stamp + (isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN)
 }
 
 /** The most bytes that `readText` reads. */

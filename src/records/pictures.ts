@@ -1,4 +1,4 @@
-import { grainOf } from '../local/disk.ts'
+import { mayHideEdit } from '../local/disk.ts'
 import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
@@ -123,7 +123,7 @@ export function unchanged(
  * compared.
  */
 export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
-  if (isSameLook(file, open.look) && !isFresh(open))
+  if (isSameLook(file, open.look) && !mayHideEdit(open.look.ctime, open.readAt))
     writeFile(tx, 'hashed', file.state, { ...file, hash: open.hash })
 }
 
@@ -327,9 +327,9 @@ function usesImage(
   // The bytes were read from another file than the scan saw, so the folder must be scanned again. An example: a folder was
   // replaced by another, and may be put back unchanged.
   if (!isSameLook(file, open.look)) tx.folders.lookAgain(folder)
-  // A fresh file may change again without a new timestamp. So 0 is recorded as its ctime, which no file has: the next scan
+  // The file may change again without a new timestamp. Then 0 is recorded as its ctime, which no file has: the next scan
   // finds the file changed, and its bytes are read again.
-  const ctime = isFresh(open) ? 0 : open.look.ctime
+  const ctime = mayHideEdit(open.look.ctime, open.readAt) ? 0 : open.look.ctime
   const state = image.proof === 'none' ? 'linked' : 'synced'
   const row = {
     folder,
@@ -394,9 +394,4 @@ function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   if (!MAY_BE_SENT.has(file.state)) return false
   // When the hash is known, size and mtime are not compared, because `touch` changes the mtime of a file and not its bytes.
   return file.hash === null ? file.size === size && file.mtime === mtime : file.hash.equals(hash)
-}
-
-/** Whether a file was changed so shortly before it was read that it may change again and still have the same timestamp. */
-function isFresh({ readAt, look }: OpenPicture): boolean {
-  return readAt < look.ctime + grainOf(look.ctime)
 }

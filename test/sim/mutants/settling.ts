@@ -53,7 +53,7 @@ export const SETTLING: readonly Mutant[] = [
   {
     name: 'a stamp vouches for bytes that were read within its grain',
     file: 'records/pictures.ts',
-    find: 'isFresh(open) ? 0 : open.look.ctime',
+    find: 'mayHideEdit(open.look.ctime, open.readAt) ? 0 : open.look.ctime',
     replace: 'open.look.ctime',
     why: 'a picture is written to once more, and its stamp stays the same',
     seed: 820_000_505,
