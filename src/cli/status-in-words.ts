@@ -70,8 +70,7 @@ export function statusInWords(
     lines.push(
       `back    to any moment since ${localTimeFrom(status.restorable_since)}: albumd restore FOLDER --at TIME`,
     )
-  const audit = auditInWords(status.audit)
-  if (audit) lines.push(`audit   ${audit}`)
+  lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   if (status.new_state) lines.push(`state   ${printable(status.new_state.message)}`)
   if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
@@ -116,16 +115,31 @@ function failureInWords(
   return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
-/** One line about the audits. Null: no audit has ended or begun. */
-export function auditInWords({ last, findings, under_way, left_off }: AuditStatus): string | null {
-  if (findings > 0) {
-    const of = last === null ? '' : ` of the audit that ended at ${localTime(last)}`
-    return `${count(findings, 'finding')}${of}; "albumd audit" names ${findings === 1 ? 'it' : 'them'}`
-  }
-  const since = last === null ? 'no audit has ended yet' : `the last audit ended at ${localTime(last)}`
-  if (under_way) return `one is under way; ${since}`
-  if (left_off) return `one was left before its end, and "albumd audit" goes on with it; ${since}`
-  return last === null ? null : `no difference at ${localTime(last)}`
+/** The lines about the audits. None: no audit has ended or begun. */
+export function auditInWords({
+  last,
+  findings,
+  kinds: { foreign },
+  to_upload_again: again,
+  under_way,
+  left_off,
+}: AuditStatus): string[] {
+  const lines: string[] = []
+  if (again > 0) lines.push(`${count(again, 'picture')} gone from the host, and not uploaded again yet`)
+  if (foreign > 0)
+    lines.push(
+      `${count(foreign, 'image')} there ${foreign === 1 ? 'is' : 'are'} in no record of albumd, and left alone; "albumd audit" names each`,
+    )
+  const ended = last === null ? null : localTime(last)
+  const since = ended === null ? 'no audit has ended yet' : `the last audit ended at ${ended}`
+  const differ = findings - foreign
+  const of = ended === null ? '' : ` of the audit that ended at ${ended}`
+  if (differ > 0)
+    lines.push(`${count(differ, 'finding')}${of}; "albumd audit" names ${differ === 1 ? 'it' : 'them'}`)
+  else if (under_way) lines.push(`one is under way; ${since}`)
+  else if (left_off) lines.push(`one was left before its end, and "albumd audit" goes on with it; ${since}`)
+  else if (ended !== null) lines.push(`no ${lines.length > 0 ? 'other ' : ''}difference at ${ended}`)
+  return lines
 }
 
 /** When the host refuses several endpoints with the same code and message, they share one line. */

@@ -67,7 +67,8 @@ export class Metrics {
   )
   readonly #findings = this.#gauge(
     'albumd_audit_findings',
-    'In how many places the last audit found the host to differ from the records.',
+    'Where the last audit found the host to differ from the records. Kind "foreign" is no trouble: images in no record of albumd.',
+    ['kind'],
   )
   readonly #limit = this.#gauge('albumd_quota_limit', 'Uploads that the plan allows in a day.')
   readonly #used = this.#gauge('albumd_quota_used', 'Uploads that were requested today.')
@@ -169,7 +170,7 @@ export class Metrics {
     this.#used.set(quota.used)
     this.#exhausted.set(quota.exhausted ? 1 : 0)
     this.#paused.set(paused === null ? 0 : 1)
-    this.#findings.set(audit.findings)
+    for (const [kind, n] of Object.entries(audit.kinds)) this.#findings.set({ kind }, n)
     for (const { folder } of config.mirrors)
       for (const { code, n } of synced.summaries.failuresByCode(synced.mirrors.of(folder)?.id ?? 0))
         this.#failuresNow.inc({ code: this.#known(code) }, n)
@@ -177,14 +178,7 @@ export class Metrics {
 
   /** Leaves out every number that comes from the records. */
   #forget(): void {
-    const ofRecords = [
-      this.#store,
-      this.#backlog,
-      this.#backlogBytes,
-      this.#findings,
-      this.#limit,
-      this.#used,
-    ]
+    const ofRecords = [this.#store, this.#backlog, this.#backlogBytes, this.#limit, this.#used]
     for (const gauge of [...ofRecords, this.#exhausted, this.#paused]) gauge.remove()
     const byLabel = [
       this.#pictures,
@@ -193,6 +187,7 @@ export class Metrics {
       this.#guarded,
       this.#oldest,
       this.#failuresNow,
+      this.#findings,
     ]
     for (const gauge of [...byLabel, this.#seen, this.#rate, this.#usedBy]) gauge.reset()
   }

@@ -324,5 +324,10 @@ ALTER TABLE contents ADD COLUMN others INTEGER NOT NULL DEFAULT 0;
 DELETE FROM meta WHERE key = 'others';
 `
 
+/** Few pictures ever lose their image, so those are found without a look at the whole history. */
+const LOST_IMAGES = `
+CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
-export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES, VERSIONS, OTHERS_IMAGES]
+export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES, VERSIONS, OTHERS_IMAGES, LOST_IMAGES]

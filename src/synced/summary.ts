@@ -180,6 +180,17 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
        WHERE reason = 'deleted' AND files.state = 'gone' AND escrow.mirror IN (SELECT value FROM json_each(?))
        GROUP BY size, mtime) AS gone`,
   )
+  // The path of a row of the history is split, because only few rows tell of a loss, and very many files may be open.
+  const above = `rtrim(lost.path, replace(lost.path, '/', ''))`
+  const lost = value<[mirrors: string], number>(
+    `SELECT count(*) FROM history AS lost
+       CROSS JOIN folders ON folders.mirror = lost.mirror AND folders.path = rtrim(${above}, '/')
+       CROSS JOIN files ON files.folder = folders.id AND files.name = substr(lost.path, length(${above}) + 1)
+     WHERE lost.event = 'lost' AND lost.detail ->> '$[0]' = 'image_not_found' AND files.image IS NULL
+       AND files.state IN ('pending','uncertain','failed') AND lost.mirror IN (SELECT value FROM json_each(?))
+       AND NOT EXISTS (SELECT 1 FROM history AS later WHERE later.mirror = lost.mirror AND later.path = lost.path
+         AND later.id > lost.id AND later.event IN ('gone','lost','uploaded','adopted','linked','unchanged','arrived'))`,
+  )
   const failure = `SELECT mirror, failures.folder, failures.name,
        CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
        code, message, attempts, next_attempt_at, at AS accepted_at
@@ -251,6 +262,8 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
        * upload. Each takes an upload (§4), and ends the address of its image.
        */
       moved: (mirrors: readonly number[]) => moved(JSON.stringify(mirrors)),
+      /** How many pictures of these mirrors are not on the host again, after an audit had not found their images there. */
+      lost: (mirrors: readonly number[]) => lost(JSON.stringify(mirrors)),
       /** Whether a new picture seems to be a picture that is gone from another path, as for `moved`. */
       isMoved: has<[{ size: number; mtime: number }]>(
         `SELECT 1 FROM escrow CROSS JOIN files ON files.image = escrow.image

@@ -43,7 +43,14 @@ const STATUS: Status = {
   uploads_wait_until: null,
   loss_ends_at: null,
   restorable_since: null,
-  audit: { last: null, findings: 0, under_way: false, left_off: false },
+  audit: {
+    last: null,
+    findings: 0,
+    kinds: { gone: 0, changed: 0, foreign: 0, twice: 0 },
+    to_upload_again: 0,
+    under_way: false,
+    left_off: false,
+  },
   deleted_more: null,
   new_state: null,
   others_images: null,
@@ -142,6 +149,10 @@ describe('status', () => {
     )
     // The state was put back since the audit.
     expect(audit({ findings: 1 })).toBe('audit   1 finding; "albumd audit" names it')
+    const kinds = { ...STATUS.audit.kinds, foreign: 2 }
+    expect(lines({ audit: { ...STATUS.audit, last, findings: 2, kinds } }).join('\n')).toMatch(
+      /^audit {3}2 images there are in no record of albumd, and .*\n {8}no other difference at 2026-11-25 22:00:00 /m,
+    )
     expect(audit({ under_way: true })).toBe('audit   one is under way; no audit has ended yet')
   })
 

@@ -223,6 +223,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const paused = pauseAt(synced, now)
   const claims = claimsInRecords(config, synced, running)
   const silent = running ? hostSilence(synced, now) : null
+  const mirrors = synced.mirrors.idsOf(config.mirrors)
   return tellingWaits(
     {
       version,
@@ -242,8 +243,8 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       watching: readWatching(synced, running),
       uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
       loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
-      restorable_since: isoTime(restorableSince(synced, synced.mirrors.idsOf(config.mirrors))),
-      audit: auditStatus(synced, running),
+      restorable_since: isoTime(restorableSince(synced, mirrors)),
+      audit: auditStatus(synced, mirrors, running),
       deleted_more: deletedMore(synced),
       new_state: newState(synced),
       others_images: othersImages(synced),
@@ -338,6 +339,10 @@ export interface AuditStatus {
   last: string | null
   /** In how many places the host's listing differs from the records. `albumd audit` names each. */
   findings: number
+  /** How many of them are of each kind. `foreign` is no difference: it counts images that are in no record of albumd. */
+  kinds: Record<'gone' | 'changed' | 'foreign' | 'twice', number>
+  /** Pictures that wait for their upload since an audit found their images gone from the host and repaired this. */
+  to_upload_again: number
   /** Whether an audit has begun and not ended. It may wait while the daemon does something else. */
   under_way: boolean
   /** Whether an audit was interrupted. The next audit goes on where that one ended. */
@@ -345,13 +350,22 @@ export interface AuditStatus {
 }
 
 /** `running`: whether a daemon has the state open. */
-function auditStatus({ meta, audit }: Pick<Synced, 'meta' | 'audit'>, running: boolean): AuditStatus {
+function auditStatus(
+  { meta, audit, summaries }: Pick<Synced, 'meta' | 'audit' | 'summaries'>,
+  mirrors: readonly number[],
+  running: boolean,
+): AuditStatus {
   const ended = meta.get('audit_ended')
   const begun = meta.get('audit_began') !== null
+  const found = audit.kinds()
+  const kinds = { gone: 0, changed: 0, foreign: 0, twice: 0 }
+  for (const { kind, n } of found) kinds[kind] = n
   const underWay = begun && running && !meta.get('audit_stopped')
   return {
     last: isoTime(ended),
-    findings: audit.count(),
+    findings: found.reduce((sum, { n }) => sum + n, 0),
+    kinds,
+    to_upload_again: summaries.lost(mirrors),
     under_way: underWay,
     // An audit that has compared no album was not interrupted: the host refused its first request.
     left_off: begun && !underWay && audit.albums().some(album => audit.isDone(album)),

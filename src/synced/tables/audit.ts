@@ -22,7 +22,7 @@ export interface Finding {
 }
 
 /** The progress and the findings of the audit. A null album is the host's root. */
-export function openAudit({ all, column, has, run, value }: Statements) {
+export function openAudit({ all, column, has, run }: Statements) {
   return {
     reads: {
       /** The albums that an audit walks: those in which images are recorded, and those that albumd created. */
@@ -45,7 +45,9 @@ export function openAudit({ all, column, has, run, value }: Statements) {
       ),
       /** The ids of the images that an audit found gone from the host. */
       gone: column<[], string>("SELECT remote_id FROM audit_findings WHERE kind = 'gone'"),
-      count: value<[], number>('SELECT count(*) FROM audit_findings'),
+      kinds: all<[], { kind: FindingKind; n: number }>(
+        'SELECT kind, count(*) AS n FROM audit_findings GROUP BY kind',
+      ),
       /** Whether an image is in escrow, or albumd has asked the host to delete it. */
       isLeaving: has<[{ image: number }]>(
         `SELECT image FROM escrow WHERE image = @image

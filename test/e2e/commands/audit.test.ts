@@ -233,12 +233,25 @@ it('exit 5 for a key that the host refuses, 4 beside another albumd, 2 for an op
 })
 
 it('counts a picture that waits for its upload as to be uploaded again, and not as repaired', async () => {
-  const stage = await setStage({ pictures: { 'red.png': red }, host: { dailyQuota: 1 } })
-  await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/red.png')}`)
+  const stage = await setStage({
+    pictures: { 'a/red.png': red, 'a/green.png': png(3, 2, 20).bytes },
+    host: { dailyQuota: 2 },
+  })
+  await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/a/red.png')}`)
   const { code, out } = await stage.here('audit', '--repair')
   expect(code).toBe(3)
   expect(out).toContain('its file waits to be uploaded again: "albumd status" says for what')
   expect(out).toContain('0 findings left, 0 repaired, 1 to be uploaded again\n')
+  const told = async () => (await stage.here('status')).out
+  const waits =
+    /^audit {3}1 picture gone from the host, and not uploaded again yet\n {8}no other difference at /m
+  expect(await told()).toMatch(waits)
+  // The next audit finds no image of the picture in the records, and the picture waits all the same.
+  await stage.here('audit')
+  expect(await told()).toMatch(waits)
+  rmSync(join(stage.pictures, 'a/red.png'))
+  await stage.here('sync')
+  expect(await told()).toMatch(/^audit {3}no difference at /m)
 })
 
 it('does not upload again what was deleted here too', async () => {
