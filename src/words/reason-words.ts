@@ -351,7 +351,9 @@ export const WORDS = {
   image_held: '{of:image} is held, because {held:held}',
   image_stays: '{of:image} stays ({why:reason})',
   but_stays: 'but {why:reason}',
-  doubt_elsewhere: 'but nothing is deleted while a folder is in doubt ({why:inner}){why:remedy_of}',
+  doubt_elsewhere: 'nothing is deleted while a folder is in doubt ({why:inner}){why:remedy_of}',
+  doubt_and_grace:
+    '{why:fact}, and not before the grace has ended, when albumd has run for about {ms:span} more{why:remedy_of}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
   first_needs_album: 'the first picture in it needs it',

@@ -206,8 +206,8 @@ export function inWords(why: Reason): string {
 export function factOf(why: Reason): string {
   const [code, facts] = parsed(why)
   const words = WORDS[code]
-  // A text says in its first sentence what is so.
-  return typeof words === 'string' ? filled(words.split('. ')[0]!, facts) : inWords(why)
+  // A text says in its first sentence what is so. What can be done may also come from a reason inside of it.
+  return typeof words === 'string' ? filled(words.split(/\. |\{\w+:remedy_of\}/)[0]!, facts) : inWords(why)
 }
 
 /** The command that a person can copy into a shell, or null. */

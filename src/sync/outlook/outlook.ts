@@ -9,7 +9,7 @@ import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, codeOf, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, type Reason, reasonIn } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { planFolder } from '../plan.ts'
 import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
@@ -105,13 +105,16 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   const isClosed = (doubt !== null || onDisk.kind === 'unknown') && !ofMirror.rootInDoubt
   if (!isClosed || state !== 'pending') next.push(...stepsOf(ofMirror, subject, state, reason, full))
   next.push(...keptSteps(recorded))
-  if (row?.guard) next.push(step(row.guard))
-  if (isClosed) next.push(step(because('nothing_sent_there')))
-  for (const entry of recorded.escrow) next.push(...deletionSteps(ofMirror, entry, full))
-  if (row && gone) next.push(...goneFolderSteps(ofMirror, { mirror: row.id, path }, gone, full))
+  const guard = row?.guard ?? null
+  const deletions = recorded.escrow.flatMap(entry => deletionSteps(ofMirror, entry, full))
+  if (row && gone) deletions.push(...goneFolderSteps(ofMirror, { mirror: row.id, path }, gone, full))
   // The guard of the mirror may be what stops its deletions too.
+  if (guard !== null && !deletions.some(({ why }) => reasonIn(why, codeOf(guard)) === guard))
+    next.push(step(guard))
+  if (isClosed) next.push(step(because('nothing_sent_there')))
+  next.push(...deletions)
   const steps = [...new Map(next.map(one => [one.why, one])).values()]
-  return { state, reason, next: steps, onDisk, recorded, guard: row?.guard ?? null, counts, gone }
+  return { state, reason, next: steps, onDisk, recorded, guard, counts, gone }
 }
 
 function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {

@@ -305,18 +305,30 @@ export function deletionWaits(
     const halted = everythingHalted(context)
     return [step(because('will_be_held')), ...(halted ? [halted] : [])]
   }
-  const isOver = isGraceOver(entry, runningTime(synced, context))
   const person = personStarts(context, entry)
+  const grace = move ? graceAfter(context, entry, moves) : [graceStep(context, entry, of)]
   const stops = deletionStops(context, move ? null : stays)
   // An image that something stops is not deleted now, though its grace is over.
-  const grace = move ? graceAfter(context, entry, moves) : [graceStep(context, entry, of)]
-  const isStopped = isOver && stops.length > 0
+  const isStopped = stops.length > 0 && isGraceOver(entry, runningTime(synced, context))
   return [
     ...moves,
-    ...(isStopped ? grace.map(({ why }) => step(why)) : grace),
+    ...withDoubt(context, entry, isStopped ? grace.map(({ why }) => step(why)) : grace),
     ...stops,
     ...(person ? [person] : []),
   ]
+}
+
+/** The end of a grace is no time at which an image goes while a folder is in doubt. Then one step tells of both. */
+function withDoubt(context: DeletionContext, entry: EscrowRow, grace: readonly Step[]): readonly Step[] {
+  const { synced, mirrors, rootInDoubt } = context
+  const found = rootInDoubt ? null : doubtAbout(synced, mirrors)
+  if (!found) return grace
+  // The doubt about a folder says itself that deletions wait.
+  const why = codeOf(found) === 'folder_in_doubt' ? found : because('doubt_elsewhere', { why: found })
+  const left = entry.due_at - runningTime(synced, context)
+  if (grace.length === 0 || left <= 0 || entry.postponed === 1)
+    return [...grace.map(one => step(one.why)), step(why)]
+  return [step(because('doubt_and_grace', { why, ms: left }))]
 }
 
 /** The grace of an image whose picture moves, if the grace ends after what the move waits for. */
@@ -338,29 +350,22 @@ function moveSteps(
 }
 
 /**
- * What keeps an image that waits for no person from its deletion, also once its grace is over. `stays`: the answer of
+ * What keeps an image that waits for no person from its deletion, beside a doubt and its grace. `stays`: the answer of
  * `whyImageStays`.
  */
 function deletionStops(context: DeletionContext, stays: Reason | null): Step[] {
-  const { synced, claims, mirrors, rootInDoubt } = context
-  const doubt = rootInDoubt ? null : doubtAbout(synced, mirrors)
+  const { synced, claims } = context
   const blocked = synced.account
     .blocks()
     .find(block => block.endpoint === 'delete' || ofWholeHost(block) !== null)
   const inDoubt = claims.doubt()
   const halted = everythingHalted(context)
   return [
-    ...(doubt ? [doubtStep(doubt)] : []),
     ...(blocked ? [blockStep(context, ofWholeHost(blocked) ?? 'deletions_blocked', blocked)] : []),
     ...(inDoubt ? [step(because('but_stays', { why: inDoubt }))] : []),
     ...(stays ? [step(because('but_stays', { why: stays }))] : []),
     ...(halted ? [halted] : []),
   ]
-}
-
-/** The doubt about a folder says itself that deletions wait. */
-function doubtStep(why: Reason): Step {
-  return step(codeOf(why) === 'folder_in_doubt' ? why : because('doubt_elsewhere', { why }))
 }
 
 export function isInGrace(context: DeletionContext, entry: EscrowRow): boolean {

@@ -175,6 +175,32 @@ describe('why, of a picture', () => {
     ])
   })
 
+  it('tells of a folder in doubt and of the grace in one step, where a deletion waits for both', async () => {
+    const at = await asked()
+    at.write('p.png', png(3, 3).bytes)
+    at.write('other/q.png', png(9, 3).bytes)
+    await at.pass({ graceMs: 600_000 })
+    rmSync(join(at.pictures, 'p.png'))
+    at.write('other/.albumdignore', Buffer.from([0xff]))
+    await at.pass({ graceMs: 600_000 })
+    const config = { ...at.config, state_dir: tempFolder() }
+    const daemon = lockState(stateFiles(config.state_dir).lock)
+    onTestFinished(() => daemon.release())
+    const both = {
+      code: 'doubt_and_grace',
+      what: expect.stringMatching(
+        /^Deletions wait because of \S+\/other \(Ignore file [^()]+\), and not before the grace has ended, .* 10 min more\. \w[^.]*$/,
+      ),
+      at: null,
+    }
+    expect(listPending(config, at.synced, undefined, Date.now())).toMatchObject([
+      { goes_at: null, next: [both] },
+    ])
+    const { next } = at.why('p.png')
+    expect(next[0]).toMatchObject(both)
+    expect(next.filter(({ what }) => /grace has ended|wait because/.test(what))).toHaveLength(1)
+  })
+
   it('tells what becomes of an image that has no grace', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)
