@@ -210,13 +210,10 @@ function mayBeDone(endpoint: Endpoint, left: Left): boolean {
   return (endpoint === 'send' && left === 'all') || (endpoint === 'create_album' && left !== 'nothing')
 }
 
-const OUTAGE = new Set([
-  'HOST_UNREACHABLE',
-  'HOST_TLS',
-  'HOST_ANSWER',
-  'RATE_LIMITED',
-  'NO_AVAILABLE_IO_NODE',
-])
+/** No upload node is free, or no node has room for this picture (§4.1.5). */
+export const NO_ROOM = 'NO_AVAILABLE_IO_NODE'
+
+const OUTAGE = new Set(['HOST_UNREACHABLE', 'HOST_TLS', 'HOST_ANSWER', 'RATE_LIMITED', NO_ROOM])
 
 /**
  * With these statuses, a firewall or a proxy in front of the host refuses a single request, and answers a page of its own.
@@ -233,7 +230,7 @@ export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): bool
  */
 export function isOutage(failure: HostFailure): boolean {
   const { code, remedy, status = 0 } = failure
-  if (isOdd(failure) || remedy === 'refused_by_node') return false
+  if (isOdd(failure) || remedy === 'refused_by_node' || remedy === 'give_way') return false
   return OUTAGE.has(code) || (!isErrorCode(code) && isPassing(status))
 }
 

@@ -103,7 +103,8 @@ export type Remedy =
    */
   | 'faster_line'
   /**
-   * The line became slower, and uploads that began earlier need all of the line. The host stored nothing. Try again soon.
+   * The line or the upload nodes are full with uploads that began earlier. The host stored nothing. Try again when one of
+   * these uploads has ended.
    */
   | 'give_way'
   | 'cancelled'

@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck'
 import type { SteadyClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { because } from '../../words/reasons.ts'
-import { cancelled, doubted, isOutage, isUnreachable, notAsked, wasNotDone } from '../failures.ts'
+import { cancelled, doubted, isOutage, isUnreachable, NO_ROOM, notAsked, wasNotDone } from '../failures.ts'
 import type { Block, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
 import { asksForLong, Outage, type Patience, Silence } from './outage.ts'
@@ -89,6 +89,8 @@ interface Lane {
   hostOutage: Outage | null
   /** While one of these outages lasts, requests of this lane wait. */
   waitsOut: readonly Outage[]
+  /** How many requests are under way. */
+  underWay: number
 }
 
 /** A request that may be sent now: its place in the rate window, when it got the place, and the outages that it probes. */
@@ -247,6 +249,7 @@ export class Gate {
     let began: number | null = null
     let came = false
     const ended = lane.hostOutage && this.#silence.begin()
+    lane.underWay++
     const started = () => {
       const now = clock.monotonic()
       // Connecting takes long, and a process may be stopped meanwhile (SIGSTOP).
@@ -257,7 +260,7 @@ export class Gate {
     try {
       const { outcome: answered, status, pace } = await send(started)
       came = status !== null
-      const outcome = this.#withWait(answered, pace)
+      const outcome = this.#withWait(this.#orFull(answered), pace)
       const now = clock.monotonic()
       if (status !== null) slot.answered(now)
       if (pace.limit !== null) window.adopt(pace.limit)
@@ -269,10 +272,22 @@ export class Gate {
       if (error instanceof PlaceOver) return null
       throw error
     } finally {
+      lane.underWay--
       ended?.(came)
       slot.release()
       for (const outage of probed) outage.leave()
     }
+  }
+
+  /**
+   * The same outcome. A host without a free upload node is no outage while its nodes take other uploads of ours. Then there
+   * is room again when one of these uploads has ended.
+   */
+  #orFull<T>(outcome: Outcome<T>): Outcome<T> {
+    if (outcome.ok || this.#lanes.get('send')!.underWay === 0) return outcome
+    const { endpoint, code } = outcome.failure
+    const isFull = endpoint === 'upload' && code === NO_ROOM
+    return isFull ? { ok: false, failure: { ...outcome.failure, remedy: 'give_way' } } : outcome
   }
 
   /** The same outcome. When the host asks for a long wait, the failure's message also says until when. */
@@ -349,6 +364,7 @@ export function openGate(options: GateOptions): Gate {
       // A question for a credential also waits while the upload nodes fail. Each credential costs quota and expires after
       // ten minutes (§8), so it would be wasted.
       waitsOut: endpoint === 'upload' ? [...ownOutages, outages.get('send')!] : ownOutages,
+      underWay: 0,
     }
   }
   return new Gate(options, new Map(ENDPOINTS.map(endpoint => [endpoint, laneOf(endpoint)])), blocks)

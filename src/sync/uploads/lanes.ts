@@ -8,6 +8,8 @@ export interface Lane {
   enter(): Promise<boolean>
   /** Lets the next upload begin. */
   leave(): void
+  /** Leaves, because the host has no room for this upload beside the others. From now on fewer are on the way together. */
+  giveWay(): void
 }
 
 /** Takes the next of the files and uploads it. False: there is no further file, or nothing more may be sent. */
@@ -80,6 +82,10 @@ export class Lanes {
         return mayBegin()
       },
       leave: () => leave?.(),
+      giveWay: () => {
+        this.#onTheWay.narrow()
+        lane.leave()
+      },
     }
     try {
       await work(lane)
@@ -102,26 +108,42 @@ export class Lanes {
   }
 }
 
+/** After so many have left, one more is let in than before, up to the first number. */
+const CALM = 10
+
 /** Lets so many in at a time. The others wait, and come in as they came. */
 class Gate {
-  #free: number
+  readonly #most: number
+  #places: number
+  #inside = 0
+  #left = 0
   readonly #waiting: (() => void)[] = []
 
-  constructor(free: number) {
-    this.#free = free
+  constructor(places: number) {
+    this.#most = places
+    this.#places = places
   }
 
   /** Answers how to leave again. Only the first call of this function counts. */
   async enter(): Promise<() => void> {
-    if (this.#free > 0) this.#free--
+    if (this.#inside < this.#places) this.#inside++
     else await new Promise<void>(resolve => this.#waiting.push(resolve))
     let isLeft = false
     return () => {
       if (isLeft) return
       isLeft = true
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#free++
+      this.#inside--
+      if (++this.#left % CALM === 0) this.#places = Math.min(this.#places + 1, this.#most)
+      while (this.#inside < this.#places && this.#waiting.length > 0) {
+        this.#inside++
+        this.#waiting.shift()!()
+      }
     }
+  }
+
+  /** Lets one fewer in than are inside. */
+  narrow(): void {
+    this.#places = Math.max(1, this.#inside - 1)
+    this.#left = 0
   }
 }

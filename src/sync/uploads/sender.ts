@@ -5,7 +5,7 @@ import type { UploadRequest } from '../../protocol/records.ts'
 import { albumUsed } from '../../records/albums.ts'
 import { refuted } from '../../records/images.ts'
 import { stored } from '../../records/pictures.ts'
-import { cancelled } from '../../remote/failures.ts'
+import { cancelled, NO_ROOM } from '../../remote/failures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
@@ -49,45 +49,66 @@ async function sendDeclared(
   declaration: Declaration,
   signal: AbortSignal,
 ): Promise<UploadResult> {
-  const { open } = parcel
+  const { job, open } = parcel
   const { size } = open.look
-  if (!(await parcel.job.lane.enter())) return { kind: 'stop', failure: cancelled('upload', 'nothing') }
-  if (!isAsRead(run, parcel)) return { kind: 'waits', message: because('file_changed_since') }
+  /** Null: this upload is on the way. Else why not. */
+  const begin = async (): Promise<UploadResult | null> => {
+    if (!(await job.lane.enter())) return { kind: 'stop', failure: cancelled('upload', 'nothing') }
+    return isAsRead(run, parcel) ? null : { kind: 'waits', message: because('file_changed_since') }
+  }
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
     if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
-    const attempts = run.synced.failures.attempts(parcel.job.file.folder, parcel.job.file.name) ?? 0
+    const attempts = run.synced.failures.attempts(job.file.folder, job.file.name) ?? 0
     return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
-  let last: HostFailure | null = null
-  for (let tries = 0; tries < CREDENTIALS; tries++) {
-    const granted = await requestCredential(run, parcel, declaration, signal)
-    if (granted.ok && promisesOldAddress(run, parcel, granted.value)) {
-      await run.synced.commit(tx => run.quota.grant(tx))
-      const message = because('same_address')
-      return { kind: 'failed', code: 'SAME_ADDRESS', message, retryAt: null, hash: open.hash }
+  let hindrance = await begin()
+  for (let tries = 1; hindrance === null; ) {
+    const sent = await sendOnce(run, parcel, declaration, signal)
+    if (sent.ok) {
+      const { cdnUrl, imageId } = sent.value
+      return { kind: 'uploaded', cdnUrl, imageId, size }
     }
-    if (granted.ok) {
-      const { album, ...credential } = granted.value
-      const sent = await sendBytes(run, { ...parcel, album }, declaration, credential, signal)
-      if (sent.ok)
-        return {
-          kind: 'uploaded',
-          cdnUrl: sent.value.cdnUrl,
-          imageId: sent.value.imageId,
-          size,
-        }
-      last = sent.failure
-    } else last = granted.failure
-    const isDeclaredAnew = declaration.refused(last)
-    if (!isDeclaredAnew && (!granted.ok || last.remedy !== 'new_credential')) return refused(last)
+    const { failure } = sent
+    // A failed step 2 has used up its credential. A failed step 1 has not got one.
+    const isGranted = failure.endpoint === 'send'
+    if (isFull(failure)) {
+      job.lane.giveWay()
+      hindrance = await begin()
+      if (!isGranted || hindrance) continue
+    }
+    const isDeclaredAnew = declaration.refused(failure)
+    const isUsedUp = isGranted && failure.remedy === 'new_credential'
+    if ((!isDeclaredAnew && !isUsedUp) || tries === CREDENTIALS) return refused(failure)
     // The credential is used up. A flat picture may take another credential only from the day's quota without the reserve,
     // and nothing of it is left.
-    if (granted.ok && parcel.job.takeSpare?.() === false)
+    if (isGranted && job.takeSpare?.() === false)
       return { kind: 'waits', message: because('rest_is_reserve') }
-    if (!isDeclaredAnew) await run.clock.sleep(250 * 2 ** tries, signal)
+    if (!isDeclaredAnew) await run.clock.sleep(250 * 2 ** (tries - 1), signal)
+    tries++
   }
-  return refused(last!)
+  return hindrance
+}
+
+/** One try: a credential, and then the bytes. */
+async function sendOnce(
+  run: UploadRun,
+  parcel: Parcel,
+  declaration: Declaration,
+  signal: AbortSignal,
+): Promise<Outcome<Sent>> {
+  const granted = await requestCredential(run, parcel, declaration, signal)
+  if (!granted.ok) return granted
+  const { album, ...credential } = granted.value
+  if (!promisesOldAddress(run, parcel, credential))
+    return sendBytes(run, { ...parcel, album }, declaration, credential, signal)
+  await run.synced.commit(tx => run.quota.grant(tx))
+  return { ok: false, failure: sameAddress }
+}
+
+/** Whether the host had no room for this upload beside the others. */
+function isFull({ endpoint, code, remedy }: HostFailure): boolean {
+  return endpoint === 'send' ? code === NO_ROOM : remedy === 'give_way'
 }
 
 /**
@@ -236,6 +257,13 @@ function believed(
     names(other.cdn_url, imageId)
   const isAnothers = () => synced.journal.openUploads().some(other => isOf(other) && !other.hash.equals(hash))
   return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
+}
+
+const sameAddress: HostFailure = {
+  remedy: 'change_picture',
+  endpoint: 'upload',
+  code: 'SAME_ADDRESS',
+  message: because('same_address'),
 }
 
 const idOfAnother: HostFailure = {

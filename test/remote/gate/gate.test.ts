@@ -190,3 +190,19 @@ test('a failure says whether the host served others between its tries', async ()
     expect(outcome).not.toHaveProperty('failure.othersServed')
   }
 })
+
+test('a host without a free upload node is no outage while a node takes another upload', async () => {
+  const gate = gateOf()
+  const full = through(gate, 'upload', () => failed('upload', 'later', 'NO_AVAILABLE_IO_NODE', 503), 100)
+  const [sent, ...refused] = await all([
+    through(gate, 'send', succeeded, 5000).pass(),
+    ...times(3, full.pass),
+  ])
+  expect(sent).toMatchObject({ ok: true })
+  for (const outcome of refused) expect(outcome).toMatchObject({ ok: false, failure: { remedy: 'give_way' } })
+  expect(full.starts).toHaveLength(3)
+
+  const [alone] = await all([full.pass()])
+  expect(alone).toMatchObject({ ok: false, failure: { remedy: 'later' } })
+  expect(full.starts).toHaveLength(7)
+})

@@ -69,8 +69,8 @@ export const DOUBT: readonly Mutant[] = [
       },
       {
         file: 'sync/uploads/sender.ts',
-        find: "last.remedy !== 'new_credential')) return refused(last)",
-        replace: "(last.remedy !== 'new_credential' && last.remedy !== 'find_out'))) return refused(last)",
+        find: "isGranted && failure.remedy === 'new_credential'",
+        replace: "isGranted && (failure.remedy === 'new_credential' || failure.remedy === 'find_out')",
       },
     ],
     why: 'an upload whose answer was lost is sent again at once',

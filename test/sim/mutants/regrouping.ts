@@ -30,8 +30,8 @@ export const REGROUPING: readonly Mutant[] = [
   {
     name: 'what lies flat asks for another credential of the reserve',
     file: 'sync/uploads/sender.ts',
-    find: 'parcel.job.takeSpare?.() === false',
-    replace: 'parcel.job.takeSpare?.() === null',
+    find: 'job.takeSpare?.() === false',
+    replace: 'job.takeSpare?.() === null',
     why: 'pictures that have an image take the place of new ones',
     seed: 400_005_326,
   },

@@ -1,5 +1,6 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
@@ -134,6 +135,37 @@ describe('trouble at the host', () => {
       expect(credentials.size).toBe(3)
       expect(Math.max(...waits)).toBeLessThan(1000)
       expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    },
+  )
+
+  it.each(['upload', 'send'] as const)(
+    'that takes two uploads at a time fails no picture and costs little quota (refused at "%s")',
+    async refusesAt => {
+      const workshop = await openWorkshop()
+      plant(workshop, 30)
+      let [taken, refusals] = [0, 0]
+      const isFull = (endpoint: 'upload' | 'send') => endpoint === refusesAt && taken >= 2 && ++refusals > 0
+      const host = hostWith(workshop.host, {
+        async requestUpload(request, signal) {
+          if (!isFull('upload')) return workshop.host.requestUpload(request, signal)
+          return failure('give_way', 'NO_AVAILABLE_IO_NODE', 'upload', { status: 503 })
+        },
+        async send(credential, picture, signal) {
+          const why = { error: 'no', code: 'NO_AVAILABLE_IO_NODE' }
+          if (isFull('send')) return { ok: false, failure: refused('send', 503, why, []) }
+          taken++
+          await setTimeout(2)
+          const sent = await workshop.host.send(credential, picture, signal)
+          taken--
+          return sent
+        },
+      })
+      const clock = { ...workshop.clock, sleep: async () => {} }
+      expect(await workshop.pass({ host, concurrency: 4, clock })).toEqual({ stopped: [] })
+      expect(summary(workshop)).toMatchObject({ synced: 30, failed: 0 })
+      expect(refusals).toBeGreaterThan(0)
+      expect(refusals).toBeLessThan(15)
+      expect(workshop.synced.account.usedAfter('')).toBeLessThan(45)
     },
   )
 
