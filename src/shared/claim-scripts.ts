@@ -1,8 +1,7 @@
 import { script } from './store.ts'
 
 /*
- * What the store does for claims, in Lua. Redis runs a script as a whole, so no other machine comes in between. Times are
- * milliseconds of the store's clock, because the machines' clocks may differ.
+ * What the store does for claims, in Lua. Redis runs a script as a whole, so no other machine comes in between.
  *
  * KEYS of CLAIM and LEAVE: a hash from each claimed album to its machine's id, a hash of what is known of the machines
  * ("id/name", "id/seen", "id/until", "id/process"), when the store began, and when it was found to have lost claims. An
@@ -36,8 +35,6 @@ end
  * has one of the albums, or else an empty list.
  */
 export const LOOK = script(`${OWNERS}
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local mine, others = claims_of(KEYS[1], ARGV[1])
 for at = 2, #ARGV do
   for _, claim in ipairs(others) do
@@ -61,8 +58,6 @@ return {}
 export const CLAIM = script(`${OWNERS}
 local claims, machines, began, lost = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local me, process, name, lease, take, begin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 redis.call('SET', began, now, 'NX')
 local earlier = tonumber(redis.call('GET', began)) + lease
 
@@ -110,8 +105,7 @@ return {'held', leave - now}
 export const LEAVE = script(`
 local machines, me = KEYS[2], ARGV[1]
 if redis.call('HGET', machines, me .. '/process') ~= ARGV[2] then return 0 end
-local time = redis.call('TIME')
-redis.call('HSET', machines, me .. '/until', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+redis.call('HSET', machines, me .. '/until', now)
 return 1
 `)
 
@@ -124,8 +118,6 @@ return 1
 export const BEGIN_ALBUM = script(`
 local there = redis.call('GET', KEYS[1])
 if there and there ~= ARGV[1] then return there end
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local lost = redis.call('GET', KEYS[3])
 if not there then
   if lost and now < tonumber(lost) + tonumber(ARGV[2]) then return '?' end

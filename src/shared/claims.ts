@@ -1,3 +1,4 @@
+import type { Clock } from '../protocol/clock.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE, LOOK } from './claim-scripts.ts'
 import type { Store, Value } from './store.ts'
@@ -36,13 +37,6 @@ export class StoreAway extends Error {
   readonly code = 'STORE_AWAY'
 }
 
-/** Time as claims need it. See sync/clock.ts. */
-export interface ClaimClock {
-  wall(): number
-  monotonic(): number
-  sleep(ms: number, signal: AbortSignal): Promise<void>
-}
-
 /** The machine, as its state folder tells. */
 export interface Machine {
   /** Another machine has another id, also when its state folder is a copy of this one. */
@@ -55,7 +49,7 @@ export interface Machine {
 
 export interface ClaimsOptions {
   store: Store
-  clock: ClaimClock
+  clock: Clock
   machine: Machine
   /** The mirrors' albums, with slashes; '' is the host's root. */
   albums: readonly string[]

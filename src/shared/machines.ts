@@ -36,8 +36,6 @@ const LISTED_MS = 7 * 86_400_000
  * it was seen, facts.
  */
 const BEAT: Script = script(`
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 local all = redis.call('HGETALL', KEYS[1])

@@ -8,8 +8,6 @@ const TOLD_MS = 26 * 3_600_000
  * question for a place shows to the other machines.
  */
 const REFUSE = script(`
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local resumes = 0
 if ARGV[1] ~= '' then resumes = now + ARGV[1] end
 redis.call('HSET', KEYS[1], 'refused', now, 'resumes', resumes)
@@ -19,8 +17,6 @@ return redis.call('HINCRBY', KEYS[1], 'refusals', 1)
 
 /** KEYS: rate. Answers how long ago the last refusal was, and in how many milliseconds there is quota again, or 0. */
 const LAST = script(`
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local told = redis.call('HMGET', KEYS[1], 'refused', 'resumes')
 return { now - (told[1] or 0), math.max(0, (told[2] or 0) - now) }
 `)

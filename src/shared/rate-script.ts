@@ -30,8 +30,6 @@ local SILENT, GONE, STALE, KEPT, DAY = 2500, 8000, 1000, 3600000, 86400000
 local places, pending, line, polls, facts, rate, machines = unpack(KEYS)
 local machine, id, limit, taught, back, refused = unpack(ARGV)
 limit = tonumber(limit)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function fact(key, name)
   return tonumber(redis.call('HGET', key, name) or 0)

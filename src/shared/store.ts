@@ -11,7 +11,13 @@ export interface Script {
   digest: string
 }
 
-export function script(lua: string): Script {
+const NOW = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`
+
+/** In `body`, `now` is the time of the store's clock in milliseconds. */
+export function script(body: string): Script {
+  const lua = `${NOW}${body}`
   return { lua, digest: createHash('sha1').update(lua).digest('hex') }
 }
 

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { beat, type MachineFacts } from '../../src/shared/machines.ts'
 import { forgetRefusal, lastRefusal, tellRefusal } from '../../src/shared/quota.ts'
 import { RATE } from '../../src/shared/rate-script.ts'
-import { type Script, type Store, script, type Value } from '../../src/shared/store.ts'
+import type { Script, Store, Value } from '../../src/shared/store.ts'
 import { hasRedis, runAtLast, startRedis, storeOf } from '../e2e/stage/store.ts'
 import { Random } from '../sim/histories/random.ts'
 import { FakeRedis } from '../sim/machines/fake-redis.ts'
@@ -14,9 +15,10 @@ const NAMES = [
 ]
 
 /** The same script at a time that both stores agree on. */
-function at(now: number, { lua }: Script): Script {
+function at(now: number, script: Script): Script {
   const time = `{ '${Math.floor(now / 1000)}', '${(now % 1000) * 1000}' }`
-  return script(lua.replaceAll("redis.call('TIME')", time))
+  const lua = script.lua.replaceAll("redis.call('TIME')", time)
+  return { lua, digest: hash('sha1', lua) }
 }
 
 /** What a machine does with the rate and the quota. `given`: places that were asked for. */
