@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Argv, CommandModule, InferredOptionTypes } from 'yargs'
 import type { Config } from '../config/schema.ts'
-import type { MirrorLocation } from '../sync/outlook/index.ts'
+import type { MirrorLocation } from '../sync/scan/index.ts'
 import type { Synced } from '../synced/synced.ts'
 import { exitCodesInHelp, Problem } from './problem.ts'
 import { type OnInterrupts, withInterrupts } from './terminal/interrupts.ts'
@@ -171,7 +171,7 @@ export async function locationsToSend(config: Config, paths: readonly string[]):
  */
 export async function looksToSend(places: readonly MirrorLocation[], prunes = false) {
   const { realDisk } = await import('../local/disk.ts')
-  const { lookAt } = await import('../sync/outlook/index.ts')
+  const { lookAt } = await import('../sync/scan/index.ts')
   const { fullPath } = await import('../sync/tree-path.ts')
   const { inWords } = await import('../words/reasons.ts')
   const { printable } = await import('../words/text.ts')

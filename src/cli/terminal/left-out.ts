@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { realDisk } from '../../local/disk.ts'
-import { leftOutBelow, type MirrorLocation } from '../../sync/outlook/index.ts'
+import { leftOutBelow, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { inDigits, printable } from '../../words/text.ts'

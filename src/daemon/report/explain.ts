@@ -9,15 +9,13 @@ import { lossEndsAt } from '../../sync/clock.ts'
 import {
   contentStep,
   type GoneFolder,
-  type LeftOutWhy,
-  type MirrorLocation,
   type Outlook,
   type OutlookContext,
   outlook,
   type PathState,
-  type RuleInFile,
   type Step,
 } from '../../sync/outlook/index.ts'
+import type { LeftOutWhy, MirrorLocation, RuleInFile } from '../../sync/scan/index.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import type { TreeSummary } from '../../synced/summary.ts'

@@ -9,16 +9,7 @@ import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
-import { deleteEmptyAlbums, repeatAlbumDeletions } from './unused-albums.ts'
 import { deleteWholeAlbums } from './whole-albums.ts'
-
-/** At the start of a pass: finds out what became of deletions of albums whose answer was lost. */
-export async function recoverAlbumDeletions(context: EngineContext, pass: Pass): Promise<void> {
-  const { mirrors, interruption, task, stopped } = pass
-  if (task !== 'mirror') return
-  const failure = await repeatAlbumDeletions(context, mirrors, interruption)
-  if (failure) stopped.push(failure)
-}
 
 /**
  * Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
@@ -53,15 +44,6 @@ export async function deleteDueImages(
     const failure = await deleteOfMirror(context, pass, mirror, scanned, known)
     if (failure) stopped.push(failure)
   }
-}
-
-/** At the end of a pass: deletes the albums that albumd created and that nothing needs any more. */
-export async function deleteUnusedAlbums(context: EngineContext, pass: Pass): Promise<void> {
-  const { mirrors, interruption, task, stopped } = pass
-  // When the host has deleted more with an album than was recorded in it, no album is deleted until an audit has ended.
-  if (task !== 'mirror' || stopped.length > 0 || context.synced.meta.get('deleted_more') !== null) return
-  const failure = await deleteEmptyAlbums(context, mirrors, endingForNews(interruption))
-  if (failure) stopped.push(failure)
 }
 
 /**

@@ -1,7 +1,8 @@
 /**
  * Deletes images and albums that nothing needs any more: the hold, the last check, and the one place that sends a DELETE.
  */
-export { deleteDueImages, deleteUnusedAlbums, recoverAlbumDeletions } from './delete-due.ts'
+export { deleteDueImages } from './delete-due.ts'
 export { endsDeletion, isGraceOver } from './delete-images.ts'
 export { doubtAbout, forgetOldDeletions, type HoldPolicy, isTooMuch, WINDOW_MS, willBeHeld } from './hold.ts'
 export { askToDeleteNothing, type Deletion, sendDelete, whyImageStays } from './send-delete.ts'
+export { deleteUnusedAlbums, recoverAlbumDeletions } from './unused-albums.ts'

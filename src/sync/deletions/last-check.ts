@@ -1,11 +1,10 @@
 import type { Disk } from '../../local/disk.ts'
-import { compileRules, type IgnoreRules, ignoreTextIn } from '../../local/ignore-rules.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { isMount, isSameRoot, type ScannedMirror, whetherThere } from '../scan/index.ts'
-import { fileAt, foldersAbove, fullPath, pathOf } from '../tree-path.ts'
+import { isMount, isSameRoot, lookAt, type ScannedMirror, whetherThere } from '../scan/index.ts'
+import { fileAt, pathOf } from '../tree-path.ts'
 
 /**
  * Looks at the disk once more just before a deletion, because a deletion can't be undone. The disk is looked at again for
@@ -83,11 +82,8 @@ export class LastCheck {
   #isPruned({ policy }: ScannedMirror, path: string, { image }: FileRow): boolean {
     const asked = policy.pruneIgnored || this.#synced.escrow.of(image ?? 0)?.reason === 'ignored'
     if (!asked) return false
-    try {
-      return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)
-    } catch {
-      return false
-    }
+    const found = lookAt(this.#disk, { mirror: policy, path })
+    return found.kind === 'left_out' && found.why === 'ignored'
   }
 }
 
@@ -114,20 +110,4 @@ export function isAnotherName(disk: Disk, root: string, path: string): boolean {
 
 function folded(name: string): string {
   return name.normalize().toLowerCase()
-}
-
-/**
- * Whether an ignore rule hides a file at this moment, by the ignore files that are on the disk. `path`: below the root.
- * `ignore`: the config's rules. Throws the disk's error when an ignore file can't be read.
- */
-export function isStillIgnored(disk: Disk, root: string, path: string, ignore: readonly string[]): boolean {
-  const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
-  const isHidden = (at: string, kind: 'file' | 'folder') =>
-    disk.lstat(`${root}/${at}`).kind === kind && compileRules(rules).hides(at, kind)
-  for (const base of foldersAbove(path)) {
-    if (base !== '' && isHidden(base, 'folder')) return true
-    const text = ignoreTextIn(disk, fullPath(root, base))
-    if (text !== null) rules.push({ base, text })
-  }
-  return isHidden(path, 'file')
 }

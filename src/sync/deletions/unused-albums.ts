@@ -8,7 +8,7 @@ import { albumName, albumNames, albumPathOf, isUnderWay } from '../album.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { walkWhole } from '../listing/index.ts'
-import type { Interruption, MirrorPolicy } from '../pass-request.ts'
+import { endingForNews, type MirrorPolicy, type Pass } from '../pass-request.ts'
 import { whyNoDeletions } from './hold.ts'
 import { type Deletion, sendDelete } from './send-delete.ts'
 
@@ -20,20 +20,24 @@ type AlbumContext = Pick<
 /** How long an album is left alone after something was seen in it, or after the host refused to delete it. */
 const LEFT_ALONE_MS = 3_600_000
 
+type AlbumPass = Pick<Pass, 'mirrors' | 'interruption' | 'task' | 'stopped'>
+
 /**
  * Deletes albums that albumd created and that nothing needs, deepest first. Each album is deleted after two complete walks
  * that showed nothing in it, because the host may be late to list a picture that another person put there. Called at the
- * end of a pass. Answers the host's failure that ended the deletions early, or null.
+ * end of a pass.
  */
-export async function deleteEmptyAlbums(
+export async function deleteUnusedAlbums(
   context: AlbumContext,
-  mirrors: readonly MirrorPolicy[],
-  { stop, cut }: Interruption,
-): Promise<HostFailure | null> {
+  { mirrors, interruption, task, stopped }: AlbumPass,
+): Promise<void> {
   const { synced } = context
+  // When the host has deleted more with an album than was recorded in it, no album is deleted until an audit has ended.
+  if (task !== 'mirror' || stopped.length > 0 || synced.meta.get('deleted_more') !== null) return
+  const { stop, cut } = endingForNews(interruption)
   const unused = unusedAlbumsOf(synced, mirrors)
   const ids = new Set(unused.map(({ album }) => album.id))
-  // What became of an album that was asked to be deleted is found out first (`repeatAlbumDeletions`).
+  // What became of an album that was asked to be deleted is found out first (`recoverAlbumDeletions`).
   const needed = synced.unusedAlbums
     .all()
     .filter(({ album, state }) => state !== 'deleting' && !ids.has(album))
@@ -41,14 +45,13 @@ export async function deleteEmptyAlbums(
     await synced.commit(tx => {
       for (const { album } of needed) albumNeeded(tx, album)
     })
-  if (whyNoDeletions(context, mirrors) !== null) return null
+  if (whyNoDeletions(context, mirrors) !== null) return
   const remote = new Set(unused.map(({ album }) => album.remote_id))
   for (const { album } of unused) {
-    if (stop.aborted) return null
+    if (stop.aborted) return
     const failure = await advance(context, album, remote, cut)
-    if (failure) return failure
+    if (failure) return void stopped.push(failure)
   }
-  return null
 }
 
 /**
@@ -56,24 +59,23 @@ export async function deleteEmptyAlbums(
  * answered, nothing is uploaded into such an album, because the host may carry out the first request late and delete what
  * was uploaded. Called at the start of a pass.
  */
-export async function repeatAlbumDeletions(
+export async function recoverAlbumDeletions(
   context: AlbumContext,
-  mirrors: readonly MirrorPolicy[],
-  { stop, cut }: Interruption,
-): Promise<HostFailure | null> {
+  { mirrors, interruption: { stop, cut }, task, stopped }: AlbumPass,
+): Promise<void> {
   const { synced } = context
+  if (task !== 'mirror') return
   const open = synced.unusedAlbums.all().filter(({ state }) => state === 'deleting')
   for (const { album } of open) {
     const row = synced.albums.byId(album)
-    if (stop.aborted) return null
+    if (stop.aborted) return
     // The record is gone when an album above was found gone.
     if (!row) continue
     // An album in which images are recorded is not deleted, so it is looked at also while nothing may be deleted.
     if (whyAlbumIsNeeded(synced, row) === null && whyNoDeletions(context, mirrors) !== null) continue
     const failure = await advance(context, row, new Set(), cut)
-    if (failure) return failure
+    if (failure) return void stopped.push(failure)
   }
-  return null
 }
 
 /**

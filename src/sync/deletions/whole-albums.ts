@@ -144,7 +144,7 @@ async function deleteWhole(
     },
   }
   const moved = new Map(images.map(image => [image.id, movedTo(synced, image)]))
-  // When the answer is lost, a later pass looks whether the album is gone (`repeatAlbumDeletions`). An album that is still
+  // When the answer is lost, a later pass looks whether the album is gone (`recoverAlbumDeletions`). An album that is still
   // there keeps its images, because a deletion takes the album with everything in it. They are then deleted one by one.
   const refusal = await sendDelete(context, deletion, signal)
   if (refusal) return isOfThisOne(refusal) ? null : refusal

@@ -4,8 +4,8 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import type { Location } from '../../synced/tables/history.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because } from '../../words/reasons.ts'
+import type { OnDisk } from '../scan/index.ts'
 import { folderAbove } from '../tree-path.ts'
-import type { OnDisk } from './on-disk.ts'
 import {
   bringBack,
   deletionSteps,

@@ -12,9 +12,9 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason, reasonIn } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import { planFolder } from '../plan.ts'
+import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from '../scan/index.ts'
 import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
 import { folderOf, type GoneFolder, goneFolderSteps } from './gone-folder.ts'
-import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from './on-disk.ts'
 import {
   deletionSteps,
   everythingWaits,

@@ -27,9 +27,9 @@ import {
   willBeHeld,
 } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, triedAgainAt } from '../quota/index.ts'
+import type { MirrorLocation } from '../scan/index.ts'
 import { folderAbove, isBelow } from '../tree-path.ts'
 import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
-import type { MirrorLocation } from './on-disk.ts'
 
 /** What an outlook is made from: the records, the config and the time. Times are milliseconds since 1970. */
 export interface OutlookContext {

@@ -2,6 +2,15 @@
 export { isMount, VanishedRules } from './doubts.ts'
 export { checkRootsAgain, type ScannedMirror, scanEverythingAgain, scanMirrors } from './mirror-scans.ts'
 export {
+  type LeftOutWhy,
+  leftOutBelow,
+  lookAt,
+  type MirrorLocation,
+  type OnDisk,
+  perhapsRenamedTo,
+  type RuleInFile,
+} from './on-disk.ts'
+export {
   checkRoot,
   doubtOfRoot,
   isSameRoot,

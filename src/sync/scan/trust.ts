@@ -1,6 +1,6 @@
 import type { Disk } from '../../local/disk.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { FileAtPath, FileRow, FileState } from '../../synced/tables/files.ts'
+import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
@@ -24,15 +24,6 @@ export interface TrustedRoot {
   identity: RootIdentity
   empty: boolean
   accepted: boolean
-}
-
-interface KnownFile {
-  /** Below the root. */
-  path: string
-  size: number
-  mtime: number
-  state: FileState
-  image: number | null
 }
 
 /** When the root's identity differs, at most so many known files are looked for. */
@@ -91,7 +82,7 @@ function whyAnother(
   synced: Synced,
   mirror: MirrorRow,
   identity: RootIdentity,
-  known: readonly KnownFile[],
+  known: readonly FileAtPath[],
 ): Reason | null {
   const { folder } = mirror
   if (!mostAreThere(disk, folder, known)) return because('root_other', { folder })
@@ -126,19 +117,13 @@ function isSame(
 }
 
 /** Some of the known files at and below `top`, taken from folders all over the tree. */
-function sample(synced: Synced, mirror: number, top = ''): KnownFile[] {
+function sample(synced: Synced, mirror: number, top = ''): FileAtPath[] {
   const folders = synced.folders.withFiles(mirror).filter(({ path }) => isAtOrBelow(path, top))
   const step = Math.max(1, Math.floor(folders.length / SAMPLE))
   const chosen = folders.filter((_, at) => at % step === 0)
   const each = Math.ceil(SAMPLE / Math.max(1, chosen.length))
   return chosen.flatMap(folder =>
-    synced.files.someOf(folder.id, each).map(({ name, size, mtime, state, image }) => ({
-      path: pathOf(folder.path, name),
-      size,
-      mtime,
-      state,
-      image,
-    })),
+    synced.files.someOf(folder.id, each).map(file => ({ ...file, path: pathOf(folder.path, file.name) })),
   )
 }
 
@@ -202,14 +187,14 @@ function isOlder(disk: Disk, path: string, than: number): boolean {
   }
 }
 
-function mostAreThere(disk: Disk, root: string, known: readonly KnownFile[]): boolean {
+function mostAreThere(disk: Disk, root: string, known: readonly FileAtPath[]): boolean {
   return known.filter(file => isAsKnown(disk, root, file)).length * 2 > known.length
 }
 
 function isAsKnown(
   disk: Disk,
   root: string,
-  { path, size, mtime }: Pick<KnownFile, 'path' | 'size' | 'mtime'>,
+  { path, size, mtime }: Pick<FileAtPath, 'path' | 'size' | 'mtime'>,
 ): boolean {
   try {
     const stat = disk.lstat(`${root}/${path}`)

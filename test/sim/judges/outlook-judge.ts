@@ -6,13 +6,12 @@ import { lossEndsAt } from '../../../src/sync/clock.ts'
 import { willBeHeld } from '../../../src/sync/deletions/index.ts'
 import {
   contentStep,
-  leftOutBelow,
-  type MirrorLocation,
   mirrorOutlook,
   type OutlookContext,
   outlook,
   type PathState,
 } from '../../../src/sync/outlook/index.ts'
+import { leftOutBelow, type MirrorLocation } from '../../../src/sync/scan/index.ts'
 import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
 import { commandOf, endsByItself, inWords } from '../../../src/words/reasons.ts'
 import { diskFor, Looks, openerFor } from '../disk/disk-port.ts'

@@ -22,8 +22,8 @@ export const RULES: readonly Mutant[] = [
   {
     name: 'what is given up is not looked at under the rules as they are',
     file: 'sync/deletions/last-check.ts',
-    find: 'return isStillIgnored(this.#disk, policy.folder, path, policy.ignore)',
-    replace: 'return isStillIgnored !== undefined',
+    find: "return found.kind === 'left_out' && found.why === 'ignored'",
+    replace: 'return found !== undefined',
     why: 'what no rule hides any more is deleted',
     seed: 1_000_000_014,
   },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { type HostFailure, hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
-import { deleteEmptyAlbums, repeatAlbumDeletions } from '../../../src/sync/deletions/unused-albums.ts'
+import { deleteUnusedAlbums, recoverAlbumDeletions } from '../../../src/sync/deletions/unused-albums.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { said } from '../../../src/words/reasons.ts'
@@ -33,14 +33,14 @@ async function withEmptied(policy: Partial<MirrorPolicy> = {}): Promise<Workshop
 interface Changes {
   host?: ImageHost
   policy?: Partial<MirrorPolicy>
-  work?: typeof deleteEmptyAlbums
+  work?: typeof deleteUnusedAlbums
 }
 
-/** `at`: how much later than now it is. */
-function give(
+/** `at`: how much later than now it is. Answers the failure that ended the work, or null. */
+async function give(
   workshop: Workshop,
   at: number,
-  { host = workshop.host, policy = {}, work = deleteEmptyAlbums }: Changes = {},
+  { host = workshop.host, policy = {}, work = deleteUnusedAlbums }: Changes = {},
 ): Promise<HostFailure | null> {
   const { synced, mirror, events } = workshop
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + at }
@@ -54,7 +54,9 @@ function give(
     credentialLifetimeMs: LIFETIME,
     contents: new AlbumContents(),
   }
-  return work(parts, [{ ...mirror, ...policy }], interruption)
+  const stopped: HostFailure[] = []
+  await work(parts, { mirrors: [{ ...mirror, ...policy }], interruption, task: 'mirror', stopped })
+  return stopped[0] ?? null
 }
 
 const remoteOf = ({ synced }: Workshop, name: string) =>
@@ -207,7 +209,7 @@ describe('a deletion of an album whose answer was lost', () => {
 
   it.each([true, false])('is repeated before anything is uploaded; served: %s', async served => {
     const workshop = await withLost(served)
-    await give(workshop, LATER, { work: repeatAlbumDeletions })
+    await give(workshop, LATER, { work: recoverAlbumDeletions })
     expect(
       workshop.synced.albums
         .all()
@@ -221,7 +223,7 @@ describe('a deletion of an album whose answer was lost', () => {
     const workshop = await withLost(false)
     await putImage(workshop.host, remoteOf(workshop, 'b')!, 'x.png', png(9, 9))
     const host = untouched(workshop.host)
-    expect(await give(workshop, LATER, { host, work: repeatAlbumDeletions })).toBeNull()
+    expect(await give(workshop, LATER, { host, work: recoverAlbumDeletions })).toBeNull()
     expect(workshop.synced.unusedAlbums.all()).toMatchObject([{ state: 'empty' }, { state: 'occupied' }])
   })
 })

@@ -2,12 +2,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
-import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { type HostFailure, hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { type DeletionRun, deleteImages } from '../../../src/sync/deletions/delete-images.ts'
 import type { DiskCheck } from '../../../src/sync/deletions/send-delete.ts'
-import { deleteEmptyAlbums, repeatAlbumDeletions } from '../../../src/sync/deletions/unused-albums.ts'
+import { deleteUnusedAlbums, recoverAlbumDeletions } from '../../../src/sync/deletions/unused-albums.ts'
 import { deleteWholeAlbums } from '../../../src/sync/deletions/whole-albums.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import type { PassEvent } from '../../../src/sync/pass-events.ts'
@@ -269,16 +269,18 @@ describe('a request whose answer was lost', () => {
     expect(await give(workshop, lost)).toMatchObject({ code: 'HOST_UNREACHABLE' })
     // The host carries the request out late: after the first look, and after the end of the pass.
     const context = { ...contextOf(workshop, workshop.host), credentialLifetimeMs: 600_000 }
-    const look = () => repeatAlbumDeletions(context, [mirror], interruption)
-    expect(await look()).toBeNull()
-    expect(await deleteEmptyAlbums(context, [mirror], interruption)).toBeNull()
+    const stopped: HostFailure[] = []
+    const pass = { mirrors: [mirror], interruption, task: 'mirror', stopped } as const
+    await recoverAlbumDeletions(context, pass)
+    await deleteUnusedAlbums(context, pass)
     expect(synced.unusedAlbums.all()).toMatchObject([{ state: 'deleting' }])
     if (served) await workshop.host.deleteAlbum(remoteOf(workshop, 'a'), never)
     else {
       const { monotonic, ...clock } = systemClock
       Object.assign(context, { clock: { ...clock, monotonic: () => monotonic() + 3_600_000 } })
     }
-    expect(await look()).toBeNull()
+    await recoverAlbumDeletions(context, pass)
+    expect(stopped).toEqual([])
     const left = synced.albums.all().map(({ name }) => name)
     expect(left.toSorted()).toEqual(served ? ['Photos', 'c'] : ['Photos', 'a', 'b', 'c'])
     expect(synced.escrow.ofMirror(1)).toHaveLength(served ? 0 : 3)
