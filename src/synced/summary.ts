@@ -1,6 +1,6 @@
 import type { LeftOut } from '../local/look.ts'
 import type { Reason } from '../words/reasons.ts'
-import type { Statements } from './database.ts'
+import { isBelow, type Statements } from './database.ts'
 import type { FileState } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */
@@ -105,10 +105,8 @@ export interface FlatPicture {
 }
 
 export function openSummaries({ all, column, has, one, value }: Statements) {
-  // These two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order of
-  // bytes.
-  const strictlyBelow = `mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0'`
-  const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (path > +@path || '/' AND path < +@path || '0'))`
+  const strictlyBelow = `mirror = +@mirror AND ${isBelow()}`
+  const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()}))`
   const looked = `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
        ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
        ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders`
@@ -143,7 +141,7 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
   // What lies at a path may be a folder or a file. The first condition is about folders alone, so that SQLite looks at no
   // file of another folder.
   const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
-       OR (path > +@path || '/' AND path < +@path || '0')) AND (@path = '' OR path <> +@above OR ${name} = +@name)`
+       OR (${isBelow()})) AND (@path = '' OR path <> +@above OR ${name} = +@name)`
   const statesAt = one<[At], Pick<MirrorSummary, 'pending_uploads' | 'uncertain' | 'flat'>>(
     `SELECT ifnull(sum(state = 'pending'), 0) AS pending_uploads, ifnull(sum(state = 'uncertain'), 0) AS uncertain,
        ifnull(sum(flat > 0 AND state = 'synced'), 0) AS flat

@@ -1,4 +1,4 @@
-import type { Statements } from '../database.ts'
+import { isBelow, type Statements } from '../database.ts'
 import type { ImageRow } from './images.ts'
 
 export interface EscrowRow {
@@ -74,10 +74,8 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
         'SELECT * FROM escrow WHERE mirror = +? AND path = +? ORDER BY since',
       ),
       /** The entries below this folder, the one that is due first first. */
-      // The two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order
-      // of bytes.
       below: all<[{ mirror: number; path: string }], EscrowRow>(
-        `SELECT * FROM escrow WHERE mirror = +@mirror AND path > +@path || '/' AND path < +@path || '0' ORDER BY due_at`,
+        `SELECT * FROM escrow WHERE mirror = +@mirror AND ${isBelow()} ORDER BY due_at`,
       ),
       of: get<[image: number], EscrowRow>('SELECT * FROM escrow WHERE image = ?'),
       /** The path of a deleted picture of these bytes whose image is still in escrow: one of this name, else the last. */

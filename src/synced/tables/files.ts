@@ -1,5 +1,5 @@
 import type { FileLook } from '../../local/look.ts'
-import type { Statements } from '../database.ts'
+import { boundsBelow, pages, type Statements } from '../database.ts'
 import type { ImageRow } from './images.ts'
 
 /**
@@ -104,7 +104,6 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   const flatTotal = one<[{ mirrors: string }], { pictures: number; bytes: number }>(
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes ${inFlat} AND flat = 1`,
   )
-  // When `end` is an empty blob, the paths have no end: in SQLite's order every text comes before a blob.
   const foldersAfter = all<
     [{ mirror: number; after: string; end: string | Buffer }],
     { id: number; path: string }
@@ -125,11 +124,8 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
   function* foldersFrom(mirror: number, path: string): Generator<{ id: number; path: string }> {
     const self = folderAt(mirror, path)
     if (self) yield self
-    // All paths below `a` lie between `a/` and `a0`, because '0' follows '/' in the order of bytes.
-    const end = path === '' ? Buffer.alloc(0) : `${path}0`
-    yield* pages(after =>
-      foldersAfter({ mirror, after: after?.path ?? (path === '' ? '' : `${path}/`), end }),
-    )
+    const { after: first, end } = boundsBelow(path)
+    yield* pages(after => foldersAfter({ mirror, after: after?.path ?? first, end }))
   }
 
   return {
@@ -294,16 +290,3 @@ export function openResend({ has, run }: Statements) {
 }
 
 type Bytes = Pick<ImageRow, 'hash' | 'size'>
-
-/**
- * All rows of a query that reads page by page. So a million rows take no more memory than a page, and no transaction stays
- * open while the caller works slowly. `page`: answers the rows that follow a row, or the first rows.
- */
-function* pages<Row>(page: (after: Row | undefined) => Row[]): Generator<Row> {
-  for (let last: Row | undefined; ; ) {
-    const rows = page(last)
-    yield* rows
-    last = rows.at(-1)
-    if (last === undefined) return
-  }
-}

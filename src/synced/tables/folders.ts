@@ -1,6 +1,6 @@
 import type { FolderLook, LeftOut } from '../../local/look.ts'
 import type { Reason } from '../../words/reasons.ts'
-import type { Statements } from '../database.ts'
+import { isBelow, type Statements } from '../database.ts'
 
 export interface FolderRow {
   id: number
@@ -38,7 +38,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
      AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)
      AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.folder = folders.id)
      AND (mount = 0 OR NOT EXISTS (SELECT 1 FROM folders AS below WHERE below.mirror = folders.mirror
-       AND below.path > folders.path || '/' AND below.path < folders.path || '0'))`
+       AND ${isBelow('below.path', 'folders.path')}))`
   type Looked = Pick<FolderRow, 'id' | 'digest' | 'ignore_text'>
   type Mounted = Pick<FolderRow, 'mount' | 'mounted_ino' | 'mounted_birthtime'>
   const setLooked = run<[Looked & Mounted & LeftOut & { files: number }]>(
@@ -86,11 +86,9 @@ export function openFolders({ all, column, get, run, value }: Statements) {
         `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 0 ORDER BY path`,
       ),
       /** A folder and all recorded folders below it. Not for the root. */
-      // The two comparisons find all paths below `a`: they lie between `a/` and `a0`, because '0' follows '/' in the order
-      // of bytes.
       from: all<[{ mirror: number; path: string }], FolderRow>(
         `SELECT ${columns} FROM folders
-         WHERE mirror = +@mirror AND (path = +@path OR (path > +@path || '/' AND path < +@path || '0')) ORDER BY path`,
+         WHERE mirror = +@mirror AND (path = +@path OR (${isBelow()})) ORDER BY path`,
       ),
     },
     writes: {

@@ -1,4 +1,4 @@
-import type { Statements } from '../database.ts'
+import { boundsBelow, pages, type Statements } from '../database.ts'
 import type { Location } from './history.ts'
 
 /** What was at a path before: a version of a picture, or nothing. What is at the path now is in the file's record. */
@@ -50,15 +50,9 @@ export function openVersions({ column, get, one, run, value }: Statements) {
          GROUP BY hash ORDER BY min(id)`,
       ),
       /** The paths at and below a folder of which something is recorded that ended after this time, in order. */
-      *paths(mirror: number, folder: string, moment: number): Generator<string> {
-        // All paths below `a` lie between `a/` and `a0`. An empty blob comes after every text.
-        const end = folder === '' ? Buffer.alloc(0) : `${folder}0`
-        for (let after = folder === '' ? '' : `${folder}/`; ; ) {
-          const page = pathsAfter({ mirror, after, end, moment })
-          yield* page
-          if (page.length === 0) return
-          after = page.at(-1)!
-        }
+      paths(mirror: number, folder: string, moment: number): Generator<string> {
+        const { after: first, end } = boundsBelow(folder)
+        return pages(after => pathsAfter({ mirror, after: after ?? first, end, moment }))
       },
       /** The latest time at which a version was at its path that the host does not hold any more. */
       givenUp: (mirrors: readonly number[]) => givenUp(JSON.stringify(mirrors)),
