@@ -21,18 +21,20 @@ import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
 import { reading } from '../state/state.ts'
-import { foldersFor, recordedPictures, unknownTo, type WantedPicture } from './from-records.ts'
+import {
+  foldersFor,
+  type RestoreRequest,
+  recordedPictures,
+  unknownTo,
+  type WantedPicture,
+} from './from-records.ts'
 import { fillFolder, type RestoreEvent, type RestoreReport } from './restore.ts'
 import type { TargetFolder } from './target-folder.ts'
 
-export interface MomentRequest {
-  folder: string
-  /** The folders of the mirrors to restore. Only the mirror of `place` when the folder lies in a mirror. */
-  mirrors: readonly string[]
+/** When the folder lies in a mirror, only this mirror is restored. */
+export interface MomentRequest extends Omit<RestoreRequest, 'deleted'> {
   /** The time as a person gave it, and what it means now: milliseconds since 1970. */
   at: { given: string; moment: number }
-  /** The host's certificate authorities as PEM. Null: the authorities that Node knows. */
-  ca: string | null
 }
 
 /** A folder that is or lies in a mirror: the mirror's folder, and the path below it. */

@@ -27,7 +27,7 @@ export function sizeIs(known: Known, size: number): boolean {
 }
 
 /** Where a picture must be on the disk, and what it must be. */
-interface Wanted {
+export interface Wanted {
   /** The path below the folder that is filled. `isSafePath` must have accepted it. */
   to: string
   known: Known
@@ -94,8 +94,18 @@ export class PlaceFiles {
 
   async begin(): Promise<BegunFile> {
     const temporary = join(this.#own, `${process.pid}-${this.#begun++}`)
-    const aside = (path: string) => this.#putAside(path)
-    return new BegunFile(temporary, await open(temporary, 'wx+'), path => this.#fullPath(path), aside)
+    return new BegunFile(temporary, await open(temporary, 'wx+'))
+  }
+
+  /**
+   * Moves a file to its path, once its bytes are complete and proved. Never replaces another file. Answers whether another
+   * file was put aside for it.
+   */
+  async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
+    await begun.complete(mtime)
+    const isReplaced = await this.#putAside(to)
+    await moveTo(begun.path, await this.#fullPath(to))
+    return isReplaced
   }
 
   /** After `flush`, all finished files survive a power cut. */
@@ -154,22 +164,13 @@ export class PlaceFiles {
 /** A temporary file that will become a picture. Its bytes may be read while it is written. */
 export class BegunFile implements ByteSource {
   size = 0
-  readonly #path: string
+  readonly path: string
   readonly #file: FileHandle
-  readonly #fullPath: (path: string) => Promise<string>
-  readonly #putAside: (path: string) => Promise<boolean>
   #isOpen = true
 
-  constructor(
-    path: string,
-    file: FileHandle,
-    fullPath: (path: string) => Promise<string>,
-    putAside: (path: string) => Promise<boolean>,
-  ) {
-    this.#path = path
+  constructor(path: string, file: FileHandle) {
+    this.path = path
     this.#file = file
-    this.#fullPath = fullPath
-    this.#putAside = putAside
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
@@ -192,25 +193,19 @@ export class BegunFile implements ByteSource {
     ftruncateSync(this.#file.fd)
   }
 
-  /**
-   * Moves the file to its path, once its bytes are complete and proved. Never replaces another file. Answers whether another
-   * file was put aside for it.
-   */
-  async finish({ to, mtime }: Wanted): Promise<boolean> {
+  /** No more bytes come: the file and its time are on the disk for good. */
+  async complete(mtime: number | null): Promise<void> {
     if (mtime !== null) await setTime(this.#file, mtime)
     await this.#file.sync()
     this.#isOpen = false
     await this.#file.close()
-    const isReplaced = await this.#putAside(to)
-    await moveTo(this.#path, await this.#fullPath(to))
-    return isReplaced
   }
 
-  /** Removes the file, unless `finish` has moved it. */
+  /** Removes the file, unless it was moved to its picture's path. */
   async close(): Promise<void> {
     if (this.#isOpen) await this.#file.close()
     // A file that can't be removed now is removed by the next run.
-    await unlink(this.#path).catch(() => {})
+    await unlink(this.path).catch(() => {})
   }
 }
 

@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import { type Downloads, openDownloads } from '../../remote/download.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fetchPicture } from './fetch-picture.ts'
-import { type Known, PlaceFiles, sizeOf } from './place-files.ts'
+import { PlaceFiles, sizeOf, type Wanted } from './place-files.ts'
 import {
   diskProblem,
   isSafePath,
@@ -83,14 +83,9 @@ export interface RestoreReport extends Record<Note, number> {
 }
 
 /** A picture as it must be on the disk, and where the host delivers it. */
-export interface Picture {
-  /** The path below the folder that is filled. */
-  to: string
+export interface Picture extends Wanted {
   /** Null: not known. */
   url: string | null
-  known: Known
-  /** Microseconds since 1970. Null: not known. */
-  mtime: number | null
   note: Note | null
   /** Whether the picture is on the disk already, as far as the records tell. False: its bytes must be read to find out. */
   isThere?(): boolean
@@ -278,7 +273,7 @@ class Restore {
         return
       }
       this.#outagesInARow = 0
-      if (await begun.finish(picture)) this.#report.replaced++
+      if (await this.#files.finish(begun, picture)) this.#report.replaced++
       this.#done(shown, picture, begun.size, false)
     } finally {
       await begun.close()

@@ -305,11 +305,7 @@ export class PictureProblem extends Error {
   }
 }
 
-/** The disk takes no more pictures, for example because it is full. */
-export class FolderStopped extends Error {
-  override name = 'FolderStopped'
-}
-
+/** Errors after which the disk takes no more pictures. */
 const STOPS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; make room there',
   EDQUOT: 'your share of the disk is used up; make room there',
@@ -328,14 +324,16 @@ const WORDS: Readonly<Record<string, string>> = {
   EXDEV: 'its folder is on another disk',
 }
 
-/** Answers an error of the file system as a PictureProblem or FolderStopped. Throws every other error as it is. */
+/**
+ * Answers an error of the file system as a PictureProblem, or as another error where the disk takes no more pictures. Throws
+ * every other error as it is.
+ */
 export function diskProblem(error: unknown, root: string): Error {
-  if (error instanceof PictureProblem || error instanceof FolderStopped) return error
+  if (error instanceof PictureProblem) return error
   const { code } = error as NodeJS.ErrnoException
   if (!(error instanceof Error) || typeof code !== 'string' || !('syscall' in error)) throw error
   const stops = STOPS[code]
-  if (stops)
-    return new FolderStopped(`${root}: ${stops}, then run the same command again: it goes on where it was`)
+  if (stops) return new Error(`${root}: ${stops}, then run the same command again: it goes on where it was`)
   return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "the file can't be written"} (${code})`)
 }
 
