@@ -329,5 +329,16 @@ const LOST_IMAGES = `
 CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';
 `
 
+/** Images that stay for good are few among all, and a new picture may be one of theirs. */
+const KEPT_IMAGES = 'CREATE INDEX images_kept ON images (size) WHERE kept = 1;'
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
-export const STEPS = [SCHEMA, ALBUM_DOUBTS, ACCEPTED_FAILURES, VERSIONS, OTHERS_IMAGES, LOST_IMAGES]
+export const STEPS = [
+  SCHEMA,
+  ALBUM_DOUBTS,
+  ACCEPTED_FAILURES,
+  VERSIONS,
+  OTHERS_IMAGES,
+  LOST_IMAGES,
+  KEPT_IMAGES,
+]

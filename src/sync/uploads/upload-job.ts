@@ -82,8 +82,8 @@ export function jobOf(
 /**
  * What a run does that sends nothing.
  * adopt: pictures are linked to images that the host holds already, and no album is created.
- * compare: only bytes are read, of pictures that use an image and of new pictures that may be a moved picture. The host is
- * not asked.
+ * compare: only bytes are read, of pictures that use an image and of new pictures that may have the bytes of an image that
+ * no file uses. The host is not asked.
  */
 export type Only = 'adopt' | 'compare'
 

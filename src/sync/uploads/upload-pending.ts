@@ -22,10 +22,10 @@ const ROUNDS = 3
 
 /**
  * Uploads the pending files of the scanned mirrors. Answers the mirrors as the last scan saw them, because what becomes
- * stale is scanned beside the uploads. When uploads must wait, two kinds of pictures are still read: pictures
- * that may have the bytes of their image, and new pictures that may be a picture whose image is in escrow. Reading asks the
- * host for nothing. It shows whether a picture is on the host already, and whether an image is still needed, so neither waits
- * for quota or for the end of an outage.
+ * stale is scanned beside the uploads. When uploads must wait, two kinds of pictures are still read: pictures that may have
+ * the bytes of their image, and new pictures that may have the bytes of an image that no file uses. Reading asks the host
+ * for nothing. It shows whether a picture is on the host already, and whether an image is still needed, so neither waits for
+ * quota or for the end of an outage.
  */
 export async function uploadPending(
   context: EngineContext,

@@ -74,7 +74,7 @@ export class UploadQueue {
     if (only === 'compare') {
       const until = clock.monotonic() + COMPARE_MS
       const mayGoOn = () => clock.monotonic() < until
-      await this.#together(() => synced.files.perhapsMoved(ids, running()), interruption, mayGoOn)
+      await this.#together(() => synced.files.perhapsOfUnused(ids, running()), interruption, mayGoOn)
       await this.#together(() => synced.files.notCompared(ids), interruption, mayGoOn)
       return null
     }

@@ -5,7 +5,7 @@ import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
-import { type Album, isLeaving, liesFlat } from '../album.ts'
+import { type Album, isLeaving, liesFlat, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
 import { adopt, adoptLinked } from './adoption.ts'
@@ -55,8 +55,7 @@ export class Uploader {
     const { file, albumPath } = job
     // An earlier try with these bytes may have arrived, so they are not sent again before its outcome is known. An open
     // intent for other bytes does not matter: its outcome may stay unknown for good.
-    if (synced.journal.openOnFile(file).some(intent => intent.hash.equals(file.hash!)))
-      return { kind: 'waits', message: because('same_bytes_sent') }
+    if (this.#wasSent(job, file.hash!)) return { kind: 'waits', message: because('same_bytes_sent') }
     const album = await albums.find(albumPath, signal)
     if (!album.ok) return this.#refused(album.failure, file.hash!)
     if (liesFlat(synced, albumPath, album.value)) return this.#noAlbum(file.hash!)
@@ -125,12 +124,8 @@ export class Uploader {
       await synced.commit(tx => unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
-    if (this.#run.only === 'compare') {
-      await synced.commit(tx => hashed(tx, job.file, open))
-      return { kind: 'compared' }
-    }
-    if (synced.journal.openOnFile(job.file).some(intent => intent.hash.equals(hash)))
-      return { kind: 'uncertain', failure: sentBefore, hash }
+    if (this.#run.only === 'compare') return this.#compare(job, open)
+    if (this.#wasSent(job, hash)) return { kind: 'uncertain', failure: sentBefore, hash }
     const waits = this.#run.incomplete.judge(this.#run, job, open)
     if (waits) return waits
     if (!picture) {
@@ -146,6 +141,31 @@ export class Uploader {
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash)
     if (album.value === undefined) return this.#notThere()
     return this.#bring(job, open, picture, album.value, signal)
+  }
+
+  #wasSent({ file }: UploadJob, hash: Buffer): boolean {
+    return this.#run.synced.journal.openOnFile(file).some(intent => intent.hash.equals(hash))
+  }
+
+  /** Lets the file use an image that no file uses, if the records alone tell the picture's album for sure. */
+  async #compare(job: UploadJob, open: OpenPicture): Promise<UploadResult> {
+    const { synced } = this.#run
+    const albums = recordedAlbums(synced, job.albumPath)
+    const album = albums.at(-1) ?? this.#default.known(this.#run) ?? null
+    const isSure = albums.every(row => row?.confirmed === 1) && !(album && isLeaving(synced, album))
+    const unused = isSure && !this.#wasSent(job, open.hash) && (await this.#useUnused(job, open, album))
+    if (unused) return unused
+    await synced.commit(tx => hashed(tx, job.file, open))
+    return { kind: 'compared' }
+  }
+
+  /** Lets the file use an image in `album` that no file uses. Null: there is none for it. */
+  async #useUnused(job: UploadJob, open: OpenPicture, album: Album): Promise<UploadResult | null> {
+    const unused = unusedImageOf(this.#run, job, open, album)
+    if (!unused) return null
+    const flat = flatness(this.#run, job.albumPath, album)
+    await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, flat, momentOf(this.#run)))
+    return { kind: 'unchanged', size: open.look.size }
   }
 
   /**
@@ -187,14 +207,9 @@ export class Uploader {
     album: Album,
     signal: AbortSignal,
   ): Promise<UploadResult> {
-    const unused = unusedImageOf(this.#run, job, open, album)
-    if (unused) {
-      const flat = flatness(this.#run, job.albumPath, album)
-      await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, flat, momentOf(this.#run)))
-      return { kind: 'unchanged', size: open.look.size }
-    }
-    const adopted = await adopt(this.#run, job, open, picture, album, signal)
-    if (adopted) return adopted
+    const found =
+      (await this.#useUnused(job, open, album)) ?? (await adopt(this.#run, job, open, picture, album, signal))
+    if (found) return found
     if (this.#run.only) return this.#notThere()
     const until = lossEndsAt(this.#run.synced, this.#run.credentialLifetimeMs, this.#run.clock)
     if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }
@@ -236,10 +251,11 @@ export class Uploader {
 
 /**
  * An image of these bytes and this name, in this album, that no file uses: it waits for its deletion, or it is kept for
- * good. The file can use this image again. An image that was only linked does not replace the image of a file.
+ * good. The file can use this image again. An image that was only linked does not replace the image of a file. A run that
+ * asks the host for nothing takes no image that an audit found gone.
  */
 function unusedImageOf(
-  { synced }: UploadRun,
+  { synced, only }: UploadRun,
   { file }: UploadJob,
   { hash }: OpenPicture,
   album: Album,
@@ -248,7 +264,8 @@ function unusedImageOf(
     const isSure = image.proof !== 'none' || file.image === null
     const isHere = image.album === (album?.id ?? null) && image.name === file.name && isSure
     const isFree = synced.files.onImage(image.id).every(({ state }) => state === 'gone')
-    return isHere && isFree && !synced.journal.deletionOf(image.id)
+    const isGone = only === 'compare' && synced.audit.has('gone', image.remote_id)
+    return isHere && isFree && !isGone && !synced.journal.deletionOf(image.id)
   })
 }
 

@@ -40,7 +40,7 @@ export interface FileAtPath extends FileRow {
 }
 
 /** The files as the last scan saw them, each with the image that it uses. */
-export function openFiles({ all, column, get, has, one, run }: Statements) {
+export function openFiles({ all, get, has, one, run }: Statements) {
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
   // condition.
   const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
@@ -83,13 +83,13 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY folder, name LIMIT 256`,
   )
-  const sizesLeaving = column<[running: number], number>(
-    `SELECT DISTINCT images.size FROM escrow JOIN images ON images.id = escrow.image
-     WHERE escrow.state <> 'held' AND due_at <= ?`,
-  )
-  const newOfSize = all<[FileKey & { size: number; mirrors: string }], FileRow>(
-    `SELECT files.* FROM files INDEXED BY files_open_by_size CROSS JOIN folders ON folders.id = files.folder
-     WHERE state IN ('pending','uncertain','failed','linked') AND state = 'pending' AND size = @size
+  const ofUnusedSize = all<[FileKey & { running: number; mirrors: string }], FileRow>(
+    `SELECT files.* FROM (SELECT size FROM images WHERE kept = 1
+         UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
+           WHERE escrow.state <> 'held' AND due_at <= @running) AS unused
+       CROSS JOIN files INDEXED BY files_open_by_size ON files.size = unused.size
+       CROSS JOIN folders ON folders.id = files.folder
+     WHERE state IN ('pending','uncertain','failed','linked') AND state = 'pending'
        AND image IS NULL AND hash IS NULL AND (files.folder, name) > (+@folder, +@name)
        AND mirror IN (SELECT value FROM json_each(+@mirrors))
      ORDER BY files.folder, name LIMIT 256`,
@@ -172,15 +172,15 @@ export function openFiles({ all, column, get, has, one, run }: Statements) {
         )
       },
       /**
-       * New files that are as large as an image whose deletion is due at this running time. The image's picture may have
-       * moved to one of these files; only their bytes can tell. Each file is given once.
+       * New files that are as large as an image that perhaps no file uses: its deletion is due at this running time, or it
+       * stays for good. The image's picture may have moved to one of these files, or it is there again; only their bytes can
+       * tell. Each file is given once.
        */
-      *perhapsMoved(mirrors: readonly number[], running: number): Generator<FileRow> {
-        const of = { mirrors: JSON.stringify(mirrors) }
-        for (const size of sizesLeaving(running))
-          yield* pages<FileRow>(after =>
-            newOfSize({ ...of, size, folder: after?.folder ?? 0, name: after?.name ?? '' }),
-          )
+      perhapsOfUnused(mirrors: readonly number[], running: number): Generator<FileRow> {
+        const of = { running, mirrors: JSON.stringify(mirrors) }
+        return pages<FileRow>(after =>
+          ofUnusedSize({ ...of, folder: after?.folder ?? 0, name: after?.name ?? '' }),
+        )
       },
       anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
       /** Whether more than `pictures` files are pending. */

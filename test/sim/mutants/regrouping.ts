@@ -38,7 +38,7 @@ export const REGROUPING: readonly Mutant[] = [
   {
     name: 'what lies flat is sent again while its last upload is in doubt',
     file: 'sync/uploads/upload.ts',
-    find: "if (synced.journal.openOnFile(file).some(intent => intent.hash.equals(file.hash!)))\n      return { kind: 'waits', message: because('same_bytes_sent') }",
+    find: "if (this.#wasSent(job, file.hash!)) return { kind: 'waits', message: because('same_bytes_sent') }",
     replace: '',
     why: 'it is in its album twice',
     seed: 400_003_400,

@@ -1,12 +1,14 @@
 import { renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openPicture } from '../../../src/local/picture-file.ts'
+import { kept } from '../../../src/records/escrow.ts'
 import { hostWith, PictureChanged } from '../../../src/remote/host.ts'
 import { noteOlder } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
+import { because } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { ALLOWANCE, failure, openWorkshop } from '../workshop.ts'
+import { ALLOWANCE, failure, green, openWorkshop, red, workshopWith } from '../workshop.ts'
 
 const asIfLater: Pick<EngineContext, 'openPicture'> = {
   async openPicture(root, path) {
@@ -115,4 +117,62 @@ it('lets no deletion wait for the quota: new pictures of the same size are read,
     moved_to: null,
   })
   expect(images()).toEqual(['moved.png'])
+})
+
+describe('a picture that comes back while the quota is used up, and whose image stays for good', () => {
+  /** One whose image of red is kept, with no quota left. `isReplaced`: the picture has other bytes by now. */
+  async function open(isReplaced: boolean) {
+    const workshop = await workshopWith({ 'a/red.png': red })
+    const { synced, mirror } = workshop
+    const image = synced.images.byHash(synced.images.latest()!.hash)[0]!
+    if (isReplaced) workshop.write('a/red.png', green)
+    else workshop.remove('a/red.png')
+    await workshop.pass({ ...asIfLater, graceMs: 1 })
+    await synced.commit(tx => kept(tx, [image.id], 0))
+    workshop.write('new.png', png(4, 4).bytes)
+    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+    const asked: string[] = []
+    const host = hostWith(workshop.host, {
+      requestUpload: async () => refused,
+      list: async (album, page, signal) => {
+        asked.push(`${album}`)
+        return workshop.host.list(album, page, signal)
+      },
+    })
+    const parts = { ...asIfLater, host }
+    await workshop.pass(parts)
+    asked.length = 0
+    const comeBack = async () => {
+      workshop.write('a/red.png', red)
+      await workshop.pass(parts)
+      const { id: folder } = synced.folders.at(synced.mirrors.of(mirror.folder)!.id, 'a')!
+      return synced.files.at({ folder, name: 'red.png' })
+    }
+    return { synced, image, asked, comeBack }
+  }
+
+  it.each([
+    ['was deleted', false],
+    ['was replaced', true],
+  ])('and that %s, is linked to the image without asking the host', async (_, isReplaced) => {
+    const { image, asked, comeBack } = await open(isReplaced)
+    expect(await comeBack()).toMatchObject({ state: 'synced', image: image.id, flat: 0 })
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['an audit found the image gone', 'gone'],
+    ['its album is in doubt', 'album'],
+    ['the deletion of the image may have been done', 'deletion'],
+  ] as const)('waits for a look at the album where %s', async (_, doubt) => {
+    const { synced, image, comeBack } = await open(false)
+    const { remote_id, name, album } = image
+    await synced.commit(tx => {
+      if (doubt === 'gone')
+        tx.audit.put({ kind: 'gone', remote_id, album, name, detail: because('not_listed') })
+      if (doubt === 'album') tx.albums.doubt(synced.albums.byId(album!)!.remote_id)
+      if (doubt === 'deletion') tx.journal.openImageDeletion(image.id, 0)
+    })
+    expect(await comeBack()).toMatchObject({ state: 'pending', image: null, hash: image.hash })
+  })
 })
