@@ -6,7 +6,7 @@ import type { LeftOf } from '../daemon/report/status.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
-import { because, hostRefusesKey, inWords } from '../words/reasons.ts'
+import { because, hostRefusesKey, inWords, ofWholeHost } from '../words/reasons.ts'
 import { count, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
@@ -72,12 +72,7 @@ export async function onePass<N extends PassName>(
           isInterrupted: interrupts.stop.aborted && result.verdict !== 'in_sync',
         },
         result,
-        {
-          key: keyRemedy(config, carried.byDaemon ? null : process.env),
-          plan: PLAN_REMEDY,
-          // The host has just answered this very command.
-          ...(name === 'retry' && { wasAsked: true }),
-        },
+        remediesOf(config, name, carried.byDaemon),
         quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
       )
     for (const line of notReady) sayAside(line)
@@ -143,6 +138,8 @@ function report(
   remedies: Remedies,
   say: (line: string) => void,
 ): void {
+  // What is so comes before what it left.
+  sayStopped(stopped, { ...remedies, goesOn: uploads_go_on })
   const { linked } = done.counts
   if (linked > 0 && (end.notCompared ?? null) === null)
     say(
@@ -161,7 +158,6 @@ function report(
     const sum = sumOf(left, field)
     if (sum > 0) say(inWords(sum))
   }
-  sayStopped(stopped, { ...remedies, goesOn: uploads_go_on })
 }
 
 /** What a person can do about a refusal of the host. */
@@ -169,10 +165,24 @@ interface Remedies {
   key: string
   /** When the plan forbids something. */
   plan: string
+  /** While the host is away. */
+  away?: string
   /** When uploads go on after a used-up quota, ISO 8601. */
   goesOn?: string | null
   /** A person has just asked the host again. */
   wasAsked?: boolean
+}
+
+function remediesOf(config: Config, name: PassName, byDaemon: boolean): Remedies {
+  return {
+    key: keyRemedy(config, byDaemon ? null : process.env),
+    plan: PLAN_REMEDY,
+    away: byDaemon
+      ? 'albumd tries again by itself'
+      : `run "albumd ${name}" again later, or "albumd run", which tries again by itself`,
+    // The host has just answered this very command.
+    wasAsked: name === 'retry',
+  }
 }
 
 /** Tells what the host refused. */
@@ -186,7 +196,7 @@ export function sayStopped(stopped: readonly HostFailure[], remedies: Remedies):
 /** What the host refused, and what a person can do. */
 export function stoppedInWords(
   failure: Pick<HostFailure, 'code' | 'endpoint' | 'message' | 'remedy'>,
-  { key, plan, goesOn = null, wasAsked = false }: Remedies,
+  { key, plan, away, goesOn = null, wasAsked = false }: Remedies,
 ): string {
   const { code, message, remedy } = failure
   const remedies: { [remedy in HostFailure['remedy']]?: string } = {
@@ -196,7 +206,8 @@ export function stoppedInWords(
       quota: `; uploads go on after ${localTime(goesOn)}, in "albumd run" by themselves${wasAsked ? '' : ` (${inWords(because('quota_raised'))})`}`,
     }),
   }
-  return `${inWords(message)} (${code})${remedies[remedy] ?? ''}`
+  const waits = away && ofWholeHost(failure) === 'host_away' ? `; ${away}` : ''
+  return `${inWords(message)} (${code})${remedies[remedy] ?? waits}`
 }
 
 /** What a person can do when the plan forbids a part of a pass. */

@@ -82,6 +82,11 @@ function report(
   quiet: boolean,
   key: string,
 ): void {
+  sayStopped(stopped, {
+    key,
+    plan: 'an audit compares listings, and waits for a plan that has them',
+    away: 'run "albumd audit" again later, which goes on where this one ended',
+  })
   const rows = findings.map(finding => [
     finding.kind,
     printable(finding.album === '' ? finding.name : `${finding.album}/${finding.name}`),
@@ -101,7 +106,6 @@ function report(
       printLine(`flat: ${printable(path)} lies in ${inAlbum(album)}, not in ${inAlbum(belongs_in)}`)
     if (!quiet) printLine(summary(albums, findings, repair))
   }
-  sayStopped(stopped, { key, plan: 'an audit compares listings, and waits for a plan that has them' })
   if (!complete && stopped.length === 0 && skipped.length === 0)
     sayAside('the audit was stopped; the next one goes on where it was')
 }

@@ -441,6 +441,22 @@ it('sync PATH asks no host where nothing of the paths is left, and sync tells th
   expect(await stage.json('sync')).toMatchObject({ exit_code: 3, stopped: [{ code: 'HOST_UNREACHABLE' }] })
 })
 
+it('a command says first that the host is away and what then goes on, and what is left after that', async () => {
+  const stage = await setFaultStage({ before: ({ write }) => write('a/1.png', png(3, 2).bytes) })
+  stage.write('a/2.png', png(4, 2).bytes)
+  stage.proxy.fail('list', 'each', 'refuse')
+  const away = String.raw`albumd: Cannot reach \S+ \([^()]+\) \(HOST_UNREACHABLE\); run "albumd`
+  const { err } = await stage.here('retry', '--quiet')
+  expect(err).toMatch(
+    new RegExp(
+      `^${away} retry" again later, or "albumd run", which tries again by itself\n.*; left: 1 to upload`,
+    ),
+  )
+  expect((await stage.here('audit')).err).toMatch(
+    new RegExp(`^${away} audit" again later, which goes on where`),
+  )
+})
+
 it('sync PATH refuses what is left out, as put does, and names an empty file', async () => {
   const stage = await setStage({ pictures: { 'a.png': png(3, 2).bytes }, mirror: { ignore: ['out.png'] } })
   symlinkSync(join(stage.pictures, 'a.png'), join(stage.pictures, 'link.png'))
