@@ -78,7 +78,8 @@ export function statusInWords(
   if (status.host_silent) lines.push(`host    ${printable(status.host_silent)}`)
   const goOn = because('run_sync')
   if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)
-  for (const failure of status.failures) lines.push(failureInWords(failure, status))
+  const untold = status.failures.filter(failure => !isToldAbove(failure, status))
+  lines.push(...untold.map(failure => failureInWords(failure, status)))
   return `${lines.join('\n')}\n`
 }
 
@@ -99,6 +100,14 @@ function configInWords(status: Status, file: string): string[] {
     `        ${printable(refused)}`,
     `        ${remedy}`,
   ]
+}
+
+/** Whether the lines of the mirror say already why a folder of it is in doubt. */
+function isToldAbove({ mirror, path }: FailureStatus, { mirrors }: Status): boolean {
+  return mirrors.some(({ folder, reason, folders_in_doubt }) => {
+    const others = folders_in_doubt > 1 ? ` and ${folders_in_doubt - 1} more` : ''
+    return folder === mirror && reason?.includes(` ${fullPath(mirror, path)}${others} (`)
+  })
 }
 
 function failureInWords(
@@ -228,24 +237,23 @@ function deletionsInWords(
   { mirrors }: Status,
 ): string[] {
   if (pending_deletions === approved_deletions) return []
-  // A restore may refuse a folder in doubt, because its pictures would come onto another disk.
-  const into = state === 'guarded' ? 'OTHER_FOLDER' : shellWord(printable(folder))
-  const restore = `"albumd restore ${into} --at TIME"`
-  if (will_be_held)
-    return [
-      `        ${inWords(because('will_be_held'))}: ${restore} brings the pictures back, "albumd deletions list" names them`,
-    ]
-  // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
-  const guarded = mirrors.find(({ state }) => state === 'guarded')
-  if (!guarded)
-    return [`        "albumd deletions list" says when each is deleted; until then ${restore} brings it back`]
-  const when = printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))
   const here = shellWord(printable(folder))
+  // A restore may refuse a folder in doubt, because its pictures would come onto another disk.
   const alsoHere =
     state === 'guarded' && folders_in_doubt > 0
       ? `; "albumd restore ${here} --at TIME" does it in place, while ${here} and the disks in it are there`
       : ''
-  return [`        ${when}. ${restore} brings back the pictures that are gone here${alsoHere}`]
+  const restore = `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : here} --at TIME"`
+  const back = `${restore} brings back the pictures that are gone here${alsoHere}`
+  if (will_be_held)
+    return [`        ${inWords(because('will_be_held'))} ("albumd deletions list" names them). ${back}`]
+  // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
+  const guarded = mirrors.find(({ state }) => state === 'guarded')
+  if (!guarded)
+    return [`        "albumd deletions list" says when each is deleted; until then ${restore} brings it back`]
+  return [
+    `        ${printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}. ${back}`,
+  ]
 }
 
 function linkedInWords(pictures: number): string {

@@ -183,7 +183,29 @@ describe('status', () => {
     expect(beside).not.toContain('says when each is deleted')
     expect(told(true)).toContain('So many deletions will be held, and wait until you decide')
     expect(told(true)).toContain('albumd restore /p --at TIME')
+    const heldInDoubt = { ...inDoubt, will_be_held: true, folders_in_doubt: 1, failed: 1 }
+    expect(lines({ mirrors: [heldInDoubt] }).join('\n')).toContain(
+      '; "albumd restore /p --at TIME" does it in place',
+    )
     expect(lines({}).join()).not.toContain('albumd restore /p')
+  })
+
+  it('says once why a folder is in doubt', () => {
+    const message = "Folder can't be read (EACCES). Let albumd read it"
+    const told = (others: number) => {
+      const more = others > 0 ? ` and ${others} more` : ''
+      const reason = `Deletions wait because of /p/a${more} (Folder can't be read, EACCES). Let albumd read it`
+      const folders_in_doubt = 1 + others
+      const failures = ['a', 'b'].map(path => ({
+        ...{ mirror: '/p', path, message, code: 'FOLDER_UNREADABLE', attempts: 1, next_attempt_at: null },
+        ...{ ...NOT_ACCEPTED, acceptable: false },
+      }))
+      const mirror = { ...mirrorInSync(4), state: 'guarded' as const, reason, folders_in_doubt }
+      return lines({ mirrors: [mirror], failures: failures.slice(0, 1 + others) }).join('\n')
+    }
+    expect(told(0)).not.toContain('doubt   ')
+    expect(told(1)).not.toContain('doubt   a')
+    expect(told(1)).toContain(`doubt   b: ${message} (FOLDER_UNREADABLE)`)
   })
 
   it('does not call failed what may have arrived', () => {
