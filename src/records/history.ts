@@ -118,6 +118,18 @@ export function waitingMove(
   return open ? { ...locationOf(synced, open), isRead: open.hash !== null } : null
 }
 
+/**
+ * Where the picture of an image in escrow lies now, or perhaps lies. A file that is not read yet counts only when the hold
+ * takes it for the moved picture too, because many pictures have the same size by chance. Null: nothing tells of a move.
+ */
+export function moveOf(synced: Pick<Synced, 'escrow' | 'files' | 'folders'>, image: ImageRow): Reason | null {
+  const path = movedTo(synced, image)
+  if (path !== null) return because('picture_moved', { path })
+  const isDeleted = synced.escrow.of(image.id)?.reason === 'deleted'
+  const perhaps = isDeleted && !synced.escrow.isCounted(image.id) ? waitingMove(synced, image) : null
+  return perhaps && because('may_have_moved', { path: perhaps.path })
+}
+
 /** albumd deleted an image. */
 export function noteDeleted(tx: Tx, image: ImageRow, now: number): void {
   const entry = tx.escrow.of(image.id)

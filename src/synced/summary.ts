@@ -104,7 +104,7 @@ export interface FlatPicture {
   album: number | null
 }
 
-export function openSummaries({ all, column, has, one, value }: Statements) {
+export function openSummaries({ all, column, one, value }: Statements) {
   const strictlyBelow = `mirror = +@mirror AND ${isBelow()}`
   const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()}))`
   const looked = `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
@@ -262,10 +262,11 @@ export function openSummaries({ all, column, has, one, value }: Statements) {
       moved: (mirrors: readonly number[]) => moved(JSON.stringify(mirrors)),
       /** How many pictures of these mirrors are not on the host again, after an audit had not found their images there. */
       lost: (mirrors: readonly number[]) => lost(JSON.stringify(mirrors)),
-      /** Whether a new picture seems to be a picture that is gone from another path, as for `moved`. */
-      isMoved: has<[{ size: number; mtime: number }]>(
-        `SELECT 1 FROM escrow CROSS JOIN files ON files.image = escrow.image
-         WHERE reason = 'deleted' AND files.state = 'gone' AND size = +@size AND mtime = +@mtime`,
+      /** The path that a new picture seems to have moved from, as for `moved`: at best one with the same name. */
+      movedFrom: value<[{ name: string; size: number; mtime: number }], string | undefined>(
+        `SELECT path FROM escrow CROSS JOIN files ON files.image = escrow.image
+         WHERE reason = 'deleted' AND files.state = 'gone' AND size = +@size AND mtime = +@mtime
+         ORDER BY name <> @name LIMIT 1`,
       ),
       /** At most `most` pictures of a mirror that lie flat. */
       flatOf: all<[mirror: number, most: number], FlatPicture>(

@@ -11,6 +11,7 @@ import {
   deletionSteps,
   isInGrace,
   type MirrorContext,
+  mayHaveMoved,
   type Step,
   step,
   waitsForPerson,
@@ -88,8 +89,8 @@ export function goneFolderSteps(
   if (missed) steps.push(...bringBack(context, missed, folder.path, full))
   const images = waiting + held
   if (images === 0) return steps
-  if (entries.some(entry => !waitsForPerson(entry) && isInGrace(context, entry)))
-    steps.push(step(because('end_graces', { path: full, images })))
-  else if (held > 0) steps.push(step(because('approve_folder', { path: full, images })))
+  const areInGrace = entries.some(entry => !waitsForPerson(entry) && isInGrace(context, entry))
+  if ((areInGrace || held > 0) && !entries.some(entry => mayHaveMoved(synced, entry)))
+    steps.push(step(because(areInGrace ? 'end_graces' : 'approve_folder', { path: full, images })))
   return [...steps, step(because('keep_folder', { path: full, images }))]
 }

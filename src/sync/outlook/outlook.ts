@@ -1,5 +1,5 @@
 import type { Disk } from '../../local/disk.ts'
-import { movedTo } from '../../records/history.ts'
+import { moveOf } from '../../records/history.ts'
 import type { MirrorSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
@@ -47,8 +47,8 @@ export interface Recorded {
   goneOnHost: boolean
   /** The path of the album that `image` lies in; '' is the root. */
   album: string
-  /** Where the picture lies now, below its mirror, when it is gone from this path; null: not known to have moved. */
-  movedTo: string | null
+  /** That the picture moved, or perhaps moved: from this path when it is gone, and to this path when it is new. */
+  move: Reason | null
   /** The images of this path that are in escrow. */
   escrow: EscrowRow[]
   failure: FailureRow | undefined
@@ -78,7 +78,7 @@ const NOTHING: Recorded = {
   image: undefined,
   goneOnHost: false,
   album: '',
-  movedTo: null,
+  move: null,
   escrow: [],
   failure: undefined,
   acceptedAt: undefined,
@@ -130,12 +130,18 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
       (file?.state === 'synced' || file?.state === 'linked') &&
       synced.audit.has('gone', image.remote_id),
     album: albumName(synced, image?.album ?? null),
-    movedTo: image && file?.state === 'gone' ? movedTo(synced, image) : null,
+    move: file ? moveAt(synced, file, image) : null,
     escrow: synced.escrow.atPath(id, path),
     failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
     acceptedAt: above ? synced.failures.acceptedAt({ folder: above.id, name: nameOf(path) }) : undefined,
     history: synced.history.of({ mirror: id, path }),
   }
+}
+
+function moveAt(synced: Synced, file: FileRow, image: ImageRow | undefined): Reason | null {
+  if (image) return file.state === 'gone' ? moveOf(synced, image) : null
+  const from = file.state === 'pending' && file.hash === null ? synced.summaries.movedFrom(file) : undefined
+  return from === undefined ? null : because('perhaps_moved_from', { path: from })
 }
 
 /** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */
@@ -214,14 +220,16 @@ function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Su
     : before
 }
 
-function whyInState(file: FileRow, { goneOnHost, history, failure, album, movedTo: path }: Recorded): Reason {
+function whyInState(file: FileRow, { goneOnHost, history, failure, album, move }: Recorded): Reason {
   if (goneOnHost) return because('image_not_found')
   const last = (event: HistoryEvent) => history.findLast(row => row.event === event)?.detail
   switch (file.state) {
     case 'synced':
       return file.flat > 0 ? because('in_sync_flat', { album }) : because('in_sync')
-    case 'pending':
-      return whyPending(file, history)
+    case 'pending': {
+      const why = whyPending(file, history)
+      return codeOf(why) === 'new' && move ? move : why
+    }
     case 'linked':
       return because('linked_by_name')
     case 'failed':
@@ -230,7 +238,7 @@ function whyInState(file: FileRow, { goneOnHost, history, failure, album, movedT
         ? because('upload_failed', { why: failure.message, code: failure.code })
         : because('cause_not_recorded')
     case 'gone':
-      return path === null ? (last('gone') ?? because('gone')) : because('picture_moved', { path })
+      return move ?? last('gone') ?? because('gone')
     case 'kept':
       return last('kept') ?? because('image_kept')
     case 'hidden':

@@ -235,13 +235,16 @@ export function bringBack(
   const lost = synced.escrow
     .ofMirror(mirror)
     .filter(({ path, reason }) => reason === 'deleted' && isBelow(path, folder))
-  const mayHaveMoved = ({ image }: EscrowRow) =>
-    waitingMove(synced, synced.images.byId(image)!)?.isRead === false
-  if (rootInDoubt || lost.some(mayHaveMoved)) return []
+  if (rootInDoubt || lost.some(entry => mayHaveMoved(synced, entry))) return []
   let first = since
   for (const loss of lost.map(entry => entry.since).sort((a, b) => b - a))
     if (loss < first && loss >= first - TOGETHER_MS) first = loss
   return [step(because('bring_back', { folder: full, at: isoTime(first - 1) }))]
+}
+
+/** Whether a file that is not read yet may be the image's picture. Until then nobody is advised to delete the image. */
+export function mayHaveMoved(synced: Synced, { image }: EscrowRow): boolean {
+  return waitingMove(synced, synced.images.byId(image)!)?.isRead === false
 }
 
 /** What happens with an image in escrow, and what a person can do about it. `path`: absolute, for commands. */
@@ -266,7 +269,8 @@ export function deletionSteps(
   const isMissed = of === 'image' && whereNow(synced, entry) === null
   const back = isMissed ? bringBack(context, entry, folderAbove(entry.path), folderAbove(path)) : []
   const decide = isHeld ? because('approve_image', { path }) : because('end_grace', { path })
-  return [...waits, ...back, step(decide), step(because('keep_image', { of, path }))]
+  const mayGo = mayHaveMoved(synced, entry) ? [] : [step(decide)]
+  return [...waits, ...back, ...mayGo, step(because('keep_image', { of, path }))]
 }
 
 /** Where the picture of an image in escrow lies now, or null. A restore would bring a picture that moved a second time. */

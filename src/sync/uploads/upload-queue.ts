@@ -302,7 +302,7 @@ export class UploadQueue {
       else {
         sum.pictures++
         sum.bytes += file.size
-        if (file.image === null && synced.summaries.isMoved(file)) sum.moved++
+        if (file.image === null && synced.summaries.movedFrom(file) !== undefined) sum.moved++
       }
     return sum
   }

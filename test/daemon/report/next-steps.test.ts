@@ -9,6 +9,7 @@ import { quotaStatus, whatBacklogTakes } from '../../../src/daemon/report/quota-
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
+import { held } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { noteLost } from '../../../src/sync/clock.ts'
 import { contentStep } from '../../../src/sync/outlook/index.ts'
@@ -294,6 +295,42 @@ describe('why, of a picture', () => {
     const { hash } = at.synced.images.byId(at.synced.escrow.ofMirror(1)[0]!.image)!
     at.synced.commitNow(tx => tx.files.put({ ...open!, hash }))
     expect(told().map(([code]) => code)).toEqual(['goes_once_sent', 'quota_used_up', 'not_before_grace'])
+  })
+
+  it('says of a renamed picture that is not read yet that it perhaps moved, and advises no deletion', async () => {
+    const at = await asked()
+    for (const [n, name] of ['a.png', 'b.png', 'c.png'].entries()) at.write(`old/${name}`, png(3, 3, n).bytes)
+    at.write('x/gone.png', png(9, 9).bytes)
+    at.write('y/stays.png', png(8, 9).bytes)
+    await at.pass()
+    renameSync(join(at.pictures, 'old'), join(at.pictures, 'new'))
+    rmSync(join(at.pictures, 'x/gone.png'))
+    await at.pass({ graceMs: 600_000 }, 'look')
+    const codes = (path: string) => at.why(path, { running: false }).next.map(({ code }) => code)
+    expect(at.why('old/a.png')).toMatchObject({
+      state: 'gone',
+      reason: 'perhaps the picture moved to new/a.png, which has the same size and no image yet',
+      cause: 'GONE',
+    })
+    expect(at.why('new/a.png')).toMatchObject({ state: 'pending', reason: 'perhaps moved from old/a.png' })
+    expect(codes('old/a.png')).toContain('keep_image')
+    expect(codes('old/a.png')).not.toContain('end_grace')
+    expect(codes('old')).toContain('keep_folder')
+    expect(codes('old')).not.toContain('end_graces')
+    expect(at.why('x/gone.png').reason).toBe('gone from the disk')
+    expect(codes('x/gone.png')).toContain('end_grace')
+
+    await at.synced.commit(tx => held(tx, 1, 0))
+    at.synced.commitNow(tx =>
+      tx.escrow.unproved({ image: tx.escrow.atPath(1, 'old/a.png')[0]!.image, due_at: 0 }),
+    )
+    expect(at.why('old/a.png').deletions).toMatchObject([{ state: 'unproved' }])
+    expect(codes('old/a.png')).not.toContain('approve_image')
+
+    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+    const host = hostWith(at.host, { requestUpload: async () => refused })
+    await at.pass({ graceMs: 600_000, host, running: () => 700_000 })
+    expect(at.why('old/a.png').reason).toBe('the picture moved to new/a.png')
   })
 
   it('does not speak of a grace when the host refused the deletion', async () => {
