@@ -1,7 +1,7 @@
 import type { LeftOut } from '../local/look.ts'
 import type { Reason } from '../words/reasons.ts'
 import { isBelow, type Statements } from './database.ts'
-import type { FileState } from './tables/files.ts'
+import { type FileState, mayBeSame } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */
 export interface MirrorSummary {
@@ -201,6 +201,11 @@ export function openSummaries({ all, column, one, value }: Statements) {
         const states = Object.fromEntries(statesBelow({ mirror, path }).map(({ state, n }) => [state, n]))
         return { files, states, left_out }
       },
+      /** Since when the oldest picture below a folder waits to be sent, in milliseconds since 1970; null: none waits. */
+      sendSince: value<[{ mirror: number; path: string }], number | null>(
+        `SELECT min(since) FROM folders CROSS JOIN files ON files.folder = folders.id
+         WHERE ${below} AND state = 'pending' AND NOT (${mayBeSame})`,
+      ),
       /** What became of the images of the pictures below a folder that is gone. Does not work for the root. */
       goneBelow: one<[{ mirror: number; path: string }], GoneSummary>(
         `SELECT

@@ -1,4 +1,4 @@
-import { count, inDigits, localTime, spanInWords } from './text.ts'
+import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
 
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
@@ -404,8 +404,8 @@ export const WORDS = {
   may_be_written: ({ pictures }: { pictures: number }) =>
     `${count(pictures, 'picture')} may still be written, and ${pictures === 1 ? 'is sent once it is' : 'each is sent once it is'} complete`,
   tried_again_after: 'tried again, because the last try failed ({why:inner}, {code})',
-  failed_before: ({ pictures }: { pictures: number }) =>
-    `${count(pictures, 'picture')} failed before, and ${pictures === 1 ? 'is' : 'are'} not in this plan; "albumd why PATH" says when one is tried again`,
+  failed_before: ({ pictures, path }: { pictures: number; path: string }) =>
+    `${count(pictures, 'picture')} failed before, and ${pictures === 1 ? 'is' : 'are'} not in this plan; "albumd why ${shellWord(path)}" says when ${pictures === 1 ? 'it' : 'the first'} is tried again`,
   looked_for_again: ({ until }: { until: number | null }) =>
     `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
   looked_for_by_sync: ({ until }: { until: number | null }) =>

@@ -6,6 +6,7 @@ import { realDisk } from '../../local/disk.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { movedTo } from '../../records/history.ts'
+import { locationOf } from '../../records/versions.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { endsDeletion, isGraceOver, isTooMuch, WINDOW_MS, whyImageStays } from '../../sync/deletions/index.ts'
@@ -13,7 +14,7 @@ import { deletionWaits, type OutlookContext, waitsForPerson, whyPending } from '
 import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
-import { isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
+import { fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import { settleJournal, whyFlatStays } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -117,11 +118,12 @@ export async function* previewPass(
       if (moved > 0) note(inWords(because('sent_again', { moved, left: uploadsLeft(quota) })))
       const gone = goneFromHost(synced)
       if (gone > 0) note(inWords(because('gone_on_host', { pictures: gone })))
-      const failed = scanned.reduce(
-        (sum, { row }) => sum + (synced.summaries.below(row.id, '').states.failed ?? 0),
-        0,
-      )
-      if (failed > 0) note(inWords(because('failed_before', { pictures: failed })))
+      const failed = synced.files.inState('failed').flatMap(file => {
+        const { mirror, path } = locationOf(synced, file)
+        return scanned.flatMap(({ row }) => (row.id === mirror ? fullPath(row.folder, path) : []))
+      })
+      const [path] = failed
+      if (path !== undefined) note(inWords(because('failed_before', { pictures: failed.length, path })))
       if (guarded.size === 0) yield* previewDeletions(config, synced, scanned, uploads, time)
       for (const [mirror, reason] of guarded) yield { operation: 'none', mirror, reason: inWords(reason) }
     } finally {

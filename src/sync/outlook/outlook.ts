@@ -295,9 +295,21 @@ function stepsOf(
       return codeOf(reason) === 'since_then'
         ? [halt ?? step(because('looked_at_again'))]
         : flatSteps(context, recorded.file?.flat ?? 0, location.mirror.deletions)
+    case 'folder':
+      return folderSteps(context, location)
     default:
       return []
   }
+}
+
+/** What the pictures of a folder wait for that are to be sent. */
+function folderSteps(context: MirrorContext, { mirror: { folder }, path }: MirrorLocation): Step[] {
+  const { mirrors, summaries } = context.synced
+  const since = summaries.sendSince({ mirror: mirrors.of(folder)?.id ?? 0, path })
+  if (since === null) return []
+  return uploadSteps(context, { changed: null, since }).filter(
+    ({ why }) => codeOf(why) !== 'will_be_uploaded',
+  )
 }
 
 function pendingSteps(context: MirrorContext, onDisk: OnDisk, { file }: Recorded): Step[] {

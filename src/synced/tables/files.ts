@@ -39,6 +39,10 @@ export interface FileAtPath extends FileRow {
   path: string
 }
 
+/** A file that was not read yet, and is as large as its image, may still have the image's bytes. */
+export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
+     AND files.size = (SELECT images.size FROM images WHERE images.id = files.image)`
+
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles({ all, get, has, one, run }: Statements) {
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
@@ -58,9 +62,6 @@ export function openFiles({ all, get, has, one, run }: Statements) {
   const anyPending = has<[{ mirrors: string }]>(
     `SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors} LIMIT 1`,
   )
-  // A file that was not read yet, and is as large as its image, may still have the image's bytes.
-  const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
-     AND files.size = (SELECT images.size FROM images WHERE images.id = files.image)`
   const toSend = one<[{ mirrors: string }], { pictures: number; bytes: number; compare: number }>(
     `SELECT ifnull(sum(NOT same), 0) AS pictures, ifnull(sum(size * NOT same), 0) AS bytes, ifnull(sum(same), 0) AS compare
      FROM (SELECT size, ${mayBeSame} AS same

@@ -2,9 +2,11 @@ import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { retried } from '../../../src/records/pictures.ts'
+import { hostWith } from '../../../src/remote/host.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
+import { failure } from '../../sync/workshop.ts'
 import { asked } from './asked.ts'
 
 describe('why, of a folder', () => {
@@ -21,6 +23,20 @@ describe('why, of a folder', () => {
       counts: { files: 2, states: { synced: 1, failed: 1 }, left_out: { format: 1 } },
     })
     expect(at.why('')).toMatchObject({ state: 'folder', path: at.pictures, counts: { files: 3 } })
+  })
+
+  it('tells what the pictures in a folder wait for that are to be sent', async () => {
+    const at = await asked()
+    at.write('a/b/p.png', png(4, 3).bytes)
+    await at.pass()
+    expect(at.why('a').next).toEqual([])
+    at.write('a/b/q.png', png(5, 3).bytes)
+    await at.pass({}, 'look')
+    expect(at.why('a', { running: false }).next).toMatchObject([{ code: 'run_sync', command: 'albumd sync' }])
+    expect(at.why('a').next).toEqual([])
+    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
+    await at.pass({ host: hostWith(at.host, { requestUpload: async () => refused }) })
+    expect(at.why('a').next).toMatchObject([{ code: 'quota_used_up' }, { code: 'quota_raised' }])
   })
 
   it('names the album of a folder that can not be read, and of a folder in such a folder', async () => {
