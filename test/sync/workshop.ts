@@ -57,6 +57,7 @@ export interface Workshop {
     task?: PassTask,
     news?: News,
     mirrors?: readonly MirrorPolicy[],
+    named?: ReadonlySet<string>,
   ): Promise<PassReport>
 }
 
@@ -141,10 +142,10 @@ export async function openWorkshop(
     },
     remove: path => rmSync(join(pictures, path), { recursive: true }),
     // Each as that of another process, which knows nothing of the last one's time.
-    pass: (changes, task, news, mirrors = [mirror]) =>
+    pass: (changes, task, news, mirrors = [mirror], named) =>
       runPass(
         { ...parts, vanishedRules: new VanishedRules(systemClock), ...changes },
-        { mirrors, interruption: { stop: never, cut: never, ...(news && { news }) }, task },
+        { mirrors, interruption: { stop: never, cut: never, ...(news && { news }) }, task, named },
       ),
   }
 }

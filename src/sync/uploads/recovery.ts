@@ -1,4 +1,5 @@
 import { retried, uncertain } from '../../records/pictures.ts'
+import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
@@ -7,7 +8,8 @@ import { DefaultAlbum } from '../albums/index.ts'
 import { endLoss, mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import { confirmedPattern, delivers } from '../listing/index.ts'
-import type { Pass } from '../pass-request.ts'
+import { isNamed, type Pass } from '../pass-request.ts'
+import { fullPath } from '../tree-path.ts'
 import { lookAtAlbum, type Recovery, record } from './album-recovery.ts'
 import { withoutTooManyRefused } from './node-refusals.ts'
 
@@ -56,6 +58,20 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: numb
 }
 
 /**
+ * The uploads in doubt of which the pass must know. A pass that names its pictures looks for these alone, and for pictures
+ * with the bytes of an image in escrow, because the deletion of such an image waits for them.
+ */
+export function inDoubt({ synced }: Pick<EngineContext, 'synced'>, pass: Pass): OpenUpload[] {
+  const { journal, mirrors, images, escrow } = synced
+  const isMeant = (intent: OpenUpload) => {
+    const { mirror, path } = locationOf(synced, intent)
+    return isNamed(pass, fullPath(mirrors.byId(mirror)!.folder, path))
+  }
+  const isAwaited = ({ hash }: OpenUpload) => images.byHash(hash).some(({ id }) => escrow.of(id))
+  return journal.openUploads().filter(intent => isMeant(intent) || isAwaited(intent))
+}
+
+/**
  * Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. The caller must not upload at
  * the same time. Answers the failure that kept an album from being walked, or null.
  */
@@ -66,7 +82,7 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   const signal = pass.interruption.cut
   const delivered = new Set<number>()
   const began = clock.monotonic()
-  const due = () => synced.journal.openUploads().filter(intent => pace.isDue(intent, began))
+  const due = () => inDoubt(context, pass).filter(intent => pace.isDue(intent, began))
   for (const intent of due()) {
     if (signal.aborted) return null
     if (await lookAtDelivery(recovery, intent, signal)) delivered.add(intent.id)

@@ -6,7 +6,7 @@ import { endingForOthers, type Pass } from '../pass-request.ts'
 import { QuotaLedger } from '../quota/index.ts'
 import { type ScannedMirror, scanMirrors } from '../scan/index.ts'
 import { Lanes } from './lanes.ts'
-import { findOut } from './recovery.ts'
+import { findOut, inDoubt } from './recovery.ts'
 import { Uploader } from './upload.ts'
 import type { Only } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
@@ -74,13 +74,13 @@ async function sendPending(
     const queue = queueOf(context, pass, scanned, isAdopting ? 'adopt' : null)
     const ended = await queue.run(pass.interruption, scan)
     scanned = queue.scanned
-    if (journal.oldestInDoubt() === null || pass.interruption.stop.aborted) return { ended, scanned }
-    const inDoubt = journal.openUploads().length
+    const open = inDoubt(context, pass).length
+    if (open === 0 || pass.interruption.stop.aborted) return { ended, scanned }
     await findOut(context, pass)
-    const left = journal.openUploads().length
+    const left = inDoubt(context, pass).length
     // Another round makes sense when fewer uploads are in doubt, or when the answer to the creation of an album was lost,
     // because the next upload into this album looks for the album.
-    const clearer = left < inDoubt || (journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
+    const clearer = left < open || (journal.newestCreation() ?? Number.NEGATIVE_INFINITY) >= began
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
     if (round === ROUNDS || !clearer || !mayGoOn) return { ended, scanned }
   }

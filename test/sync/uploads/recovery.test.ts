@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { garbled } from '../../../src/remote/failures.ts'
@@ -80,6 +81,51 @@ describe('an upload whose answer was lost', () => {
     // The process may have ended, or it went on and could not record the answer.
     expect(inWords(doubt.detail!)).toBe('no answer to its upload was recorded')
     expect(history.map(({ at }) => at)).toEqual(history.map(({ at }) => at).sort((a, b) => a - b))
+  })
+
+  it('is not looked for by a pass that names other pictures, unless a deletion waits for its bytes', async () => {
+    const workshop = await workshopWith({ 'old/red.png': red, 'other/green.png': green })
+    const { pictures, synced, remove, write } = workshop
+    write('a/new.png', png(5, 5).bytes)
+    write('b/red.png', red)
+    const albums: (string | undefined)[] = []
+    const host = hostWith(losing(workshop, { fetchDelivered: unreachable }), {
+      list: async (album, page, signal) => {
+        albums.push(synced.albums.all().find(({ remote_id }) => remote_id === album)?.name)
+        return workshop.host.list(album, page, signal)
+      },
+    })
+    // Both are under way before the answer of either is lost, and then the host lists nothing.
+    const both = Promise.withResolvers<void>()
+    let sending = 0
+    const away: Partial<ImageHost> = {
+      send: async (credential, picture, signal) => {
+        if (++sending === 2) both.resolve()
+        await both.promise
+        return host.send(credential, picture, signal)
+      },
+      list: async (album, page, signal) =>
+        sending < 2 ? workshop.host.list(album, page, signal) : failure('later', 'HOST_UNREACHABLE', 'list'),
+    }
+    await workshop.pass({ host: hostWith(host, away) })
+    const open = () => synced.journal.openUploads().map(({ name }) => name)
+    expect(open().toSorted()).toEqual(['new.png', 'red.png'])
+    const pass = () =>
+      workshop.pass(
+        { host, graceMs: 60_000 },
+        'mirror',
+        undefined,
+        undefined,
+        new Set([join(pictures, 'other')]),
+      )
+    await pass()
+    expect(open()).toHaveLength(2)
+    expect(albums).toEqual([])
+    remove('old/red.png')
+    await workshop.pass({ host, graceMs: 60_000 }, 'look')
+    await pass()
+    expect(open()).toEqual(['new.png'])
+    expect(albums).not.toContain('a')
   })
 
   it('that never arrived is sent again only after its credential has ended', async () => {
