@@ -58,8 +58,11 @@ export class Metrics {
     'How long the oldest waiting picture has waited; 0: none waits.',
     ['mirror'],
   )
-  readonly #backlog = this.#gauge('albumd_backlog_pictures', 'Pictures that wait for their upload.')
-  readonly #backlogBytes = this.#gauge('albumd_backlog_bytes', 'Bytes that wait for their upload.')
+  readonly #backlog = this.#gauge(
+    'albumd_backlog_pictures',
+    'Pictures that wait for their upload, without those that are only compared.',
+  )
+  readonly #backlogBytes = this.#gauge('albumd_backlog_bytes', 'Bytes of these pictures.')
   readonly #failuresNow = this.#gauge(
     'albumd_failures',
     'Paths with a failure that nobody accepted, by code.',
@@ -164,7 +167,7 @@ export class Metrics {
       this.#oldest.set(of, oldest === null ? 0 : Math.max(0, wall - Date.parse(oldest)) / 1000)
     }
     this.#lookAtMachines({ store, machines }, wall)
-    this.#backlog.set(backlog.pictures)
+    this.#backlog.set(backlog.pictures - backlog.compare)
     this.#backlogBytes.set(backlog.bytes)
     this.#limit.set(quota.limit)
     this.#used.set(quota.used)

@@ -4,10 +4,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateInWords } from '../../../src/cli/commands/why.ts'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
+import type { DaemonView } from '../../../src/daemon/loop/supervisor.ts'
 import { type ExplainContext, type Explanation, whyNotThere } from '../../../src/daemon/report/explain.ts'
 import { quotaStatus, whatBacklogTakes } from '../../../src/daemon/report/quota-status.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
+import { Metrics } from '../../../src/page/metrics.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { held } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
@@ -65,6 +67,10 @@ describe('why, of a picture', () => {
     const status = quotaStatus(at.config, at.synced, Date.now())
     expect(status.backlog).toMatchObject({ pictures: 2, compare: 1, bytes: png(4, 3).bytes.length })
     expect(inWords(whatBacklogTakes(status)!)).toMatch(/^1 picture: /)
+    const daemon = { queue: { session: at }, problem: () => null } as unknown as DaemonView
+    const { text } = await new Metrics(() => 0).read(daemon, [], Date.now())
+    expect(text).toContain(`albumd_backlog_pictures 1\n`)
+    expect(text).toContain(`albumd_backlog_bytes ${status.backlog.bytes}\n`)
   })
 
   it('tells how much of the grace is left, and what stops the deletion', async () => {
