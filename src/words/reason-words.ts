@@ -276,7 +276,7 @@ export const WORDS = {
   not_scanned: 'there, and no scan has seen it yet',
   not_visible: "File can't be looked at ({words}). {code:remedy}",
   in_no_mirror: '{path} lies in no mirror; {mirrors:mirrors}',
-  in_several_mirrors: '{path} is in more than one mirror. Give its whole path',
+  in_several_mirrors: '{path} is in more than one mirror ({folders}). Give its whole path',
   no_mirror: '{path} is no mirror; {mirrors:mirrors}',
   not_known: 'No such file, and albumd has never seen it',
   folder_mirrored: 'part of the mirror',

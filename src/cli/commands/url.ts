@@ -42,7 +42,10 @@ export const urlCommand = configCommand(
     const path = place && !another ? fullPath(place.mirror.folder, place.path) : file
     const shown = printable(path)
     const [one, other] = found.flatMap(at => (at.kind === 'picture' ? [at] : []))
-    if (other) throw new Problem(inWords(because('in_several_mirrors', { path: shown })))
+    if (other) {
+      const folders = places.map(({ mirror }) => printable(mirror.folder)).join(', ')
+      throw new Problem(inWords(because('in_several_mirrors', { path: shown, folders })))
+    }
     if (!one && found.some(({ kind }) => kind === 'folder'))
       throw new Problem(`${shown} is a folder. "albumd ls" lists its pictures`)
     if (!one?.picture || one.picture.state === 'gone_on_host')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { accepted } from '../../records/pictures.ts'
 import { type FailureStatus, failureStatus, isAcceptable } from '../report/failures.ts'
-import { type Command, NotPossible } from './command.ts'
+import { type Command, NotPossible, refuseSeveral } from './command.ts'
 import { isAt } from './sync.ts'
 
 /** `path`: absolute, or below a mirror's folder. `undo`: the failures at and below the path count as trouble again. */
@@ -24,14 +24,13 @@ export const acceptCommand: Command<AcceptRequest, { failures: FailureStatus[] }
           ? `No failure at or below ${path} is accepted. "albumd accept --list" names those that are`
           : `No picture at or below ${path} has failed. "albumd status" lists what did; a folder in doubt takes "albumd trust"`,
       )
+    const folderOf = ({ mirror }: { mirror: number }) => synced.mirrors.byId(mirror)!.folder
+    refuseSeveral(path, failures.map(folderOf))
     const now = Date.now()
     await synced.commit(tx => accepted(tx, failures, { accept: !undo, now }))
     const accepted_at = undo ? null : now
     return {
-      failures: failures.map(failure => {
-        const { folder } = synced.mirrors.byId(failure.mirror)!
-        return failureStatus(folder, { ...failure, accepted_at })
-      }),
+      failures: failures.map(failure => failureStatus(folderOf(failure), { ...failure, accepted_at })),
     }
   },
 }

@@ -4,6 +4,7 @@ import type { TellSpoken } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { fullPath, isAtOrBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
+import { because, inWords } from '../../words/reasons.ts'
 import type { Engine, PassOptions } from '../engine/engine.ts'
 import { fingerprintOf } from '../state/claim.ts'
 
@@ -81,6 +82,16 @@ export class NotPossible extends Refused {
   constructor(message: string, code: 'NOT_POSSIBLE' | 'PAUSED' = 'NOT_POSSIBLE') {
     super(code, message)
   }
+}
+
+/**
+ * Throws NotPossible where a path below a mirror's folder means things in several mirrors: what a person asks for of a path
+ * is done in one mirror. `mirrors`: the folders of the mirrors that have something there.
+ */
+export function refuseSeveral(path: string | undefined, mirrors: readonly string[]): void {
+  const several = [...new Set(mirrors)]
+  if (path === undefined || path.startsWith('/') || several.length < 2) return
+  throw new NotPossible(inWords(because('in_several_mirrors', { path, folders: several.join(', ') })))
 }
 
 /**

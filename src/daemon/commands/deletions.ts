@@ -14,7 +14,7 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileAtPath } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because } from '../../words/reasons.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { claimsInRecords } from '../report/claims.ts'
@@ -23,7 +23,7 @@ import { locationsOf, picturesOf, recordedAt } from '../report/mirrored-pictures
 import { allowanceOf } from '../report/quota-status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
-import { type Command, isMeant, NotPossible } from './command.ts'
+import { type Command, isMeant, NotPossible, refuseSeveral } from './command.ts'
 
 /** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
 interface DeletionsRequest {
@@ -46,16 +46,14 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     const isAhead = action === 'discard' && path !== undefined && most === undefined
     const gone = isAhead ? goneUnnoticed(config, synced, path) : []
     const ahead = gone.map(picture => keptNow(picture, now))
-    const named = new Set([...waiting, ...ahead].map(({ mirror }) => mirror))
-    if (path !== undefined && named.size === 0)
+    const named = [...waiting, ...ahead].map(({ mirror }) => mirror)
+    if (path !== undefined && named.length === 0)
       throw new NotPossible(
         isKept(config, synced, path)
           ? `Kept on the host for good already: the image at or below ${path}. Delete it at the host to end its address`
           : `No deletion at or below ${path} waits. "albumd deletions list" shows those that do`,
       )
-    // What a person decides can't be undone, and so a path decides in one mirror.
-    if (path !== undefined && !path.startsWith('/') && named.size > 1)
-      throw new NotPossible(inWords(because('in_several_mirrors', { path })))
+    refuseSeveral(path, named)
     if (most !== undefined && held.length > most)
       throw new NotPossible(
         `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}. Look at the list again, then ${action}`,

@@ -14,7 +14,7 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { type LeftOf, type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
-import { type Command, type CommandContext, isMeant, NotPossible } from './command.ts'
+import { type Command, type CommandContext, isMeant, NotPossible, refuseSeveral } from './command.ts'
 
 /** The result of a command that makes a pass. */
 export interface PassResult {
@@ -131,8 +131,16 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
   needsHost: true,
   async carryOut(context, { path, resend }) {
     const { config, synced } = context
-    if (path !== undefined && !hasFailures(config, synced, path))
+    const failed = path === undefined ? [] : failedAt(config, synced, path)
+    if (path !== undefined && failed.length === 0)
       throw new NotPossible(`Nothing failed at or below ${path}. "albumd status" lists what did`)
+    const inDoubt = resend === undefined ? [] : inDoubtAt(config, synced, resend)
+    const folderOf = ({ mirror }: { mirror: number }) => synced.mirrors.byId(mirror)!.folder
+    refuseSeveral(path, failed.map(folderOf))
+    refuseSeveral(
+      resend,
+      inDoubt.map(file => folderOf(synced.folders.byId(file.folder)!)),
+    )
     return passResult(context, async () => {
       if (path !== undefined || resend === undefined) {
         await forgetFailures(config, synced, path)
@@ -165,10 +173,10 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
   })
 }
 
-/** Whether, at or below `path`, an upload failed or the host refused a deletion. `path`: as for `forgetFailures`. */
-function hasFailures(config: Config, synced: Synced, path: string): boolean {
-  const isIn = isAt(config, synced, path)
-  return synced.summaries.failures(Number.MAX_SAFE_INTEGER).some(isIn) || synced.escrow.postponed().some(isIn)
+/** The uploads that failed, and the deletions that the host refused, at or below `path`. `path`: as for `forgetFailures`. */
+function failedAt(config: Config, synced: Synced, path: string): { mirror: number }[] {
+  const all = [...synced.summaries.failures(Number.MAX_SAFE_INTEGER), ...synced.escrow.postponed()]
+  return all.filter(isAt(config, synced, path))
 }
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
@@ -180,12 +188,16 @@ export async function resendInDoubt(
   path: string,
   now: number,
 ): Promise<number> {
-  const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
-  const files = filesAt(config, synced, inDoubt, path).filter(
-    file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
-  )
+  const files = inDoubtAt(config, synced, path)
   await synced.commit(tx => resent(tx, files, now))
   return files.length
+}
+
+function inDoubtAt(config: Mirrors, synced: Synced, path: string): FileRow[] {
+  const files = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
+  return filesAt(config, synced, files, path).filter(
+    file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import { chmodSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -52,6 +52,24 @@ it('an accepted failure is shown apart, and sync is in sync with it', async () =
   })
   expect((await stage.here('accept', '--list')).out).toBe('no failure is accepted\n')
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+})
+
+it('accept and retry refuse a path below a mirror where pictures of several mirrors failed', async () => {
+  const stage = await setStage()
+  const dirs = ['one', 'two'].map(name => join(stage.home, name))
+  stage.configure({ mirrors: dirs.map(folder => ({ folder, album: folder.slice(-3) })) })
+  for (const dir of dirs) {
+    mkdirSync(join(dir, 'a'), { recursive: true })
+    writeFileSync(join(dir, 'a/broken.png'), 'no picture')
+  }
+  expect(await stage.pass()).toMatchObject({ exit_code: 3, failed: 2 })
+  const err = expect.stringContaining(
+    `a is in more than one mirror (${dirs.join(', ')}). Give its whole path`,
+  )
+  for (const command of ['accept', 'retry'])
+    expect(await stage.here(command, 'a')).toMatchObject({ code: 2, out: '', err })
+  expect(await stage.json('accept', join(dirs[0]!, 'a'))).toMatchObject({ failures: [{ mirror: dirs[0] }] })
+  expect((await stage.json('status')).mirrors).toMatchObject([{ accepted: 1 }, { accepted: 0 }])
 })
 
 it('an acceptance lasts while the file keeps its bytes, and ends with other bytes or an upload', async () => {

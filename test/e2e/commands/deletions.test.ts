@@ -99,7 +99,9 @@ it('with several mirrors deletions are listed by whole paths, and a path of seve
       expect(await stage.here('deletions', action, path)).toMatchObject({
         code: 2,
         out: '',
-        err: expect.stringContaining(`${path} is in more than one mirror. Give its whole path`),
+        err: expect.stringContaining(
+          `${path} is in more than one mirror (${dirs.join(', ')}). Give its whole path`,
+        ),
       })
   const approved = await stage.here('deletions', 'approve', join(dirs[0]!, 'a/0.png'), '--json')
   expect(JSON.parse(approved.out).deletions).toMatchObject([{ mirror: dirs[0], path: 'a/0.png' }])
