@@ -22,15 +22,24 @@ export function afterNodeMs(attempts: number): number {
 
 /**
  * The failures that are tried again now. `due`: the failures whose time has come, those with the fewest tries first. Of the
- * pictures that are refused alike, only the first `RETRIES_MOST` are tried again. The others wait for another day. `now`:
- * milliseconds since 1970.
+ * pictures that are refused alike, only `RETRIES_MOST` are tried again, of as many folders as there are, because an album may
+ * be refused for good while another is taken by now. The others wait for another day. `now`: milliseconds since 1970.
  */
 export function withoutTooManyRefused(tx: Tx, due: readonly FailureRow[], now: number): FailureRow[] {
   const refused = Map.groupBy(due, failure => refusalOf(tx, failure))
   refused.delete(null)
-  const postponed = new Set([...refused.values()].flatMap(alike => alike.slice(RETRIES_MOST)))
+  const postponed = new Set([...refused.values()].flatMap(alike => inTurns(alike).slice(RETRIES_MOST)))
   for (const { folder, name } of postponed) tx.failures.postpone(now + DAY_MS, folder, name)
   return due.filter(failure => !postponed.has(failure))
+}
+
+/** The first failure of each folder, then the second of each folder, and so on. */
+function inTurns(failures: readonly FailureRow[]): FailureRow[] {
+  const folders = [...Map.groupBy(failures, ({ folder }) => folder).values()]
+  return folders
+    .flatMap(ofOne => [...ofOne.entries()])
+    .sort(([one], [other]) => one - other)
+    .map(([, failure]) => failure)
 }
 
 /** The trouble of the upload nodes, while it lasts. It ends when a node takes a picture, and when no picture is left to send. */
