@@ -9,7 +9,8 @@ import { codeOf } from '../words/reasons.ts'
  */
 export function refusalOf({ folders }: Pick<Tx, 'folders'>, { folder, message }: FailureRow): string | null {
   const code = codeOf(message)
-  if (code === 'album_not_permitted') return `${code} ${folders.byId(folder)!.mirror}`
+  if (code === 'album_not_permitted' || code === 'listing_refused')
+    return `${code} ${folders.byId(folder)!.mirror}`
   return code === 'refused_by_node' ? code : null
 }
 

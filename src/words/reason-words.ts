@@ -198,6 +198,8 @@ export const WORDS = {
     'Perhaps on the host already, because the state was lost and the plan lists no albums. "albumd retry --resend" sends it all the same',
   album_not_permitted:
     'The host refuses the key the album of this picture, or the root if it has none ({why:inner}). Check the rights of the key, and whose the album is',
+  listing_refused:
+    'The host does not list the album of this picture, or the root if it has none ({why:inner}). Ask the host why; pictures of other albums go on',
   album_refused: 'The host refuses the album where this picture belongs',
   older_version_open: 'albumd finds out first whether an earlier version arrived',
   older_version_alike:

@@ -148,6 +148,9 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
   // The key lacks the right to this album, or another person's album has its name. Pictures of other albums go on.
   if (remedy === 'not_permitted')
     return { ...failed(now + HOUR_MS), message: because('album_not_permitted', { why: message }) }
+  // The host does not list this album. It may list others.
+  if (endpoint === 'list' && remedy === 'change_request' && isErrorCode(code))
+    return { ...failed(now + HOUR_MS), message: because('listing_refused', { why: message }) }
   if (remedy === 'find_out' && endpoint === 'send') return { kind: 'uncertain', failure, hash }
   // Nobody knows whether the host created the album, or the host does not know the album or the one above it yet. So the
   // pictures of this album wait, and other pictures go on.

@@ -337,6 +337,36 @@ describe('trouble at the host', () => {
     expect(count(workshop, 'picture_uploaded')).toBe(2 + 30)
   })
 
+  it('that does not list some albums, holds up no others, and pictures of each of them ask again', async () => {
+    const workshop = await workshopWith({ 'a/red.png': red, 'b/red.png': red, 'c/red.png': red })
+    const refused = new Set(['a', 'b'])
+    const names = new Map(workshop.synced.albums.all().map(({ remote_id, name }) => [remote_id, name]))
+    const host = hostWith(workshop.host, {
+      list: async (album, ...args) =>
+        refused.has(names.get(album ?? '') ?? '')
+          ? failure('change_request', 'INVALID_PARAMS', 'list', { status: 400 })
+          : workshop.host.list(album, ...args),
+    })
+    // Those of the album that stays refused come first.
+    for (const folder of ['b', 'a'])
+      for (let n = 0; n < 12; n++) workshop.write(`${folder}/${n}.png`, png(4, 4 + n).bytes)
+    workshop.write('c/later.png', png(3, 9).bytes)
+    const contents = new AlbumContents()
+    const at = (hour: number) =>
+      workshop.pass({
+        host,
+        contents,
+        clock: { ...workshop.clock, wall: () => workshop.clock.wall() + hour * HOUR_MS },
+      })
+    expect(await at(0)).toEqual({ stopped: [] })
+    expect(summary(workshop)).toMatchObject({ synced: 4, failed: 24, pending_uploads: 0 })
+    const [told] = workshop.synced.summaries.failures(1)
+    expect(inWords(told!.message)).toContain('does not list the album of this picture')
+    refused.delete('b')
+    for (const hour of [2, 2.1, 2.2]) await at(hour)
+    expect(summary(workshop)).toMatchObject({ synced: 4 + 12, failed: 12, pending_uploads: 0 })
+  })
+
   it('that lists an album and then does not know it, holds up no other albums', async () => {
     const workshop = await workshopWith({ 'a/red.png': red, 'b/green.png': green })
     const { remote_id } = workshop.synced.albums.all().find(({ name }) => name === 'a')!
