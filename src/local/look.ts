@@ -145,7 +145,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
 
   // When the folder was moved away or unmounted during the look, its files can't be seen, but nobody has deleted them.
   const after = disk.lstat(path)
-  if (!isSame(identity, after))
+  if (!isSameIdentity(identity, after))
     return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
   look.changedAt = after.mtime
   const digest = digestOf(look, rules.fingerprint)
@@ -220,7 +220,11 @@ function identityOf({ dev, ino, birthtime }: DiskStat): FolderLook['identity'] {
   return { dev, ino, birthtime }
 }
 
-function isSame(one: FolderLook['identity'], other: FolderLook['identity']): boolean {
+/** Null: no folder was ever seen there. */
+export function isSameIdentity(
+  one: FolderLook['identity'],
+  other: { [Key in keyof FolderLook['identity']]: number | null },
+): boolean {
   return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
 }
 

@@ -3,12 +3,7 @@ import { basename, dirname, posix } from 'node:path'
 import { FSWatcher } from 'chokidar'
 
 /** The watch of a mirror's root. The root may be missing, and may come and go. */
-export interface RootWatch {
-  /** Resolves when the root is watched, is missing and waited for, could not be watched, or when the watch was closed. */
-  opened: Promise<void>
-  /** Ends the watch. After this call, no callback is called. */
-  close(): Promise<void>
-}
+export type RootWatch = ReturnType<typeof openRootWatch>
 
 export interface RootWatchOptions {
   /** An event of fs.watch: 'rename' or 'change', and the entry's name. */
@@ -22,7 +17,7 @@ export interface RootWatchOptions {
  * Watches a folder, and the folders above it, because they can be moved or replaced. Events in folders below are not
  * reported. chokidar waits when the folder is missing.
  */
-export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions): RootWatch {
+export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const way = watchWay(path, onWay)
   const self = posix.normalize(path.replaceAll('\\', '/'))
@@ -53,7 +48,9 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
   })
   handle.add('.')
   return {
+    /** Resolves when the root is watched, is missing and waited for, could not be watched, or when the watch was closed. */
     opened: promise,
+    /** Ends the watch. After this call, no callback is called. */
     close() {
       // `opened` is resolved here, because chokidar never says 'ready' after it was closed.
       resolve()

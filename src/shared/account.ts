@@ -5,34 +5,11 @@ import { beat, type Machine, type MachineFacts } from './machines.ts'
 import { forgetRefusal, lastRefusal, type Refusal, tellRefusal } from './quota.ts'
 import { openRedis } from './redis-store.ts'
 import { type OwnWindow, SharedWindow, type WindowOptions } from './shared-window.ts'
-import { type Away, keyPrefix, type Store, script } from './store.ts'
+import { keyPrefix, type Store, script } from './store.ts'
 import { StoreClock } from './store-clock.ts'
 
 /** What the machines of one account share. */
-export interface SharedAccount {
-  readonly machine: Named
-  readonly store: Store
-  /** Why the store can't be used, or null. */
-  away(): Away | null
-  /** The machines of the account, as the store last told. The time since then is counted in `seenMs`. */
-  machines(): readonly Machine[]
-  /** The rate window that the machines share. `own`: the window that this machine would have alone. */
-  windowOf(endpoint: Endpoint, limit: number, own: OwnWindow): SharedWindow
-  /** The other machines, for this machine's quota. */
-  readonly others: {
-    used(ms: number): number
-    refused(resumesInMs: number | null): void
-    grantedAgain(): void
-    granted(today: number): void
-  }
-  /** Called after each try to reach the store. `close` waits for what it answers. */
-  onBeat(told: () => Promise<void>): void
-  /** Tells the others which albums this machine has, as paths on the host. */
-  tellAlbums(albums: string[]): void
-  /** Tells when the host has refused another machine for the quota. */
-  onRefused(heard: (refusal: Refusal) => void): void
-  close(): Promise<void>
-}
+export type SharedAccount = ReturnType<typeof openAccount>
 
 /** A machine, as other machines know it. */
 export interface Named {
@@ -153,7 +130,8 @@ function openWindows(options: Omit<WindowOptions, 'newId'>) {
   // Ids must differ from those of other processes.
   const process = randomBytes(6).toString('base64url')
   let ids = 0
-  const windowOf: SharedAccount['windowOf'] = (endpoint, limit, own) => {
+  /** The rate window that the machines share. `own`: the window that this machine would have alone. */
+  const windowOf = (endpoint: Endpoint, limit: number, own: OwnWindow) => {
     const window = new SharedWindow(endpoint, limit, own, { ...options, newId: () => `${process}${ids++}` })
     windows.push(window)
     return window
@@ -169,10 +147,7 @@ const MISSED_MS = 1500
 const STOPPED_MS = 3000
 
 /** What the machines share through this store. */
-export function openAccount(
-  store: Store,
-  { machine, share, usedToday, clock }: AccountOptions,
-): SharedAccount {
+export function openAccount(store: Store, { machine, share, usedToday, clock }: AccountOptions) {
   const ended = new AbortController()
   const storeClock = new StoreClock()
   const { id, name } = machine
@@ -231,27 +206,33 @@ export function openAccount(
   return {
     machine,
     store,
+    /** Why the store can't be used, or null. */
     away: store.away,
+    /** The machines of the account, as the store last told. The time since then is counted in `seenMs`. */
     machines: machinesNow,
     windowOf,
+    /** The other machines, for this machine's quota (OtherMachines). */
     others: {
-      used: ms =>
+      used: (ms: number) =>
         machinesNow()
           .filter(each => each.id !== id && each.seenMs < ms)
           .reduce((sum, { facts }) => sum + facts.usedToday, 0),
-      refused: resumesInMs => void refused(resumesInMs),
+      refused: (resumesInMs: number | null) => void refused(resumesInMs),
       grantedAgain: () => void forgetRefusal(store),
-      granted(today) {
+      granted(today: number) {
         facts.usedToday = today
       },
     },
-    onBeat(listener) {
+    /** `listener`: called after each try to reach the store. `close` waits for what it answers. */
+    onBeat(listener: () => Promise<void>) {
       told = listener
     },
-    tellAlbums(albums) {
+    /** Tells the others which albums this machine has, as paths on the host. */
+    tellAlbums(albums: string[]) {
       facts.albums = albums
     },
-    onRefused(listener) {
+    /** `listener`: called when the host has refused another machine for the quota. */
+    onRefused(listener: (refusal: Refusal) => void) {
       heard = listener
     },
     async close() {

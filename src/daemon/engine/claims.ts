@@ -11,13 +11,7 @@ import type { Bus } from '../events.ts'
 import { openMachine, ownAlbums } from '../state/machine.ts'
 
 /** This machine's claims on its albums while a state is open. */
-export interface OpenClaims {
-  claims: AlbumClaims
-  /** The same interruption, ended also when the albums are another machine's. */
-  interruption: Interruption
-  /** Throws AlbumTaken when the albums are another machine's. */
-  throwWhereLost(): void
-}
+export type OpenClaims = Awaited<ReturnType<typeof openClaims>>
 
 /**
  * Claims the albums of the mirrors. `take`: a person says that the machines that have them are gone for good. Throws
@@ -29,7 +23,7 @@ export async function openClaims(
   { meta, commit }: Pick<Synced, 'meta' | 'commit'>,
   interruption: Interruption,
   { take = false, bus, say }: { take?: boolean; bus?: Bus; say: (line: string) => void },
-): Promise<OpenClaims> {
+) {
   const ended = new AbortController()
   let lost: AlbumTaken | null = null
   const { albums } = ownAlbums(config.mirrors)
@@ -72,7 +66,9 @@ export async function openClaims(
   const both = (signal: AbortSignal) => AbortSignal.any([signal, ended.signal])
   return {
     claims,
+    /** The same interruption, ended also when the albums are another machine's. */
     interruption: { ...interruption, stop: both(interruption.stop), cut: both(interruption.cut) },
+    /** Throws AlbumTaken when the albums are another machine's. */
     throwWhereLost() {
       if (lost) throw lost
     },

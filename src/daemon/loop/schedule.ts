@@ -75,20 +75,13 @@ const AUDIT_AGAIN_MS = 15 * 60_000
 const PATIENCE_MS = 30_000
 
 /** The audit by schedule, as the loop sees it. */
-export interface ScheduledAudit {
-  /** In how many milliseconds the audit is due. At most 0: it is due. */
-  dueMs(): number
-  /**
-   * Goes on until the audit ends, or until `rest` resolves because other work is due. Answers whether other work is due.
-   */
-  goOn(interruption: Interruption, rest: (ended: AbortSignal) => Promise<unknown>): Promise<boolean>
-}
+export type ScheduledAudit = ReturnType<typeof scheduledAudit>
 
 /**
  * The audit by schedule. It compares album by album while nothing else is due, and goes on after a restart. It stays due
  * until all albums are compared.
  */
-export function scheduledAudit(options: ScheduledAuditOptions): ScheduledAudit {
+export function scheduledAudit(options: ScheduledAuditOptions) {
   const { clock, schedule, audit, onEnd, onFailure } = options
   let notBefore = Number.NEGATIVE_INFINITY
 
@@ -103,8 +96,10 @@ export function scheduledAudit(options: ScheduledAuditOptions): ScheduledAudit {
   }
 
   return {
+    /** In how many milliseconds the audit is due. At most 0: it is due. */
     dueMs: () => Math.max(notBefore - clock.monotonic(), schedule.at() - clock.wall()),
-    async goOn({ stop, cut }, rest) {
+    /** Goes on until the audit ends, or until `rest` resolves because other work is due. Answers whether other work is due. */
+    async goOn({ stop, cut }: Interruption, rest: (ended: AbortSignal) => Promise<unknown>) {
       const ended = new AbortController()
       const elsewhere = new AbortController()
       const impatient = new AbortController()

@@ -40,14 +40,7 @@ export interface Renewable {
 const KEY_FILE_MS = 10_000
 
 /** The settings of a running daemon, which a person may replace. */
-export interface CurrentSettings {
-  readonly current: Settings
-  readonly refused: Refusals
-  /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
-  begin(): AbortSignal
-  /** Resolves when nothing is being read any more. */
-  close(): Promise<void>
-}
+export type CurrentSettings = ReturnType<typeof openSettings>
 
 /**
  * Reads the config again on request, and the key when its file changes. A pass that is under way ends before the new
@@ -61,7 +54,7 @@ export function openSettings(
   from: Renewable | null,
   note: Bus['note'],
   manager: ServiceManager | null,
-): CurrentSettings {
+) {
   let current = first
   const refused: Refusals = { config_refused: null, key_refused: null }
   let replaced = new AbortController()
@@ -181,13 +174,13 @@ export function openSettings(
     get current() {
       return current
     },
-    get refused() {
-      return refused
-    },
+    refused,
+    /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
     begin() {
       replaced = new AbortController()
       return replaced.signal
     },
+    /** Resolves when nothing is being read any more. */
     async close() {
       hasEnded = true
       if (keyFile !== null) unwatchFile(keyFile)

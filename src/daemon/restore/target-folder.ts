@@ -10,30 +10,7 @@ import { type Lock, lockFolder } from '../../synced/lock.ts'
 import { NotPossible } from '../commands/command.ts'
 
 /** The folder that a restore fills. It was empty when the restore began, and no other albumd works in it. */
-export interface TargetFolder {
-  /** The real path of the folder. */
-  root: string
-  /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
-  own: string
-  /**
-   * The folder for files that have the place of a picture and other bytes. Null: such a file stays, and the picture is
-   * missing.
-   */
-  aside: string | null
-  /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
-  paths(): Promise<Map<string, string>>
-  /** The time whose pictures are restored: as the first run has kept it, or else `now`. Throws NotPossible. */
-  moment(now: number): Promise<number>
-  /** Answers a function that answers the same text for two paths when the disk takes them for one. Throws NotPossible. */
-  foldNames(): Promise<(path: string) => string>
-  /** Throws NotPossible. */
-  keepPaths(paths: ReadonlyMap<string, string>): Promise<void>
-  /**
-   * `complete`: nothing is left to restore, so the folder `own` is removed. Otherwise `own` stays, so that a later run can
-   * go on. When no picture lies in the folder, `own` is removed in any case.
-   */
-  close(complete: boolean): Promise<void>
-}
+export type TargetFolder = Awaited<ReturnType<typeof openTarget>>
 
 /** What is restored, and where. A restore goes on only in a folder that was begun for the same. */
 export interface TargetRequest {
@@ -77,7 +54,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
 export async function openTarget(
   config: Config,
   { folder, mirrors: wanted, at, place = null }: TargetRequest,
-): Promise<TargetFolder> {
+) {
   const mark = markOf(config, wanted, at)
   if (!place) refuseLocation(realPathOf(resolve(folder)), config, at)
   const root = place ? await rootInMirror(folder, place) : await makeRoot(folder)
@@ -94,21 +71,35 @@ export async function openTarget(
     await begin(root, own, mark, place !== null).catch(refuse)
     const write = (name: string, value: unknown) => keep(join(own, name), JSON.stringify(value)).catch(refuse)
     return {
+      /** The real path of the folder. */
       root,
+      /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
       own,
+      /**
+       * The folder for files that have the place of a picture and other bytes. Null: such a file stays, and the picture is
+       * missing.
+       */
       aside: place && join(root, ASIDE),
-      async paths() {
+      /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
+      async paths(): Promise<Map<string, string>> {
         return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
       },
+      /** Answers a function that answers the same text for two paths when the disk takes them for one. Throws NotPossible. */
       foldNames: () => foldingIn(own).catch(refuse),
-      keepPaths: paths => write(PATHS, [...paths]),
-      async moment(now) {
+      /** Throws NotPossible. */
+      keepPaths: (paths: ReadonlyMap<string, string>) => write(PATHS, [...paths]),
+      /** The time whose pictures are restored: as the first run has kept it, or else `now`. Throws NotPossible. */
+      async moment(now: number): Promise<number> {
         const kept = await readOwn(join(own, MOMENT))
         if (kept !== null) return JSON.parse(kept)
         await write(MOMENT, now)
         return now
       },
-      async close(complete) {
+      /**
+       * `complete`: nothing is left to restore, so the folder `own` is removed. Otherwise `own` stays, so that a later run can
+       * go on. When no picture lies in the folder, `own` is removed in any case.
+       */
+      async close(complete: boolean) {
         try {
           if (!complete && (await namesIn(root)).length > 0) return
           await rm(own, { recursive: true, force: true })

@@ -22,24 +22,18 @@ export const stateFiles = (stateDir: string) => ({
 })
 
 /** A state folder and the mirrors' folders, locked for this process. */
-export interface Claim {
-  roots: RootLocks
-  /** This process has found its records replaced, and has not opened those that are there now. */
-  replaced: boolean
-  /**
-   * Locks the state folder that is there now, where somebody has put another folder in the place of the locked one.
-   * Answers whether there was another folder. Throws StateError.
-   */
-  renew(): boolean
-  release(): void
-}
+export type Claim = ReturnType<typeof claimState>
 
 /** Locks the state folder, which is made where it does not exist, and the mirrors' folders. Throws LockedError and StateError. */
-export function claimState(config: Config): Claim {
+export function claimState(config: Config) {
   const lockFile = stateFiles(config.state_dir).lock
   let lock = take(lockFile)
   let taken = idOf(lockFile)
   const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
+  /**
+   * Locks the state folder that is there now, where somebody has put another folder in the place of the locked one.
+   * Answers whether there was another folder. Throws StateError.
+   */
   const renew = () => {
     // No folder is made where none exists, because somebody may be about to move the state back.
     if (idOf(lockFile) === taken || !existsSync(config.state_dir)) return false
@@ -60,6 +54,7 @@ export function claimState(config: Config): Claim {
   }
   try {
     for (const taken of roots.lockMissing().values()) throw taken
+    // `replaced`: this process has found its records replaced, and has not opened those that are there now.
     return { roots, replaced: false, renew, release }
   } catch (error) {
     release()

@@ -7,7 +7,6 @@ import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { albumPathOf } from '../../sync/album.ts'
 import { noteBoot, noteLost } from '../../sync/clock.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
-import type { LockedError } from '../../synced/lock.ts'
 import { explained, isOfDatabase, StateError } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
@@ -17,27 +16,7 @@ import { bootId, earlierRequests, endRequests, startRequests } from './last-proc
 import { openRecords } from './records.ts'
 
 /** An open state, locked for this process together with the mirrors' folders. */
-export interface State {
-  synced: Synced
-  /** See `earlierRequests`. */
-  earlier: EarlierRequests
-  /** Milliseconds that albumd has run, over all its starts. */
-  running: () => number
-  /**
-   * Locks roots that exist by now and are not locked yet. Answers the roots that another albumd has locked; they must wait.
-   */
-  lockMissing(): Map<string, LockedError>
-  /**
-   * Answers an error of work with this state: a StateError when the state itself failed. Then what is in memory can't be
-   * trusted, and the state must be closed.
-   */
-  failed(error: unknown): unknown
-  /**
-   * Closes the state in any case. `sent`: the requests that the next process must count; without it, the next process
-   * assumes that requests were sent until now. Throws StateError where the end could not be recorded.
-   */
-  close(sent?: EarlierRequests): void
-}
+export type State = ReturnType<typeof openClaimed>
 
 /**
  * Opens the state of a claimed folder for work, or makes a new one. `say` tells a person in one line what was wrong with
@@ -49,12 +28,16 @@ export function openClaimed(
   claim: Pick<Claim, 'roots' | 'replaced'>,
   say: (line: string) => void,
   refuse: (synced: Synced, config: Config) => void = refuseOther,
-): State {
+) {
   const files = stateFiles(config.state_dir)
   const records = openRecords(files, say, claim)
   const { synced } = records
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
-  const failed = (error: unknown) => {
+  /**
+   * Answers an error of work with this state: a StateError when the state itself failed. Then what is in memory can't be
+   * trusted, and the state must be closed.
+   */
+  const failed = (error: unknown): unknown => {
     const why = explained(error, files.database)
     if (why instanceof StateError) {
       end = why.code === 'STATE_DAMAGED' ? 'damaged' : 'cut_off'
@@ -68,6 +51,7 @@ export function openClaimed(
     // Records that are lost or an older copy may not know the last request, so albumd assumes that it was sent just now.
     const earlier = records.knowLess ? began : earlierRequests(synced, began)
     const runBefore = synced.meta.get('running_ms') ?? 0
+    /** Milliseconds that albumd has run, over all its starts. */
     const running = () => Math.round(runBefore + systemClock.monotonic() - began)
     synced.commitNow(tx => {
       tx.meta.set('base_url', config.host.base_url)
@@ -80,6 +64,10 @@ export function openClaimed(
       tx.meta.clear('config')
     })
     claim.replaced = false
+    /**
+     * Closes the state in any case. `sent`: the requests that the next process must count; without it, the next process
+     * assumes that requests were sent until now. Throws StateError where the end could not be recorded.
+     */
     const close = (sent: EarlierRequests = systemClock.monotonic()) => {
       try {
         if (end === 'clean') recordEnd(synced, running(), sent)
@@ -89,7 +77,9 @@ export function openClaimed(
         records.close(end)
       }
     }
-    return { synced, earlier, running, lockMissing: () => claim.roots.lockMissing(), failed, close }
+    /** Locks roots that exist by now and are not locked yet. Answers the roots that another albumd has locked; they must wait. */
+    const lockMissing = () => claim.roots.lockMissing()
+    return { synced, earlier, running, lockMissing, failed, close }
   } catch (error) {
     const why = failed(error)
     // `refuseOther` throws a StateError when the state belongs to another config. The state itself is intact then.

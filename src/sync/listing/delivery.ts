@@ -38,12 +38,7 @@ export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost 
 }
 
 /** How delivery addresses are built from ids. An example: `https://cdn.example/` + id + `.jpg`. */
-export interface DeliveryPattern {
-  /** The address of an image of this name; null when no upload with its extension has shown how the address ends. */
-  addressOf(id: string, name: string): string | null
-  /** The id that an address was built from; null when the address does not fit the pattern. */
-  idOf(address: string): string | null
-}
+export type DeliveryPattern = NonNullable<ReturnType<typeof confirmedPattern>>
 
 /**
  * How many of the latest acknowledged uploads are read. The addresses of older uploads may follow a pattern that the host
@@ -55,7 +50,7 @@ const SAMPLE = 50
  * The pattern of delivery addresses that acknowledged uploads have shown. Null when they show no pattern, or several. The
  * part after the id may depend on the extension of the name.
  */
-export function confirmedPattern({ images }: Pick<Synced, 'images'>): DeliveryPattern | null {
+export function confirmedPattern({ images }: Pick<Synced, 'images'>) {
   let prefix: string | null = null
   const suffixes = new Map<string, string>()
   for (const { remote_id, cdn_url, name } of images.acknowledged(SAMPLE)) {
@@ -73,11 +68,13 @@ export function confirmedPattern({ images }: Pick<Synced, 'images'>): DeliveryPa
   const only = known.length === 1 ? known[0]! : null
   const start = prefix
   return {
-    addressOf(id, name) {
+    /** The address of an image of this name; null when no upload with its extension has shown how the address ends. */
+    addressOf(id: string, name: string): string | null {
       const suffix = suffixes.get(extensionOf(name)) ?? only
       return suffix === null ? null : start + id + suffix
     },
-    idOf(address) {
+    /** The id that an address was built from; null when the address does not fit the pattern. */
+    idOf(address: string): string | null {
       if (!address.startsWith(start)) return null
       const rest = address.slice(start.length)
       const suffix = known.find(end => rest.endsWith(end) && rest.length > end.length)

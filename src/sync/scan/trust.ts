@@ -1,4 +1,5 @@
 import type { Disk } from '../../local/disk.ts'
+import { isSameIdentity } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
@@ -53,7 +54,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
       : doubt(because('root_unreadable', { folder, code: String(code) }))
   }
   const found = { identity, empty }
-  const isIt = isSame(identity, mirror)
+  const isIt = isSameIdentity(identity, mirror)
   const accepted = isIt && mirror.accept === 1
   const trusted: RootCheck = { trusted: true, ...found, accepted }
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
@@ -103,17 +104,10 @@ function isRenewed({ ino, birthtime }: RootIdentity, mirror: MirrorRow): boolean
 export function isSameRoot(disk: Disk, folder: string, identity: RootIdentity): boolean {
   try {
     const { kind, dev, ino, birthtime } = disk.lstat(folder)
-    return kind === 'folder' && isSame(identity, { dev, ino, birthtime })
+    return kind === 'folder' && isSameIdentity(identity, { dev, ino, birthtime })
   } catch {
     return false
   }
-}
-
-function isSame(
-  a: RootIdentity,
-  b: { dev: number | null; ino: number | null; birthtime: number | null },
-): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.birthtime === b.birthtime
 }
 
 /** Some of the known files at and below `top`, taken from folders all over the tree. */
