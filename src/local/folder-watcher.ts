@@ -6,26 +6,7 @@ import { because, type Reason } from '../words/reasons.ts'
 import { openRootWatch, type RootWatch } from './root-watch.ts'
 
 /** Says which folders need a look, never what happened there. */
-export interface FolderWatcher {
-  /**
-   * Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
-   * or in an earlier call. A folder that is watched already stays so; a folder whose watch failed is tried again. What
-   * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. When
-   * a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
-   */
-  watch(folders: readonly string[]): Promise<void>
-  /** Ends the watches of these folders and of all folders below them. */
-  unwatch(folders: readonly string[]): void
-  /**
-   * Ends the watches of these folders and of all folders below them, and opens each watch again, because another folder may
-   * be at the same path now. Calls `onStale` for each folder.
-   */
-  renew(folders: readonly string[]): void
-  /** The folders that exist and can't be watched, so that albumd does not notice what happens in them. */
-  lost(): string[]
-  /** Ends all watches. After this call, no callback is called. */
-  close(): Promise<void>
-}
+export type FolderWatcher = ReturnType<typeof openFolderWatcher>
 
 export interface FolderWatcherOptions {
   /** A folder needs a look. This is called for each event, at once, so a burst of events calls it thousands of times. */
@@ -47,7 +28,7 @@ type Watch = FSWatcher | RootWatch | 'away' | 'lost'
  * a folder comes or goes, the watch of the folder above reports it. A chokidar for each folder would cost ten times the
  * memory, and ten times the CPU of the start.
  */
-export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatcherOptions): FolderWatcher {
+export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatcherOptions) {
   const base = resolve(root)
   const watches = new Map<string, Watch>()
   const closing = new Set<Promise<void>>()
@@ -127,9 +108,9 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   }
 
   /**
-   * inotify watches an inode, and goes on to watch the inode when its folder is moved. So when a folder was deleted, moved
-   * or replaced, its path is opened again, and the folder needs a look: another folder may be there now, or the same folder
-   * again after events were missed. When a tree is deleted, many folders end at once, so they are collected for one turn of
+   * Ends the watches of these folders and of all folders below them, opens each watch again, and calls `onStale` for each
+   * folder. inotify watches an inode, and goes on to watch the inode when its folder is moved. So when a folder was deleted,
+   * moved or replaced, another folder may be at its path now, or the same folder again after events were missed. When a tree is deleted, many folders end at once, so they are collected for one turn of
    * the event loop.
    */
   function renew(folders: readonly string[]): void {
@@ -180,14 +161,21 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   }
 
   return {
-    async watch(folders) {
+    /**
+     * Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
+     * or in an earlier call. A folder that is watched already stays so; a folder whose watch failed is tried again. What
+     * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. When
+     * a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
+     */
+    async watch(folders: readonly string[]) {
       full = false
       await unhurried(folders, async folder => {
         if (typeof watches.get(folder) !== 'object') await openUnlessFull(folder)
       })
     },
 
-    unwatch(folders) {
+    /** Ends the watches of these folders and of all folders below them. */
+    unwatch(folders: readonly string[]) {
       if (folders.length === 0) return
       for (const folder of within(new Set(folders))) {
         shut(folder)
@@ -197,8 +185,10 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
 
     renew,
 
+    /** The folders that exist and can't be watched, so that albumd does not notice what happens in them. */
     lost: () => [...watches].flatMap(([folder, watch]) => (watch === 'lost' ? folder : [])),
 
+    /** Ends all watches. After this call, no callback is called. */
     async close() {
       closed = true
       for (const folder of watches.keys()) shut(folder)

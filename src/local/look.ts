@@ -3,7 +3,13 @@ import { dirname } from 'node:path/posix'
 import { formatOfName } from '../protocol/formats.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { type Disk, type DiskEntry, type DiskStat, STAMP_GRAIN } from './disk.ts'
-import { type CompiledRules, compileRules, IGNORE_FILE, type IgnoreRules } from './ignore-rules.ts'
+import {
+  type CompiledRules,
+  compileRules,
+  IGNORE_FILE,
+  type IgnoreRules,
+  ignoreTextIn,
+} from './ignore-rules.ts'
 
 /** How many entries of a folder are left out, for each reason. */
 export interface LeftOut {
@@ -209,10 +215,9 @@ function enterPicture(look: FolderLook, disk: Disk, path: string, name: string):
 function readIgnoreFile(disk: Disk, path: string, entries: DiskEntry[]): IgnoreFile {
   if (!entries.some(({ name }) => name === IGNORE_FILE)) return { text: null }
   try {
-    return { text: disk.readText(`${path}/${IGNORE_FILE}`) }
+    return { text: ignoreTextIn(disk, path) }
   } catch (error) {
-    const { code, message } = asDiskError(error)
-    return code === 'ENOENT' ? { text: null } : { unreadable: { code, message } }
+    return { unreadable: asDiskError(error) }
   }
 }
 

@@ -5,17 +5,6 @@ import { Worker } from 'node:worker_threads'
 import { realDisk } from './disk.ts'
 import { type FolderResult, type FolderToLookAt, lookAtFolder } from './look.ts'
 
-/** Looks at folders below one root, several at a time. */
-export interface ScanPool {
-  /**
-   * One result for each folder, in the batch's order. The caller limits the memory by limiting the number of open batches.
-   * With two open batches for each thread no thread is idle: it works on one batch while the caller records the results of
-   * the other. When a thread dies, the results of its folders are 'unknown'. Rejects with the code SCAN_CLOSED once the
-   * scan has ended.
-   */
-  look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]>
-}
-
 export interface ScanPoolOptions {
   /** The number of threads. 0: the calling thread looks at all folders. */
   workers?: number
@@ -48,8 +37,11 @@ export function startThread(root: string): void {
   if (!early.has(root)) early.set(root, new ScanLane(root))
 }
 
-/** Opens the pool of a root. When `ended` is aborted, the threads end at once, and the promises of open batches reject. */
-export function openScanPool(root: string, ended: AbortSignal, options: ScanPoolOptions = {}): ScanPool {
+/**
+ * Opens the pool of a root, which looks at folders below the root, several at a time. When `ended` is aborted, the threads end
+ * at once, and the promises of open batches reject.
+ */
+export function openScanPool(root: string, ended: AbortSignal, options: ScanPoolOptions = {}) {
   const { workers = WORKERS, mayBlock = true } = options
   const lanes = new Set<ScanLane>()
   const first = early.get(root)
@@ -97,7 +89,13 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
   }
 
   return {
-    async look(batch) {
+    /**
+     * One result for each folder, in the batch's order. The caller limits the memory by limiting the number of open batches.
+     * With two open batches for each thread no thread is idle: it works on one batch while the caller records the results of
+     * the other. When a thread dies, the results of its folders are 'unknown'. Rejects with the code SCAN_CLOSED once the
+     * scan has ended.
+     */
+    async look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
       if (ended.aborted) throw scanClosed()
       asked += batch.length
       const needed = helps(batch) ? Math.min(workers, Math.max(1, workers - 1)) : workers

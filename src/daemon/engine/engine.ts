@@ -6,7 +6,6 @@ import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
 import { SILENT_MS } from '../../remote/gate/outage.ts'
-import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import { hostWith, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
@@ -55,21 +54,7 @@ export interface PassOptions {
 }
 
 /** The engine with its disk, host, clock and state. */
-export interface Engine {
-  readonly context: EngineContext
-  /** While albumd is paused, the pass scans and sends nothing to the host. */
-  pass(
-    interruption: Interruption,
-    scopeOf?: (mirror: MirrorPolicy) => Scope,
-    options?: PassOptions,
-  ): Promise<PassReport>
-  /** Links pending files to images that the host holds already. Sends no picture. */
-  adopt(interruption: Interruption): Promise<PassReport>
-  /** Publishes an event of the daemon. */
-  note: Bus['note']
-  /** Closes the host. Answers the requests that the next process must count, for `State.close`. */
-  close(): Promise<EarlierRequests>
-}
+export type Engine = ReturnType<typeof openEngine>
 
 export function openEngine(
   config: Config,
@@ -77,7 +62,7 @@ export function openEngine(
   state: State,
   { patience, graceMs, claims, shared }: EngineOptions,
   bus: Bus,
-): Engine {
+) {
   let isSilent = state.synced.meta.get('host_silent') !== null
   const noteSilence = (silence: { where: string; since: number } | null) => {
     if (isSilent === (silence !== null)) return
@@ -201,11 +186,13 @@ export function openEngine(
   }
   return {
     context,
-    pass(interruption, scopeOf, options) {
+    /** While albumd is paused, the pass scans and sends nothing to the host. */
+    pass(interruption: Interruption, scopeOf?: (mirror: MirrorPolicy) => Scope, options?: PassOptions) {
       const isPaused = pauseAt(state.synced, systemClock.wall()) !== null
       return pass(isPaused ? 'look' : (options?.task ?? 'mirror'), interruption, scopeOf, options)
     },
-    async adopt(interruption) {
+    /** Links pending files to images that the host holds already. Sends no picture. */
+    async adopt(interruption: Interruption): Promise<PassReport> {
       const report = await pass('adopt', interruption)
       const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)
       if (report.stopped.length === 0 && !guarded && !interruption.stop.aborted)
@@ -215,7 +202,9 @@ export function openEngine(
         })
       return report
     },
+    /** Publishes an event of the daemon. */
     note: bus.note,
+    /** Closes the host. Answers the requests that the next process must count, for `State.close`. */
     close: () => host.close(),
   }
 }

@@ -15,17 +15,7 @@ import type { WatchState } from './watching.ts'
  * Watches one mirror: one watch for each of its folders. It begins with the recorded folders, because a root that is
  * missing or in doubt is not scanned, and albumd must notice when the root comes back.
  */
-export interface MirrorWatcher {
-  /** Resolves when the recorded folders are watched. A scan that begins afterwards misses no change in them. */
-  begun: Promise<void>
-  /**
-   * Soon watches the root and the folders that the last scan found, and no others. When the watch of a folder below the
-   * root begins, the folder is scanned again. A folder that can't be watched is polled.
-   */
-  follow(): void
-  /** Ends all watches, also those that are being opened. */
-  close(): Promise<void>
-}
+export type MirrorWatcher = ReturnType<typeof openMirrorWatcher>
 
 export interface MirrorWatcherOptions {
   /** The mirror's folder. */
@@ -50,7 +40,7 @@ const POLL_MS = 60_000
 /** Without `watch.poll`, the scans of polled folders take at most this part of the time. */
 const POLL_SHARE = 1 / 10
 
-export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher {
+export function openMirrorWatcher(options: MirrorWatcherOptions) {
   const { mirror, synced, stale, clock, say, pollMs, record, mounts = readMounts } = options
   const ended = new AbortController()
   const end = ended.signal
@@ -184,11 +174,17 @@ export function openMirrorWatcher(options: MirrorWatcherOptions): MirrorWatcher 
   following = Promise.all([root, begun]).then(() => {})
 
   return {
+    /** Resolves when the recorded folders are watched. A scan that begins afterwards misses no change in them. */
     begun,
+    /**
+     * Soon watches the root and the folders that the last scan found, and no others. When the watch of a folder below the
+     * root begins, the folder is scanned again. A folder that can't be watched is polled.
+     */
     follow() {
       scanned.ring()
       follow()
     },
+    /** Ends all watches, also those that are being opened. */
     async close() {
       ended.abort()
       await watcher.close()
