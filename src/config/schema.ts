@@ -54,7 +54,7 @@ const deletions = value.section({
         'grace for pictures that its own scan finds gone: it looks at each path again, and deletes at the end of the pass.',
     }),
   versions: value
-    .countOrAll(1_000_000)
+    .countOr('all', 1_000_000)
     .prefault('all')
     .meta({
       description:

@@ -35,18 +35,11 @@ export function wholeNumber(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
-/** A number of requests a second; Infinity for "unlimited". */
-export function rate(most: number) {
-  const error = `must be a whole number from 1 to ${most}, or "unlimited"`
-  const unlimited = z.literal('unlimited').transform(() => Number.POSITIVE_INFINITY)
-  return z.union([z.int().min(1, { error }).max(most, { error }), unlimited], { error })
-}
-
-/** A number from 1; Infinity for "all". */
-export function countOrAll(most: number) {
-  const error = `must be a whole number from 1 to ${most}, or "all"`
-  const all = z.literal('all').transform(() => Number.POSITIVE_INFINITY)
-  return z.union([z.int().min(1, { error }).max(most, { error }), all], { error })
+/** A number from 1; Infinity for the word. */
+export function countOr(word: 'all' | 'unlimited', most: number) {
+  const error = `must be a whole number from 1 to ${most}, or "${word}"`
+  const infinite = z.literal(word).transform(() => Number.POSITIVE_INFINITY)
+  return z.union([z.int().min(1, { error }).max(most, { error }), infinite], { error })
 }
 
 export function oneOf<const T extends readonly string[]>(values: T) {

@@ -107,12 +107,10 @@ export interface FlatPicture {
 export function openSummaries({ all, column, one, value }: Statements) {
   const strictlyBelow = `mirror = +@mirror AND ${isBelow()}`
   const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()}))`
-  const looked = `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
-       ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
-       ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders`
-  const lookedIn = one<[mirror: number], LeftOut & { files: number }>(`${looked} WHERE mirror = +?`)
   const lookedBelow = one<[{ mirror: number; path: string }], LeftOut & { files: number }>(
-    `${looked} WHERE ${below}`,
+    `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
+       ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
+       ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders WHERE ${below}`,
   )
   const statesBelow = all<[{ mirror: number; path: string }], { state: FileState; n: number }>(
     `SELECT state, count(*) AS n FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY state`,
@@ -125,19 +123,14 @@ export function openSummaries({ all, column, one, value }: Statements) {
      FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
-  const escrowedIn = `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held_deletions,
-       ifnull(sum(state IN ('grace','approved')), 0) AS pending_deletions,
-       ifnull(sum(state = 'approved'), 0) AS approved_deletions FROM escrow WHERE`
   type Escrowed = Pick<MirrorSummary, 'held_deletions' | 'pending_deletions' | 'approved_deletions'>
-  const escrowed = one<[mirror: number], Escrowed>(`${escrowedIn} mirror = +?`)
-  const escrowedBelow = one<[{ mirror: number; path: string }], Escrowed>(`${escrowedIn} ${below}`)
+  const escrowedBelow = one<[{ mirror: number; path: string }], Escrowed>(
+    `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held_deletions,
+       ifnull(sum(state IN ('grace','approved')), 0) AS pending_deletions,
+       ifnull(sum(state = 'approved'), 0) AS approved_deletions FROM escrow WHERE ${below}`,
+  )
   const failuresWithAccepted = `FROM failures LEFT JOIN accepted USING (folder, name, code)
      CROSS JOIN folders ON folders.id = failures.folder`
-  const failedIn = `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted,
-       ifnull(sum(failures.name = ''), 0) AS folders_in_doubt ${failuresWithAccepted}
-     WHERE source <> 'uncertain' AND`
-  type Failed = Pick<MirrorSummary, 'failed' | 'folders_in_doubt' | 'accepted'>
-  const failed = one<[mirror: number], Failed>(`${failedIn} mirror = +?`)
   // What lies at a path may be a folder or a file. The first condition is about folders alone, so that SQLite looks at no
   // file of another folder.
   const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
@@ -147,7 +140,11 @@ export function openSummaries({ all, column, one, value }: Statements) {
        ifnull(sum(flat > 0 AND state = 'synced'), 0) AS flat
      FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${at('files.name')}`,
   )
-  const failedAt = one<[At], Failed>(`${failedIn} ${at('failures.name')}`)
+  const failedAt = one<[At], Pick<MirrorSummary, 'failed' | 'folders_in_doubt' | 'accepted'>>(
+    `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted,
+       ifnull(sum(failures.name = ''), 0) AS folders_in_doubt ${failuresWithAccepted}
+     WHERE source <> 'uncertain' AND ${at('failures.name')}`,
+  )
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
   // condition.
   const hiddenWithImage = value<[mirror: number], number>(
@@ -223,7 +220,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
          WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
       ),
       mirror(mirror: number): MirrorSummary {
-        const { files, ...left_out } = lookedIn(mirror)
+        const root = { mirror, path: '', above: '', name: '' }
+        const { files, ...left_out } = lookedBelow(root)
         const states = new Map(open(mirror).map(row => [row.state, row]))
         const count = (state: FileState) => states.get(state)?.n ?? 0
         const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
@@ -240,8 +238,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
           uncertain: count('uncertain'),
           pending_uploads: count('pending'),
           unfinished: unfinished(mirror),
-          ...escrowed(mirror),
-          ...failed(mirror),
+          ...escrowedBelow(root),
+          ...failedAt(root),
           left_out,
           left_out_with_image: hiddenWithImage(mirror),
           kept: count('kept'),

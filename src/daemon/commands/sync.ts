@@ -196,7 +196,7 @@ export async function resendInDoubt(
 function inDoubtAt(config: Mirrors, synced: Synced, path: string): FileRow[] {
   const files = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]
   return filesAt(config, synced, files, path).filter(
-    file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.codeOf(file) ?? ''),
+    file => file.state === 'uncertain' || DOUBTFUL.has(synced.failures.ofUpload(file)?.code ?? ''),
   )
 }
 

@@ -158,7 +158,7 @@ function refusalOf({ failures }: EngineContext['synced'], intent: OpenUpload, no
   const doubt = failures.doubt(folder, name)
   const message = doubt === undefined ? null : reasonIn(doubt, 'refused_by_node')
   if (message === null) return null
-  const retryAt = now + afterNodeMs(failures.attempts(folder, name) ?? 0)
+  const retryAt = now + afterNodeMs(failures.ofUpload(intent)?.attempts ?? 0)
   return { code: 'HOST_ANSWER', message, retryAt, hash }
 }
 

@@ -59,7 +59,7 @@ async function sendDeclared(
   const refused = async (failure: HostFailure) => {
     if (failure.issued) await run.synced.commit(tx => run.quota.grant(tx))
     if (failure.code === TOO_LARGE) await run.synced.commit(tx => noteTooLarge(tx, run.clock, size))
-    const attempts = run.synced.failures.attempts(job.file.folder, job.file.name) ?? 0
+    const attempts = run.synced.failures.ofUpload(job.file)?.attempts ?? 0
     return resultOfRefusal(failure, open.hash, run.clock.wall(), attempts)
   }
   let hindrance = await begin()

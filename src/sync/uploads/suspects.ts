@@ -61,7 +61,7 @@ export class Suspects {
     this.#keys.set(textOf(key), key)
     await this.#record()
     const { failure, ofPicture } = result
-    const hasFailed = this.#synced.failures.codeOf(key) === ofPicture!.code
+    const hasFailed = this.#synced.failures.ofUpload(key)?.code === ofPicture!.code
     // A node that refuses all pictures says the same of each picture twice. Else the last picture would never fail.
     const isTwice = failure.code === NODE_REFUSES
     return failure.othersServed || (isKnown && (served || hasFailed || isTwice)) ? ofPicture! : result
@@ -72,7 +72,7 @@ export class Suspects {
     if (result.kind === 'uploaded') this.#refused = 0
     if (result.kind !== 'failed' || !result.byNode) return result
     // A picture that was refused before, and is refused again, says nothing about others.
-    if (this.#synced.failures.codeOf(key) !== result.code) this.#refused++
+    if (this.#synced.failures.ofUpload(key)?.code !== result.code) this.#refused++
     if (this.#refused < REFUSALS_MOST) return result
     const why = reasonIn(result.message, 'said') ?? result.message
     const told = { code: NODE_REFUSES, message: because('nodes_refuse', { why }) }

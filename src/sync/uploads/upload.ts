@@ -96,7 +96,7 @@ export class Uploader {
       if (!(error instanceof PictureFileError)) throw error
       if (error.code !== 'UNREADABLE') return { kind: 'waits', message: error.why }
       const { synced, clock } = this.#run
-      const attempts = synced.failures.attempts(job.file.folder, job.file.name) ?? 0
+      const attempts = synced.failures.ofUpload(job.file)?.attempts ?? 0
       const retryAt = clock.wall() + UNREADABLE_PASS_MS * 2 ** Math.min(attempts, DOUBLINGS)
       const message = this.#imageOf(job) ? because('unread_image_stays', { why: error.why }) : error.why
       return { kind: 'failed', code: error.code, message, retryAt, hash: null }

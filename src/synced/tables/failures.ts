@@ -40,13 +40,9 @@ export function openFailures({ all, changes, get, run, value }: Statements) {
       doubt: value<[folder: number, name: string], Reason | undefined>(
         `SELECT message FROM failures WHERE folder = ? AND name = ? AND source = 'uncertain'`,
       ),
-      /** How often the upload of a file has failed since the last success. */
-      attempts: value<[folder: number, name: string], number | undefined>(
-        `SELECT attempts FROM failures WHERE folder = ? AND name = ? AND source = 'upload'`,
-      ),
-      /** The code of the failure of a file's last upload, if it failed. */
-      codeOf: value<[FileKey], string | undefined>(
-        `SELECT code FROM failures WHERE folder = @folder AND name = @name AND source = 'upload'`,
+      /** The failure of a file's last upload, if it failed. `attempts`: how often since the last success. */
+      ofUpload: get<[FileKey], FailureRow>(
+        `SELECT * FROM failures WHERE folder = @folder AND name = @name AND source = 'upload'`,
       ),
       /** The files whose upload failed with this code, the smallest first. */
       uploadsOfCode: all<

@@ -1,6 +1,7 @@
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
+import { excessOf } from './images.ts'
 
 /**
  * changed: a scan found another version of the picture, or found the picture again.
@@ -55,8 +56,6 @@ export type HistoryRow = Location & Required<HistoryNote>
 
 /** The most rows that one path may have. Older rows are removed. */
 const MOST_OF_A_PATH = 20
-/** The history may have one row for each image, and this many rows more. */
-const MOST_BESIDE_IMAGES = 100_000
 
 /**
  * What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one
@@ -95,10 +94,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
         `SELECT mirror, path, at, event, detail, since FROM history
          WHERE mirror = +@mirror AND path = +@path ORDER BY id`,
       ),
-      /** By how many rows the history is too long. Counting reads all rows. */
-      excess: value<[], number>(
-        `SELECT max(0, (SELECT count(*) FROM history) - (SELECT count(*) FROM images) - ${MOST_BESIDE_IMAGES})`,
-      ),
+      excess: value<[], number>(excessOf('history')),
       /** When the oldest row was written: milliseconds since 1970. */
       oldest: value<[], number | undefined>('SELECT at FROM history ORDER BY id LIMIT 1'),
     },

@@ -36,6 +36,10 @@ export const IMAGE_TRANSITIONS = {
 
 type NewImage = Omit<ImageRow, 'id' | 'kept' | 'mtime'> & Partial<Pick<ImageRow, 'mtime'>>
 
+/** By how many rows a table is too long that may have one row for each image, and 100,000 more. Counting reads all rows. */
+export const excessOf = (table: 'history' | 'versions') =>
+  `SELECT max(0, (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM images) - 100000)`
+
 /** The images on the host that albumd has recorded. */
 export function openImages({ all, column, get, run, value }: Statements) {
   const byRemoteId = get<[remoteId: string], ImageRow>('SELECT * FROM images WHERE remote_id = ?')

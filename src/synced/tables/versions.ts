@@ -1,5 +1,6 @@
 import { boundsBelow, pages, type Statements } from '../database.ts'
 import type { Location } from './history.ts'
+import { excessOf } from './images.ts'
 
 /** What was at a path before: a version of a picture, or nothing. What is at the path now is in the file's record. */
 export interface VersionRow extends Location {
@@ -14,9 +15,6 @@ export interface VersionRow extends Location {
   /** 1: the host holds no image of these bytes any more. */
   given_up: 0 | 1
 }
-
-/** The table may have one row for each image, and this many rows more. */
-const MOST_BESIDE_IMAGES = 100_000
 
 /** The past versions of pictures, by which a folder can be restored as it was. */
 export function openVersions({ column, get, one, run, value }: Statements) {
@@ -58,10 +56,7 @@ export function openVersions({ column, get, one, run, value }: Statements) {
       givenUp: (mirrors: readonly number[]) => givenUp(JSON.stringify(mirrors)),
       /** When the image of the oldest recorded version was recorded. */
       oldest,
-      /** By how many rows the table is too long. Counting reads all rows. */
-      excess: value<[], number>(
-        `SELECT max(0, (SELECT count(*) FROM versions) - (SELECT count(*) FROM images) - ${MOST_BESIDE_IMAGES})`,
-      ),
+      excess: value<[], number>(excessOf('versions')),
     },
     writes: {
       add: run<[Omit<VersionRow, 'given_up'>]>(

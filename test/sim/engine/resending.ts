@@ -80,7 +80,7 @@ export class Resending {
     const { synced } = this.#world.state
     const failed = synced.files
       .inState('failed')
-      .filter(file => DOUBTFUL.has(synced.failures.codeOf(file) ?? ''))
+      .filter(file => DOUBTFUL.has(synced.failures.ofUpload(file)?.code ?? ''))
     return [...synced.files.inState('uncertain'), ...failed].map(file => this.#pathOf(file))
   }
 

@@ -230,7 +230,7 @@ function isNameTaken(world: World, { path }: LivePicture, row: FileRow): boolean
   if (!isForbidden || !history.variations.without.includes('list')) return false
   const [name] = world.albumPathOf(split(path).folder).split('/')
   return (
-    state.synced.failures.codeOf(row) === 'FORBIDDEN' &&
+    state.synced.failures.ofUpload(row)?.code === 'FORBIDDEN' &&
     truth.liveAlbums().some(album => album.parent === null && album.by === 'other' && album.name === name)
   )
 }
