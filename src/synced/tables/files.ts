@@ -47,9 +47,9 @@ export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
 export function openFiles({ all, get, has, one, run }: Statements) {
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
   // condition.
-  const ofMirrors = `state = 'pending' AND state <> 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
+  const ofMirrors = `state = 'pending' AND state <> 'synced' AND ${IN_MIRRORS}`
   const pendingAfter = (comparison: '<' | '>', direction: 'ASC' | 'DESC') =>
-    all<[Pick<FileRow, 'mtime' | 'folder' | 'name'> & { mirrors: string }], FileRow>(
+    all<[OfMirrors & ByTime], FileRow>(
       `SELECT files.* FROM files CROSS JOIN folders ON folders.id = files.folder
        WHERE ${ofMirrors} AND (mtime, folder, name) ${comparison} (+@mtime, +@folder, +@name)
        ORDER BY mtime ${direction}, folder ${direction}, name ${direction} LIMIT 256`,
@@ -59,32 +59,32 @@ export function openFiles({ all, get, has, one, run }: Statements) {
     newest: { mtime: Number.MAX_SAFE_INTEGER, folder: Number.MAX_SAFE_INTEGER, name: '' },
     oldest: { mtime: Number.MIN_SAFE_INTEGER, folder: 0, name: '' },
   }
-  const anyPending = has<[{ mirrors: string }]>(
+  const anyPending = has<[OfMirrors]>(
     `SELECT 1 FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors} LIMIT 1`,
   )
-  const toSend = one<[{ mirrors: string }], { pictures: number; bytes: number; compare: number }>(
+  const toSend = one<[OfMirrors], { pictures: number; bytes: number; compare: number }>(
     `SELECT ifnull(sum(NOT same), 0) AS pictures, ifnull(sum(size * NOT same), 0) AS bytes, ifnull(sum(same), 0) AS compare
      FROM (SELECT size, ${mayBeSame} AS same
        FROM files CROSS JOIN folders ON folders.id = files.folder WHERE ${ofMirrors})`,
   )
   // The query names its index. Otherwise SQLite would take the index of all files that are not synced, which is slower.
   const newlyPending = all<
-    [{ since: number; below: number; folder: number; name: string; mirrors: string; most: number }],
+    [OfMirrors & FileKey & { from: number; since: number | null; most: number }],
     FileRow
   >(
     `SELECT files.* FROM files INDEXED BY files_pending_since CROSS JOIN folders ON folders.id = files.folder
-     WHERE state = 'pending' AND since >= +@since AND (since, folder, name) < (+@below, +@folder, +@name)
-       AND mirror IN (SELECT value FROM json_each(+@mirrors))
+     WHERE state = 'pending' AND since >= +@from AND (since, folder, name) < (+@since, +@folder, +@name)
+       AND ${IN_MIRRORS}
      ORDER BY since DESC, folder DESC, name DESC LIMIT +@most`,
   )
   // The query names its index. Otherwise SQLite would take the index of all files that are not synced, which is slower.
-  const notCompared = all<[FileKey & { mirrors: string }], FileRow>(
+  const notCompared = all<[OfMirrors & FileKey], FileRow>(
     `SELECT files.* FROM files INDEXED BY files_to_compare CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'pending' AND image IS NOT NULL AND hash IS NULL AND (folder, name) > (+@folder, +@name)
-       AND mirror IN (SELECT value FROM json_each(+@mirrors))
+       AND ${IN_MIRRORS}
      ORDER BY folder, name LIMIT 256`,
   )
-  const ofUnusedSize = all<[FileKey & { running: number; mirrors: string }], FileRow>(
+  const ofUnusedSize = all<[OfMirrors & FileKey & { running: number }], FileRow>(
     `SELECT files.* FROM (SELECT size FROM images WHERE kept = 1
          UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
            WHERE escrow.state <> 'held' AND due_at <= @running) AS unused
@@ -92,17 +92,17 @@ export function openFiles({ all, get, has, one, run }: Statements) {
        CROSS JOIN folders ON folders.id = files.folder
      WHERE state IN ('pending','uncertain','failed','linked') AND state = 'pending'
        AND image IS NULL AND hash IS NULL AND (files.folder, name) > (+@folder, +@name)
-       AND mirror IN (SELECT value FROM json_each(+@mirrors))
+       AND ${IN_MIRRORS}
      ORDER BY files.folder, name LIMIT 256`,
   )
-  const flat = `flat > 0 AND state = 'synced' AND mirror IN (SELECT value FROM json_each(+@mirrors))`
+  const flat = `flat > 0 AND state = 'synced' AND ${IN_MIRRORS}`
   const inFlat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder WHERE ${flat}`
-  const nextFlat = all<[Pick<FileRow, 'mtime' | 'folder' | 'name'> & { mirrors: string }], FileRow>(
+  const nextFlat = all<[OfMirrors & ByTime], FileRow>(
     `SELECT files.* ${inFlat} AND flat = 1 AND (mtime, folder, name) < (+@mtime, +@folder, +@name)
      ORDER BY mtime DESC, folder DESC, name DESC LIMIT 256`,
   )
-  const anyFlat = has<[{ mirrors: string }]>(`SELECT 1 ${inFlat} AND flat = 1 LIMIT 1`)
-  const flatTotal = one<[{ mirrors: string }], { pictures: number; bytes: number }>(
+  const anyFlat = has<[OfMirrors]>(`SELECT 1 ${inFlat} AND flat = 1 LIMIT 1`)
+  const flatTotal = one<[OfMirrors], { pictures: number; bytes: number }>(
     `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes ${inFlat} AND flat = 1`,
   )
   const foldersAfter = all<
@@ -114,7 +114,7 @@ export function openFiles({ all, get, has, one, run }: Statements) {
   const folderAt = get<[mirror: number, path: string], { id: number; path: string }>(
     'SELECT id, path FROM folders WHERE mirror = ? AND path = ?',
   )
-  const filesAfter = all<[folder: number, after: string], FileRow>(
+  const inFolder = all<[folder: number, after: string], FileRow>(
     'SELECT * FROM files WHERE folder = +? AND name > +? ORDER BY name LIMIT 512',
   )
   const insert = `INSERT INTO files (folder, name, size, mtime, ctime, ino, state, since, image, hash, flat)
@@ -136,78 +136,53 @@ export function openFiles({ all, get, has, one, run }: Statements) {
       /** The files at and below a folder, in the order of their paths; '' is the root. */
       *below(mirror: number, path: string): Generator<FileAtPath> {
         for (const folder of foldersFrom(mirror, path))
-          for (const file of pages<FileRow>(after => filesAfter(folder.id, after?.name ?? '')))
+          for (const file of pages<FileRow>(after => inFolder(folder.id, after?.name ?? '')))
             yield { ...file, path: folder.path === '' ? file.name : `${folder.path}/${file.name}` }
       },
       /**
        * The pending files, in the order of their mtime. Each file is given once, even when its state changes meanwhile and
        * it becomes pending again.
        */
-      pending(order: 'newest' | 'oldest', mirrors: readonly number[]): Generator<FileRow> {
-        const of = { mirrors: JSON.stringify(mirrors) }
-        return pages<FileRow>(after => {
-          const { mtime, folder, name } = after ?? beginning[order]
-          return next[order]({ ...of, mtime, folder, name })
-        })
-      },
-      /** The files that became pending at `since` or later, the latest first. Each file is given once. */
-      pendingSince(since: number, mirrors: readonly number[], most = 256): Generator<FileRow> {
-        const of = { since, mirrors: JSON.stringify(mirrors), most }
-        return pages<FileRow>(after =>
-          newlyPending({
-            ...of,
-            below: after?.since ?? Number.MAX_SAFE_INTEGER,
-            folder: after?.folder ?? 0,
-            name: after?.name ?? '',
-          }),
-        )
-      },
+      pending: (order: 'newest' | 'oldest', mirrors: readonly number[]) =>
+        filesAfter(beginning[order], after => next[order]({ ...of(mirrors), ...after })),
+      /** The files that became pending at `from` or later, the latest first. Each file is given once. */
+      pendingSince: (from: number, mirrors: readonly number[], most = 256) =>
+        filesAfter({ since: Number.MAX_SAFE_INTEGER, ...FIRST }, after =>
+          newlyPending({ ...of(mirrors), ...after, from, most }),
+        ),
       /**
        * Pending files that have an image and were not read yet. They may still have the image's bytes; only reading them
        * can tell. Each file is given once.
        */
-      notCompared(mirrors: readonly number[]): Generator<FileRow> {
-        const of = { mirrors: JSON.stringify(mirrors) }
-        return pages<FileRow>(after =>
-          notCompared({ ...of, folder: after?.folder ?? 0, name: after?.name ?? '' }),
-        )
-      },
+      notCompared: (mirrors: readonly number[]) =>
+        filesAfter(FIRST, after => notCompared({ ...of(mirrors), ...after })),
       /**
        * New files that are as large as an image that perhaps no file uses: its deletion is due at this running time, or it
        * stays for good. The image's picture may have moved to one of these files, or it is there again; only their bytes can
        * tell. Each file is given once.
        */
-      perhapsOfUnused(mirrors: readonly number[], running: number): Generator<FileRow> {
-        const of = { running, mirrors: JSON.stringify(mirrors) }
-        return pages<FileRow>(after =>
-          ofUnusedSize({ ...of, folder: after?.folder ?? 0, name: after?.name ?? '' }),
-        )
-      },
-      anyPending: (mirrors: readonly number[]) => anyPending({ mirrors: JSON.stringify(mirrors) }),
+      perhapsOfUnused: (mirrors: readonly number[], running: number) =>
+        filesAfter(FIRST, after => ofUnusedSize({ ...of(mirrors), ...after, running })),
+      anyPending: (mirrors: readonly number[]) => anyPending(of(mirrors)),
       /** Whether more than `pictures` files are pending. */
       arePending: has<[pictures: number]>(
         `SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced' LIMIT 1 OFFSET ?`,
       ),
       /** What of the pending files is to be sent, and how many are to be compared with their image first. */
-      toSend: (mirrors: readonly number[]) => toSend({ mirrors: JSON.stringify(mirrors) }),
+      toSend: (mirrors: readonly number[]) => toSend(of(mirrors)),
       /** Whether a pending file is to be compared with its image first. */
       isToCompare: has<[FileKey]>(
         `SELECT 1 FROM files WHERE folder = @folder AND name = @name AND ${mayBeSame}`,
       ),
       /** Pictures that lie flat and may be sent into their albums, the newest first. Each picture is given once. */
-      flat(mirrors: readonly number[]): Generator<FileRow> {
-        const of = { mirrors: JSON.stringify(mirrors) }
-        return pages<FileRow>(after => {
-          const { mtime, folder, name } = after ?? beginning.newest
-          return nextFlat({ ...of, mtime, folder, name })
-        })
-      },
+      flat: (mirrors: readonly number[]) =>
+        filesAfter(beginning.newest, after => nextFlat({ ...of(mirrors), ...after })),
       /** Whether a picture of the folder lies flat and must stay so, because the host refuses the folder's album. */
       anyStaysFlat: has<[folder: number]>(
         `SELECT 1 FROM files INDEXED BY files_flat WHERE flat > 0 AND state = 'synced' AND flat = 2 AND folder = +? LIMIT 1`,
       ),
-      anyFlat: (mirrors: readonly number[]) => anyFlat({ mirrors: JSON.stringify(mirrors) }),
-      flatTotal: (mirrors: readonly number[]) => flatTotal({ mirrors: JSON.stringify(mirrors) }),
+      anyFlat: (mirrors: readonly number[]) => anyFlat(of(mirrors)),
+      flatTotal: (mirrors: readonly number[]) => flatTotal(of(mirrors)),
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
       /** Files of this size without a proved image. A picture of the same size may have been moved to one of them. */
       openOfSize: all<[size: number], FileRow>(
@@ -291,3 +266,20 @@ export function openResend({ has, run }: Statements) {
 }
 
 type Bytes = Pick<ImageRow, 'hash' | 'size'>
+type ByTime = Pick<FileRow, 'mtime' | 'folder' | 'name'>
+type OfMirrors = ReturnType<typeof of>
+
+/** The condition that a file is of the mirrors that `of` binds. */
+const IN_MIRRORS = 'mirror IN (SELECT value FROM json_each(+@mirrors))'
+const of = (mirrors: readonly number[]) => ({ mirrors: JSON.stringify(mirrors) })
+
+/** What comes before every file, in the order of folders and names. */
+const FIRST: FileKey = { folder: 0, name: '' }
+
+/** The files of a query that reads page by page, in the order of the columns of `first`, which comes before every file. */
+function filesAfter<First extends Partial<FileRow>>(
+  first: First,
+  page: (after: First) => FileRow[],
+): Generator<FileRow> {
+  return pages<FileRow>(after => page({ ...first, ...after }))
+}
