@@ -34,15 +34,15 @@ export const putCommand = configCommand(
     const places = await locationsToSend(config, files)
     const waits = await notReady(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
-    const printed: Sent[] = []
     const paths = places.map(pathOfPlace)
-    const known = json ? objectPrinter(paths, printed) : addressPrinter(paths)
+    const object = json ? objectPrinter(paths) : null
+    const known = object?.known ?? addressPrinter(paths)
     const before = await results(config, places, null)
     for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
     const shown = { say: quiet ? () => {} : sayAside, known }
     const outcome = isThere ? null : await send(config, paths, waits, interrupts, shown)
-    if (printed.length > 0) return EXIT.inSync
+    if (object?.isPrinted()) return EXIT.inSync
     const sent = outcome === null ? before : await results(config, places, outcome)
     if (json) printJson({ pictures: sent })
     else
@@ -76,21 +76,19 @@ function addressPrinter(paths: readonly string[]): (path: string, address: strin
 }
 
 /**
- * Answers a function that prints one object for all pictures once each has its address, and puts them into `printed`. A
- * program need not wait for `notify.on_upload` then.
+ * Prints one object for all pictures once each has its address, because a program need not wait for `notify.on_upload`.
+ * `isPrinted`: whether it has.
  */
-function objectPrinter(
-  paths: readonly string[],
-  printed: Sent[],
-): (path: string, address: string | null) => void {
-  const known = new Map<string, string>()
-  return (path, address) => {
-    if (address === null) return
-    known.set(path, address)
-    if (printed.length > 0 || !paths.every(each => known.has(each))) return
-    printed.push(...paths.map(path => ({ path, cdn_url: known.get(path)!, code: null, reason: null })))
-    printJson({ pictures: printed })
+function objectPrinter(paths: readonly string[]) {
+  const addresses = new Map<string, string>()
+  const isPrinted = () => paths.every(path => addresses.has(path))
+  const known = (path: string, address: string | null) => {
+    if (address === null || isPrinted()) return
+    addresses.set(path, address)
+    const sent = (path: string): Sent => ({ path, cdn_url: addresses.get(path)!, code: null, reason: null })
+    if (isPrinted()) printJson({ pictures: paths.map(sent) })
   }
+  return { known, isPrinted }
 }
 
 function pathOfPlace({ mirror, path }: MirrorLocation): string {
