@@ -23,6 +23,8 @@ export class Metrics {
   readonly #now: () => number
   readonly #codes = new Set<string>()
   readonly #scanBegan = new Map<string, number>()
+  /** Takes the numbers out of each gauge. */
+  readonly #clear: (() => void)[] = []
 
   readonly #uploads = this.#counter('albumd_uploads_total', 'Pictures that were uploaded.', ['mirror'])
   readonly #bytes = this.#counter('albumd_uploaded_bytes_total', 'Bytes of these pictures.', ['mirror'])
@@ -91,11 +93,11 @@ export class Metrics {
   readonly #usedBy = this.#gauge('albumd_machine_quota_used', 'Uploads that a machine requested today.', [
     'machine',
   ])
+  readonly #info = this.#gauge('albumd_info', 'The running version of albumd.', ['version'])
 
   /** `now`: milliseconds on a clock that only goes forward. */
   constructor(now: () => number) {
     this.#now = now
-    this.#gauge('albumd_info', 'The running version of albumd.', ['version']).set({ version }, 1)
   }
 
   hear(told: SpokenEvent): void {
@@ -130,7 +132,9 @@ export class Metrics {
     alerts: readonly Alert[],
     wall: number,
   ): Promise<{ type: string; text: string }> {
-    this.#trouble.reset()
+    // A number that is not told anew is left out.
+    for (const clear of this.#clear) clear()
+    this.#info.set({ version }, 1)
     for (const { code } of alerts) this.#trouble.inc({ code: this.#known(code) })
     this.#look(daemon, wall)
     return { type: this.#registry.contentType, text: await this.#registry.metrics() }
@@ -148,7 +152,6 @@ export class Metrics {
   #look(daemon: DaemonView | null, wall: number): void {
     const session = daemon?.queue.session ?? null
     this.#open.set(session === null ? 0 : 1)
-    this.#forget()
     // While something keeps albumd from its work, the records are old, and no number is better than an old one.
     if (session === null || daemon?.problem() != null) return
     const { config, synced } = session
@@ -179,22 +182,6 @@ export class Metrics {
         this.#failuresNow.inc({ code: this.#known(code) }, n)
   }
 
-  /** Leaves out every number that comes from the records. */
-  #forget(): void {
-    const ofRecords = [this.#store, this.#backlog, this.#backlogBytes, this.#limit, this.#used]
-    for (const gauge of [...ofRecords, this.#exhausted, this.#paused]) gauge.remove()
-    const byLabel = [
-      this.#pictures,
-      this.#held,
-      this.#pending,
-      this.#guarded,
-      this.#oldest,
-      this.#failuresNow,
-      this.#findings,
-    ]
-    for (const gauge of [...byLabel, this.#seen, this.#rate, this.#usedBy]) gauge.reset()
-  }
-
   /** Every metric, for the reference. */
   declared(): { name: string; type: string; help: string; labels: string[] }[] {
     const metrics = this.#registry.getMetricsAsArray() as unknown as DeclaredMetric[]
@@ -216,6 +203,8 @@ export class Metrics {
   }
 
   #gauge(name: string, help: string, labelNames: string[] = []): Gauge {
-    return new Gauge({ name, help, labelNames, registers: [this.#registry] })
+    const gauge = new Gauge({ name, help, labelNames, registers: [this.#registry] })
+    this.#clear.push(() => (labelNames.length > 0 ? gauge.reset() : gauge.remove()))
+    return gauge
   }
 }
