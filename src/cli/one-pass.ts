@@ -6,6 +6,7 @@ import type { LeftOf } from '../daemon/report/status.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
+import { LEFT } from '../synced/summary.ts'
 import { because, hostRefusesKey, inWords, ofWholeHost } from '../words/reasons.ts'
 import { count, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
@@ -97,7 +98,7 @@ export function inJson(
     ...counts,
     waiting: sumOf(left, 'pending_uploads'),
     left: {
-      ...Object.fromEntries(LEFT_IN_JSON.map(field => [field, sumOf(left, field)])),
+      ...Object.fromEntries(LEFT.map(field => [field, sumOf(left, field)])),
       guarded: guardedIn(left).size,
     },
     stopped: stopped.map(refusalInJson),
@@ -105,16 +106,6 @@ export function inJson(
     ...(paused && { paused: { until: isoTime(paused.until) } }),
   }
 }
-
-/** What a pass has left, by the names of `status --json`. */
-const LEFT_IN_JSON = [
-  'pending_uploads',
-  'failed',
-  'uncertain',
-  'gone_on_host',
-  'pending_deletions',
-  'held_deletions',
-] as const satisfies readonly Counted[]
 
 /** The folders of the mirrors that are guarded. */
 function guardedIn(left: readonly LeftOf[]): ReadonlySet<string> {

@@ -38,19 +38,18 @@ export interface MirrorSummary {
   oldest_unsynced: number | null
 }
 
+/** What is not in sync, by the names of `status --json`. */
+export const LEFT = [
+  'pending_uploads',
+  'failed',
+  'uncertain',
+  'gone_on_host',
+  'pending_deletions',
+  'held_deletions',
+] as const
+
 /** What is left to do. */
-export type LeftToDo = Pick<
-  MirrorSummary,
-  | 'pending_uploads'
-  | 'pending_deletions'
-  | 'held_deletions'
-  | 'failed'
-  | 'folders_in_doubt'
-  | 'accepted'
-  | 'uncertain'
-  | 'gone_on_host'
-  | 'flat'
->
+export type LeftToDo = Pick<MirrorSummary, (typeof LEFT)[number] | 'folders_in_doubt' | 'accepted' | 'flat'>
 
 /** A path in a mirror, also as the folder above it and its name there. */
 interface At {

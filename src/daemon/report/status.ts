@@ -14,7 +14,7 @@ import { triedAgainAt } from '../../sync/quota/index.ts'
 import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
-import type { LeftToDo, MirrorSummary } from '../../synced/summary.ts'
+import { LEFT, type LeftToDo, type MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
 import { because, endsByItself, inWords, type Reason } from '../../words/reasons.ts'
@@ -218,17 +218,17 @@ function guardedNow(
 
 /** The status by these records. `running`: whether a daemon has the state open. `now`: milliseconds since 1970. */
 export function statusOf(config: Config, synced: Synced, running: boolean, now: number): Status {
-  const pid = synced.meta.get('pid')
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
   const claims = claimsInRecords(config, synced, running)
   const silent = running ? hostSilence(synced, now) : null
   const mirrors = synced.mirrors.idsOf(config.mirrors)
+  const [more, found] = [synced.meta.get('deleted_more'), synced.meta.get('new_state')]
   return tellingWaits(
     {
       version,
       running,
-      pid: running ? pid : null,
+      pid: running ? synced.meta.get('pid') : null,
       other_config: running && isOther(synced, config),
       config_file: null,
       waits_for: null,
@@ -245,8 +245,12 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
       restorable_since: isoTime(restorableSince(synced, mirrors)),
       audit: auditStatus(synced, mirrors, running),
-      deleted_more: deletedMore(synced),
-      new_state: newState(synced),
+      deleted_more: more && {
+        ...more,
+        at: isoTime(more.at),
+        message: inWords(because('deleted_more', more)),
+      },
+      new_state: found && { ...found, message: inWords(because('new_state', found)) },
       others_images: othersImages(synced),
       blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
         code,
@@ -279,16 +283,6 @@ export function tellingWaits(status: Status, now: number): Status {
 function isOther({ meta }: Synced, config: Config): boolean {
   const taken = meta.get('config')
   return taken !== null && taken !== fingerprintOf(config)
-}
-
-function deletedMore({ meta }: Synced): Status['deleted_more'] {
-  const more = meta.get('deleted_more')
-  return more && { ...more, at: isoTime(more.at), message: inWords(because('deleted_more', more)) }
-}
-
-function newState({ meta }: Synced): Status['new_state'] {
-  const found = meta.get('new_state')
-  return found && { ...found, message: inWords(because('new_state', found)) }
 }
 
 function othersImages(synced: Synced): Status['others_images'] {
@@ -357,13 +351,12 @@ function auditStatus(
 ): AuditStatus {
   const ended = meta.get('audit_ended')
   const begun = meta.get('audit_began') !== null
-  const found = audit.kinds()
   const kinds = { gone: 0, changed: 0, foreign: 0, twice: 0 }
-  for (const { kind, n } of found) kinds[kind] = n
+  for (const { kind, n } of audit.kinds()) kinds[kind] = n
   const underWay = begun && running && !meta.get('audit_stopped')
   return {
     last: isoTime(ended),
-    findings: found.reduce((sum, { n }) => sum + n, 0),
+    findings: Object.values(kinds).reduce((sum, n) => sum + n, 0),
     kinds,
     to_upload_again: summaries.lost(mirrors),
     under_way: underWay,
@@ -385,15 +378,7 @@ export type LeftOf = LeftToDo & Pick<MirrorStatus, 'folder' | 'state' | 'needs_p
 export function verdictOn(status: { mirrors: readonly LeftOf[] }, stopped: readonly HostFailure[]): Verdict {
   if (stopped.some(({ remedy }) => remedy === 'key') || planIsRefused(stopped)) return 'refused'
   const left = status.mirrors.some(
-    mirror =>
-      mirror.state === 'guarded' ||
-      mirror.pending_uploads +
-        mirror.pending_deletions +
-        mirror.held_deletions +
-        mirror.failed +
-        mirror.uncertain +
-        mirror.gone_on_host >
-        0,
+    mirror => mirror.state === 'guarded' || LEFT.some(what => mirror[what] > 0),
   )
   return left || stopped.some(({ remedy }) => remedy !== 'plan') ? 'left' : 'in_sync'
 }
