@@ -58,6 +58,8 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     finished: false,
     stopped: null,
   }
+  /** The host's ids of images that their own album does not list, also of those that are only listed late. */
+  const lacked = new Set<string>()
   for (const album of open) {
     run.progress(report.albums + report.skipped.length, albums.length)
     if (stop.aborted) return report
@@ -78,9 +80,12 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
       continue
     }
     const compared = compareAlbum(look.images, recordsOf(synced, album, began, clock.wall()))
+    const gone = await notDelivered(run, compared.missing, cut)
+    if (cut.aborted) return report
+    for (const { remote_id } of compared.missing) lacked.add(remote_id)
     await synced.commit(tx => {
       tx.audit.forgetFindings(album)
-      record(tx, album, compared)
+      record(tx, album, { ...compared, missing: gone }, lacked)
       if (compared.instead.size === 0 && compared.findings.every(isRecorded))
         tx.contents.countOthers(0, album)
       if (others.ok) for (const finding of others.value) tx.audit.put(finding)
@@ -88,11 +93,7 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     })
     report.albums++
   }
-  const late = await listedLate(run, cut)
-  await synced.commit(tx => {
-    for (const { remote_id } of late) tx.audit.remove('gone', remote_id)
-    finish(tx, albums, clock.wall())
-  })
+  await synced.commit(tx => finish(tx, albums, clock.wall()))
   return { ...report, finished: true }
 }
 
@@ -142,16 +143,6 @@ function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   })
 }
 
-/** The images of `gone` findings that the host delivers. They are not gone: the host is only late to list them. */
-async function listedLate(context: AuditContext, signal: AbortSignal): Promise<ImageRow[]> {
-  const { audit, images } = context.synced
-  const missing = audit
-    .findings()
-    .flatMap(({ kind, remote_id }) => (kind === 'gone' ? (images.byRemoteId(remote_id) ?? []) : []))
-  const gone = new Set(await notDelivered(context, missing, signal))
-  return missing.filter(image => !gone.has(image))
-}
-
 /**
  * Those of the images that the host does not deliver. Only young images are fetched, because a host may be late to list
  * them. Every other image is answered without a request.
@@ -189,7 +180,12 @@ export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow
 /** Whether a finding is about an image that the records know. */
 const isRecorded = ({ kind }: Finding) => kind === 'gone' || kind === 'changed'
 
-function record({ audit, images }: Tx, album: number | null, compared: AlbumComparison): void {
+function record(
+  { audit, images }: Tx,
+  album: number | null,
+  compared: AlbumComparison,
+  lacked: ReadonlySet<string>,
+): void {
   for (const { remote_id } of compared.inPlace) audit.remove('changed', remote_id)
   for (const finding of compared.findings) audit.put(finding)
   // An image that this audit has found in another album is not missing.
@@ -206,7 +202,7 @@ function record({ audit, images }: Tx, album: number | null, compared: AlbumComp
    */
   function recordMoved(finding: Finding): void {
     const home = images.byRemoteId(finding.remote_id)!.album
-    if (audit.isDone(home) && !audit.has('gone', finding.remote_id)) return
+    if (audit.isDone(home) && !lacked.has(finding.remote_id) && !audit.has('gone', finding.remote_id)) return
     audit.remove('gone', finding.remote_id)
     audit.put(finding)
   }
