@@ -198,10 +198,7 @@ describe('put', () => {
   })
 
   it('says when it will be known whether a picture arrived, and then sends it only if it is not there', async () => {
-    const stage = await setFaultStage({
-      access: { credential_lifetime: '10m' },
-      host: { credentialTtlMs: 600_000 },
-    })
+    const stage = await setFaultStage()
     stage.write('cut.png', png(3, 2).bytes)
     stage.proxy.fail('send', 1, 'late')
     const cut = await stage.here('put', 'cut.png')

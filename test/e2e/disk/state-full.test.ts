@@ -6,6 +6,7 @@ import {
   localTree,
   oneLine,
   passUntilDone,
+  SOON,
   says,
   stageOf,
   uploaded,
@@ -31,8 +32,8 @@ async function goesOn(stage: Stage): Promise<string> {
 }
 
 describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', () => {
-  async function onSmallDisk(pictures: number) {
-    const plain = await stageOf(pictures)
+  async function onSmallDisk(pictures: number, life?: typeof SOON) {
+    const plain = await stageOf(pictures, life)
     const disk = await mountSmallDisk(join(plain.home, 'state'), '8m')
     /** Lets passes of this process finish, with what is on the disk now. */
     async function finish() {
@@ -69,7 +70,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
   })
 
   it('lets the daemon wait, say it once, and go on by itself', async () => {
-    const { disk, stage, finish } = await onSmallDisk(30)
+    const { disk, stage, finish } = await onSmallDisk(30, SOON)
     const daemon = startAlbumd(stage, ['run'], disk)
     await uploaded(daemon, 3)
     disk.fill()
@@ -96,7 +97,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
   })
 
   it('does not keep the daemon from starting: it begins once there is room', async () => {
-    const { disk, stage, finish } = await onSmallDisk(2)
+    const { disk, stage, finish } = await onSmallDisk(2, SOON)
     disk.fill()
     const daemon = startAlbumd(stage, ['run'], disk)
     await says(daemon, /No room on the disk/)
@@ -117,7 +118,7 @@ describe.skipIf(!canMount() && !process.env.CI)('a state whose disk is full', ()
   })
 
   it('lets the daemon end while it waits', async () => {
-    const { disk, stage } = await onSmallDisk(2)
+    const { disk, stage } = await onSmallDisk(2, SOON)
     disk.fill()
     const daemon = startAlbumd(stage, ['run'], disk)
     await says(daemon, /No room on the disk/)

@@ -7,10 +7,9 @@ import { FAULTS, type FaultProxy, type Kind } from '../stage/fault-proxy.ts'
 import {
   expectInSync,
   type FaultStage,
-  type FaultStageOptions,
   localTree,
   passUntilDone,
-  setFaultStage,
+  SOON,
   setLeapingStage,
 } from '../stage/fault-stage.ts'
 import { inParallel } from '../stage/in-parallel.ts'
@@ -27,11 +26,11 @@ function edit(stage: FaultStage): void {
   rmSync(join(stage.pictures, 'a/goes.png'))
 }
 
-/** `set`: where credentials live for two seconds, or where their life passes in leaps. */
-function settledStage(set: (options: FaultStageOptions) => Promise<FaultStage>): Promise<FaultStage> {
-  return set({
+function settledStage(life: Partial<typeof SOON> = {}): Promise<FaultStage> {
+  return setLeapingStage({
+    ...life,
     // Some of the answers come when nobody is to wait for them any more.
-    access: { timeout: '1s' },
+    access: { timeout: '1s', ...life.access },
     before(stage) {
       for (const [shade, name] of ['stays', 'changes', 'moves', 'goes'].entries())
         stage.write(`a/${name}.png`, png(4, 4, shade).bytes)
@@ -57,7 +56,7 @@ async function expectInTheEnd(stage: FaultStage): Promise<void> {
 describe('with one answer lost on the way, passes come to their end with both sides equal and nothing twice', () => {
   it.each(ENDPOINTS)('at %s', { timeout: 8 * MINUTES }, async kind => {
     await inParallel(4, FAULTS, async fault => {
-      const stage = await settledStage(setLeapingStage)
+      const stage = await settledStage()
       edit(stage)
       stage.proxy.fail(kind, 1, fault)
       await passUntilDone(stage)
@@ -69,7 +68,7 @@ describe('with one answer lost on the way, passes come to their end with both si
   it('at several in a row, and at their repetition', { timeout: 5 * MINUTES }, async () => {
     const kinds = [['send'], ['create_album'], ['upload', 'send'], ['list', 'create_album', 'send', 'delete']]
     await inParallel(4, kinds as Kind[][], async at => {
-      const stage = await settledStage(setLeapingStage)
+      const stage = await settledStage()
       edit(stage)
       // There are but two albums to make.
       const times = (kind: Kind) => (kind === 'create_album' ? [1, 2] : [1, 2, 3])
@@ -97,7 +96,7 @@ describe('with one answer lost on the way, passes come to their end with both si
 
   it('where the delivery address says 404 for good', { timeout: 3 * MINUTES }, async () => {
     await inParallel(4, FAULTS, async fault => {
-      const stage = await settledStage(setLeapingStage)
+      const stage = await settledStage()
       edit(stage)
       stage.proxy.fail('deliver', 'each', 'cached_404')
       stage.proxy.fail('send', 2, fault)
@@ -112,13 +111,13 @@ it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
   // It is the same engine: each endpoint once, and each fault once.
   const cells = FAULTS.map((fault, n) => ({ kind: ENDPOINTS[n % ENDPOINTS.length]!, fault }))
   await inParallel(5, cells, async ({ kind, fault }) => {
-    const stage = await settledStage(setFaultStage)
+    const stage = await settledStage(SOON)
     stage.proxy.fail(kind, 2, fault)
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     edit(stage)
     await expect
-      .poll(() => stage.delivered().catch(String), { timeout: 2 * MINUTES, interval: 250 })
+      .poll(() => stage.delivered().catch(String), { timeout: 2 * MINUTES, interval: 500 })
       .toEqual(localTree(stage))
     expect(await daemon.stop()).toBe(0)
     await stage.proxy.quiet()

@@ -16,11 +16,9 @@ function plant(stage: FaultStage, from: number, to: number) {
   for (let shade = from; shade < to; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
 }
 
-/** Requests are counted: on a busy machine a credential of two seconds may end unused, and another is asked for. */
 async function stageOf(host: Partial<HostOptions>): Promise<FaultStage> {
   await oneDay()
-  const life = { host: { credentialTtlMs: 600_000, ...host }, access: { credential_lifetime: '10m' } }
-  return setFaultStage(life)
+  return setFaultStage({ host })
 }
 
 /** The host's days, which are UTC's, go on when a test says so. */

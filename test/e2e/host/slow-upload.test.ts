@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { endedInSync, setFaultStage, USUAL_TTL_MS, within } from '../stage/fault-stage.ts'
+import { endedInSync, setFaultStage, within } from '../stage/fault-stage.ts'
 import { daemonHere } from '../stage/process.ts'
 import { sha256 } from '../stage/stage.ts'
 
@@ -12,10 +12,7 @@ const blue = png(2, 3, 30).bytes
 
 /** A daemon whose upload of `a/slow.png` does not get on before `release` is called. */
 async function startSlow() {
-  const stage = await setFaultStage({
-    host: { credentialTtlMs: USUAL_TTL_MS },
-    access: { credential_lifetime: '10m' },
-  })
+  const stage = await setFaultStage()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { promise: underWay, resolve: begins } = Promise.withResolvers<void>()
   let isHeld = false

@@ -16,9 +16,14 @@ import { QUICK, type Run, type Stage, type StageOptions, setStage, sha256 } from
 /** How long albumd waits for an answer where nothing else is said. */
 const USUAL = '60s'
 /** How long credentials live where nothing else is said (§8). */
-export const USUAL_TTL_MS = 600_000
+const USUAL_TTL_MS = 600_000
+/**
+ * For a stage whose daemon waits until a credential has ended, because the clocks of a running daemon do not leap. Not
+ * shorter: on a busy machine an upload takes seconds, and the credential would end before it is used.
+ */
+export const SOON = { host: { credentialTtlMs: 15_000 }, access: { credential_lifetime: '15s' } }
 
-/** A stage whose host is reached through a proxy alone, with credentials of two seconds and without the hold. */
+/** A stage whose host is reached through a proxy alone, without the hold. */
 export interface FaultStage extends Stage {
   proxy: FaultProxy
   /** From here on albumd waits for answers as long as it usually does, whatever the stage was set with. */
@@ -40,8 +45,7 @@ export interface FaultStageOptions {
 }
 
 export async function setFaultStage(options: FaultStageOptions = {}): Promise<FaultStage> {
-  const host = { requestsPerSecond: UNLIMITED, credentialTtlMs: 2000, ...options.host }
-  const stage = await setStage({ host: options.before ? { ...host, credentialTtlMs: USUAL_TTL_MS } : host })
+  const stage = await setStage({ host: { requestsPerSecond: UNLIMITED, ...options.host } })
   const proxy = await startFaultProxy(stage.baseUrl)
   const configure = (access: object) =>
     stage.configure({
@@ -54,16 +58,14 @@ export async function setFaultStage(options: FaultStageOptions = {}): Promise<Fa
       deletions: { grace: '300ms', hold_min: 1_000_000, ...options.deletions },
     })
   if (options.before) {
-    // With all the time of the world: on a busy machine the first answers too would be lost, or credentials would end
-    // before they are used, and only acknowledged uploads show how delivery addresses are built from ids.
+    // With all the time of the world: on a busy machine the first answers too would be lost, and only acknowledged uploads
+    // show how delivery addresses are built from ids.
     configure({ ...options.access, timeout: USUAL })
     options.before(stage)
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-    await stage.restartHost(host)
   }
-  const access = { credential_lifetime: '2s', ...options.access }
-  configure(access)
-  return { ...stage, proxy, waitLonger: () => configure({ ...access, timeout: USUAL }) }
+  configure({ ...options.access })
+  return { ...stage, proxy, waitLonger: () => configure({ ...options.access, timeout: USUAL }) }
 }
 
 const KILL_AT = import.meta.resolve('../kills/kill-at.ts')
@@ -89,24 +91,20 @@ function letClocksLeap(): void {
 }
 
 /**
- * A stage where a credential lives as long as it usually does, so that none ends because the machine is busy. Its life
- * passes in leaps of the clocks of the host, of the stage's passes and commands in this process, and of processes with its
- * `env`.
+ * A stage where the life of a credential passes in leaps of the clocks of the host, of the stage's passes and commands in
+ * this process, and of processes with its `env`.
  */
 export async function setLeapingStage(options: FaultStageOptions = {}): Promise<LeapingStage> {
   letClocksLeap()
   let ahead = 0
   const { wall, monotonic } = systemClock
   const clock = { wall: () => wall() + ahead, monotonic: () => monotonic() + ahead }
-  const stage = await setFaultStage({
-    ...options,
-    host: { ...options.host, clock, credentialTtlMs: USUAL_TTL_MS },
-    access: { ...options.access, credential_lifetime: '10m' },
-  })
+  const stage = await setFaultStage({ ...options, host: { ...options.host, clock } })
   return {
     ...stage,
     pass: () => clocksAhead.run(ahead, stage.pass),
     here: (...args) => clocksAhead.run(ahead, () => stage.here(...args)),
+    json: (...args) => clocksAhead.run(ahead, () => stage.json(...args)),
     env: {
       NODE_OPTIONS: `--import=${KILL_AT}`,
       get ALBUMD_CLOCK_AHEAD() {
@@ -201,9 +199,9 @@ export function writePictures(stage: Stage, from: number, to: number): void {
   for (let n = from; n < to; n++) stage.write(`${n % 3}/${n}.png`, png(2 + n, 2).bytes)
 }
 
-/** With so many pictures, of which nothing was sent yet. */
-export async function stageOf(pictures: number): Promise<FaultStage> {
-  const stage = await setFaultStage({ access: SLOWLY })
+/** With so many pictures, of which nothing was sent yet. `life`: of its credentials, where not the usual one. */
+export async function stageOf(pictures: number, life: Partial<typeof SOON> = {}): Promise<LeapingStage> {
+  const stage = await setLeapingStage({ ...life, access: { ...SLOWLY, ...life.access } })
   writePictures(stage, 0, pictures)
   return stage
 }
@@ -242,7 +240,7 @@ export async function endedInSync(daemon: Process, stage: Stage): Promise<void> 
 
 /** A daemon that has sent some of so many pictures. */
 export async function runMidway(pictures: number, sent = 3) {
-  const stage = await stageOf(pictures)
+  const stage = await stageOf(pictures, SOON)
   const daemon = startAlbumd(stage, ['run'])
   await uploaded(daemon, sent)
   return { stage, daemon }
@@ -250,8 +248,7 @@ export async function runMidway(pictures: number, sent = 3) {
 
 /** A `sync` that has sent some of so many pictures. */
 export async function syncMidway(pictures: number) {
-  const stage = await setLeapingStage({ access: SLOWLY })
-  writePictures(stage, 0, pictures)
+  const stage = await stageOf(pictures)
   const sync = startAlbumd(stage, ['sync'])
   await uploaded(sync, 3)
   return { stage, sync }
