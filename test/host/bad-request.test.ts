@@ -75,7 +75,7 @@ test('what follows a whole answer on its connection is answered, what breaks int
   small.write('nonsense\r\n\r\n')
   expect(statusAndCode(await heard(small))).toEqual([400, 'VALIDATION_ERROR'])
 
-  const large = png(10_000, 4000)
+  const large = png(4000, 4000)
   const path = new URL(host.deliveryUrl(await host.image(large))).pathname
   const slow = openSocket(host)
   slow.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
