@@ -1,4 +1,4 @@
-import yargs, { type Argv, type CommandModule } from 'yargs'
+import yargs, { type CommandModule } from 'yargs'
 import { likelyKey } from '../config/config-error.ts'
 import { version } from '../daemon/package.ts'
 import { printable } from '../words/text.ts'
@@ -30,9 +30,12 @@ export async function runWithYargs(
     .fail((message, error) => {
       // When an option has no value, yargs throws a YError, which is a mistake of usage.
       if (error && error.name !== 'YError') throw error
-      throw usageProblem(message ?? error.message, args, namedIn(command))
+      throw usageProblem(message ?? error.message, args, namedIn(inner))
     })
+  const inner = command as unknown as Inner
   for (const each of COMMANDS) command.command(await moduleOf(each, args))
+  // While a command works, yargs writes the command's whole help for a failure later, and no failure here shows the help.
+  inner.getInternalMethods().getUsageInstance().cacheHelpMessage = () => {}
   const { _: named } = await command.parseAsync(words)
   return named[0]?.toString()
 }
@@ -43,14 +46,18 @@ interface Named {
   options: readonly string[]
 }
 
-/** yargs has these methods for completions, and its types do not declare them. */
-function namedIn(command: Argv<object>): Named {
-  const { getOptions, getInternalMethods } = command as unknown as {
-    getOptions(): { key: Record<string, unknown> }
-    getInternalMethods(): { getContext(): { commands: string[] } }
+/** yargs has these methods for completions and for itself, and its types do not declare them. */
+interface Inner {
+  getOptions(): { key: Record<string, unknown> }
+  getInternalMethods(): {
+    getContext(): { commands: string[] }
+    getUsageInstance(): { cacheHelpMessage(): void }
   }
-  const { commands } = getInternalMethods.call(command).getContext()
-  return { commands: [...commands], options: Object.keys(getOptions.call(command).key) }
+}
+
+function namedIn(inner: Inner): Named {
+  const { commands } = inner.getInternalMethods().getContext()
+  return { commands: [...commands], options: Object.keys(inner.getOptions().key) }
 }
 
 /** The yargs module of a command. The command's code is loaded only when the command's name is among the arguments. */
