@@ -133,8 +133,8 @@ export const CHECKING: readonly Mutant[] = [
     edits: [
       {
         file: 'daemon/commands/sync.ts',
-        find: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]",
-        replace: "const inDoubt = [...synced.files.inState('uncertain'), ...synced.files.inState('pending')]",
+        find: "const files = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]",
+        replace: "const files = [...synced.files.inState('uncertain'), ...synced.files.inState('pending')]",
       },
       {
         file: 'daemon/commands/sync.ts',
