@@ -213,30 +213,31 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     ] as const
   ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
-  return [
-    `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror)}`,
-    ...(mirror.reason && mirror.state !== 'idle' && !isSaid ? [`        ${printable(mirror.reason)}`] : []),
+  const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror)}`
+  const details = [
+    mirror.reason && mirror.state !== 'idle' && !isSaid && printable(mirror.reason),
     mirror.looked_at
-      ? `        ${[`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')}`
-      : `        not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
-    ...deletionsInWords(mirror, status),
-    ...(linked > 0 ? [`        ${linkedInWords(linked)}`] : []),
-    ...(flat > 0 ? [`        ${flatInWords(flat)}`] : []),
-    ...(mirror.gone_on_host > 0 ? [`        ${goneInWords(mirror.gone_on_host)}`] : []),
-    ...(mirror.accepted > 0 ? [`        ${acceptedInWords(mirror.accepted)}`] : []),
-    ...(left.length > 0 ? [`        left out: ${left.join(', ')}`] : []),
-    ...(withImage > 0 ? [`        ${keepingInWords(withImage)}`] : []),
-    ...(kept > 0 ? [`        ${keptInWords(kept)}`] : []),
-    ...(renamed > 0 ? [`        ${perhapsRenamedInWords(renamed)}`] : []),
+      ? [`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
+      : `not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
+    deletionsInWords(mirror, status),
+    linked > 0 && linkedInWords(linked),
+    flat > 0 && flatInWords(flat),
+    mirror.gone_on_host > 0 && goneInWords(mirror.gone_on_host),
+    mirror.accepted > 0 && acceptedInWords(mirror.accepted),
+    left.length > 0 && `left out: ${left.join(', ')}`,
+    withImage > 0 && keepingInWords(withImage),
+    kept > 0 && keptInWords(kept),
+    renamed > 0 && perhapsRenamedInWords(renamed),
   ]
+  return [head, ...details.flatMap(detail => (detail ? [`        ${detail}`] : []))]
 }
 
 /** What becomes of the deletions that wait in their grace. */
 function deletionsInWords(
   { pending_deletions, approved_deletions, will_be_held, state, folder, folders_in_doubt }: MirrorStatus,
   { mirrors }: Status,
-): string[] {
-  if (pending_deletions === approved_deletions) return []
+): string | null {
+  if (pending_deletions === approved_deletions) return null
   const here = shellWord(printable(folder))
   // A restore may refuse a folder in doubt, because its pictures would come onto another disk.
   const alsoHere =
@@ -245,15 +246,12 @@ function deletionsInWords(
       : ''
   const restore = `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : here} --at TIME"`
   const back = `${restore} brings back the pictures that are gone here${alsoHere}`
-  if (will_be_held)
-    return [`        ${inWords(because('will_be_held'))} ("albumd deletions list" names them). ${back}`]
+  if (will_be_held) return `${inWords(because('will_be_held'))} ("albumd deletions list" names them). ${back}`
   // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   if (!guarded)
-    return [`        "albumd deletions list" says when each is deleted; until then ${restore} brings it back`]
-  return [
-    `        ${printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}. ${back}`,
-  ]
+    return `"albumd deletions list" says when each is deleted; until then ${restore} brings it back`
+  return `${printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}. ${back}`
 }
 
 function linkedInWords(pictures: number): string {

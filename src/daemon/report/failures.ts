@@ -25,30 +25,28 @@ export interface FailureStatus {
 export const FAILURES_SHOWN = 1000
 
 /** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */
-export function failuresOf({ mirrors }: Config, synced: Synced): FailureStatus[] {
-  return mirrors
-    .flatMap(({ folder }) =>
-      synced.summaries
-        .failuresOf(synced.mirrors.of(folder)?.id ?? 0, FAILURES_SHOWN)
-        .map(failure => failureStatus(folder, failure)),
-    )
+export function failuresOf(config: Config, synced: Synced): FailureStatus[] {
+  return listed(config, synced, 'failuresOf', FAILURES_SHOWN)
     .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
     .slice(0, FAILURES_SHOWN)
 }
 
 /** At most `most` accepted failures of the mirrors in the config. */
-export function acceptedOf(
+export function acceptedOf(config: Config, synced: Synced, most = Number.MAX_SAFE_INTEGER): FailureStatus[] {
+  return listed(config, synced, 'acceptedOf', most).slice(0, most)
+}
+
+function listed(
   { mirrors }: Config,
   synced: Synced,
-  most = Number.MAX_SAFE_INTEGER,
+  which: 'failuresOf' | 'acceptedOf',
+  most: number,
 ): FailureStatus[] {
-  return mirrors
-    .flatMap(({ folder }) =>
-      synced.summaries
-        .acceptedOf(synced.mirrors.of(folder)?.id ?? 0, most)
-        .map(failure => failureStatus(folder, failure)),
-    )
-    .slice(0, most)
+  return mirrors.flatMap(({ folder }) =>
+    synced.summaries[which](synced.mirrors.of(folder)?.id ?? 0, most).map(failure =>
+      failureStatus(folder, failure),
+    ),
+  )
 }
 
 /** `mirror`: the mirror's folder. */
