@@ -10,11 +10,13 @@ import { locationOf } from '../../records/versions.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { endsDeletion, isGraceOver, isTooMuch, WINDOW_MS, whyImageStays } from '../../sync/deletions/index.ts'
+import { Looks } from '../../sync/looks.ts'
 import { deletionWaits, type OutlookContext, waitsForPerson, whyPending } from '../../sync/outlook/index.ts'
 import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
 import { fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
+import { UnderWay } from '../../sync/under-way.ts'
 import { settleJournal, whyFlatStays } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -169,13 +171,15 @@ async function scan(
     disk: realDisk,
     clock: systemClock,
     tell,
-    lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
     vanishedRules: new VanishedRules(systemClock),
     graceMs,
     versions: Number.POSITIVE_INFINITY,
     running: () => running,
   }
-  return scanMirrors(context, { mirrors, scopeOf: () => 'everything', interruption: { stop } })
+  const looks = new Looks({ lookAt: (root, ended) => openScanPool(root, ended).look })
+  const underWay = new UnderWay(() => {})
+  const pass = { mirrors, scopeOf: () => 'everything' as const, looks, underWay, interruption: { stop } }
+  return scanMirrors(context, pass).finally(() => looks.end())
 }
 
 function* previewUploads(

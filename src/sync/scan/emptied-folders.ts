@@ -69,10 +69,10 @@ export class EmptiedFolders {
   settle(taken: Set<string>, root: string): (EmptiedLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    const elsewhere = new FoundElsewhere(this.#synced, taken, new Set(waiting.map(({ folder }) => folder.id)))
+    const isElsewhere = foundElsewhere(this.#synced, taken, new Set(waiting.map(({ folder }) => folder.id)))
     return waiting.map(look => {
       const { lost, folder } = look
-      const stays = elsewhere.notFound(lost) < MANY
+      const stays = lost.filter(file => !isElsewhere(file)).length < MANY
       const why = because('folder_emptied', { folder: fullPath(root, folder.path), pictures: lost.length })
       return { ...look, doubt: stays ? null : { folder, code: 'FOLDER_EMPTIED', why } }
     })
@@ -80,51 +80,32 @@ export class EmptiedFolders {
 }
 
 /**
- * Tells which lost pictures were found in another folder. The candidates are pictures that the scans have found and that
- * use no image yet. Each candidate stands for one lost picture of the same size and modification time.
+ * Tells whether a lost picture was found in another folder. The candidates are pictures that the scans have found and that
+ * use no image yet. Each candidate stands for one lost picture of the same size and modification time. `taken`: candidates
+ * that stand for another lost picture already. `emptied`: the rows of emptied folders, whose records still name the lost
+ * pictures.
  */
-export class FoundElsewhere {
-  readonly #synced: Synced
-  readonly #taken: Set<string>
-  readonly #emptied: ReadonlySet<number>
-  /**
-   * The candidates by size and modification time. They are read once for each size, because there may be very many of one
-   * size.
-   */
-  readonly #ofSize = new Map<number, Map<number, FileRow[]>>()
-
-  /**
-   * `taken`: candidates that stand for another lost picture already. `emptied`: the rows of emptied folders, whose records
-   * still name the lost pictures.
-   */
-  constructor(synced: Synced, taken: Set<string>, emptied: ReadonlySet<number>) {
-    this.#synced = synced
-    this.#taken = taken
-    this.#emptied = emptied
+export function foundElsewhere(
+  { files }: Pick<Synced, 'files'>,
+  taken: Set<string>,
+  emptied: ReadonlySet<number>,
+): (lost: FileRow) => boolean {
+  // The candidates are read once for each size, because there may be very many of one size.
+  const bySize = new Map<number, Map<number, FileRow[]>>()
+  const read = (size: number) => {
+    const open = files.openOfSize(size).filter(({ folder }) => !emptied.has(folder))
+    const byTime = Map.groupBy(open, ({ mtime }) => mtime)
+    bySize.set(size, byTime)
+    return byTime
   }
-
-  /** How many of the lost pictures were found nowhere else. */
-  notFound(lost: readonly FileRow[]): number {
-    return lost.filter(file => !this.#take(file)).length
-  }
-
-  #take({ size, mtime }: FileRow): boolean {
-    const found = this.#found(size).get(mtime) ?? []
+  return ({ size, mtime }) => {
+    const found = (bySize.get(size) ?? read(size)).get(mtime) ?? []
     for (let file = found.pop(); file; file = found.pop()) {
       const key = textOf(file)
-      if (this.#taken.has(key)) continue
-      this.#taken.add(key)
+      if (taken.has(key)) continue
+      taken.add(key)
       return true
     }
     return false
-  }
-
-  #found(size: number): Map<number, FileRow[]> {
-    const known = this.#ofSize.get(size)
-    if (known) return known
-    const open = this.#synced.files.openOfSize(size).filter(({ folder }) => !this.#emptied.has(folder))
-    const byTime = Map.groupBy(open, ({ mtime }) => mtime)
-    this.#ofSize.set(size, byTime)
-    return byTime
   }
 }

@@ -7,32 +7,34 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import type { Reason } from '../../words/reasons.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import type { MirrorPolicy } from '../pass-request.ts'
+import type { MirrorPolicy, Pass } from '../pass-request.ts'
 import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } from '../plan.ts'
 import { pathOf } from '../tree-path.ts'
-import type { UnderWay } from '../under-way.ts'
 import type { DoubtCode } from './doubts.ts'
 
 /** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
   EngineContext,
-  'synced' | 'disk' | 'clock' | 'tell' | 'lookAt' | 'graceMs' | 'versions' | 'running' | 'vanishedRules'
-> & { underWay?: UnderWay | undefined }
+  'synced' | 'disk' | 'clock' | 'tell' | 'graceMs' | 'versions' | 'running' | 'vanishedRules'
+>
+
+/** What the scan of one mirror works with: it also knows the uploads beside it. */
+export type MirrorScanContext = ScanContext & Pick<Pass, 'underWay'>
 
 /** Records what a scan found, folder by folder. */
 export class FolderRecords {
-  readonly #context: ScanContext
+  readonly #context: MirrorScanContext
   readonly #mirror: MirrorRow
   readonly #pruneIgnored: boolean
   readonly #policy: PlanPolicy
   /** The folders of which something was left out, because an upload is under way. */
   readonly #leftOut = new Set<number>()
 
-  constructor(context: ScanContext, mirror: MirrorRow, { deletions, pruneIgnored }: MirrorPolicy) {
+  constructor(context: MirrorScanContext, mirror: MirrorRow, policy: MirrorPolicy) {
     this.#context = context
     this.#mirror = mirror
-    this.#pruneIgnored = pruneIgnored ?? false
-    this.#policy = { deletions, prunes: file => this.#prunes(file) }
+    this.#pruneIgnored = policy.pruneIgnored ?? false
+    this.#policy = { deletions: policy.deletions, prunes: file => this.#prunes(file) }
   }
 
   /** What a look at the folder changes for its files. Files under way are among them, because doubts are judged by all. */
@@ -82,7 +84,7 @@ export class FolderRecords {
   /** Whether a file of these missing folders is under way. Then none of them is recorded as missing before a later scan. */
   anyUnderWay(missing: readonly FolderRow[], above: FolderRow): boolean {
     const { synced, underWay } = this.#context
-    if (!underWay?.any) return false
+    if (!underWay.any) return false
     const files = missing.flatMap(({ id }) => synced.files.ofFolder(id))
     return files.filter(file => this.#leavesOut(file, above)).length > 0
   }
@@ -106,8 +108,7 @@ export class FolderRecords {
   }
 
   #leavesOut(file: FileRow, { id, path: folder }: FolderRow): boolean {
-    const leavesOut =
-      this.#context.underWay?.leavesOut(file, { mirror: this.#mirror.folder, folder }) ?? false
+    const leavesOut = this.#context.underWay.leavesOut(file, { mirror: this.#mirror.folder, folder })
     if (leavesOut) this.#leftOut.add(id)
     return leavesOut
   }

@@ -2,19 +2,16 @@ import type { Synced } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { Guard, MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { Looks } from '../looks.ts'
+import type { Looks } from '../looks.ts'
 import type { Interruption, MirrorPolicy, Pass, Scope } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
-import type { ScanContext } from './folder-records.ts'
+import type { MirrorScanContext, ScanContext } from './folder-records.ts'
 import { MirrorScan } from './scan.ts'
 import { checkRoot, isSameRoot, type TrustedRoot } from './trust.ts'
 
-/**
- * `looks`: may be left out by a caller after whose scan no other scan follows. `underWay`: may be left out by a caller that
- * uploads nothing.
- */
-type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf'> &
-  Partial<Pick<Pass, 'looks' | 'underWay'>> & { interruption: Pick<Interruption, 'stop'> }
+type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf' | 'looks' | 'underWay'> & {
+  interruption: Pick<Interruption, 'stop'>
+}
 
 /**
  * When so many pictures are to be sent after a scan, the scan's threads end, so that their memory is free for the uploads.
@@ -49,24 +46,19 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
  */
 async function scanAll(
   context: ScanContext,
-  { mirrors, looks: lasting, underWay, interruption: { stop } }: ScanRequest,
+  { mirrors, looks, underWay, interruption: { stop } }: ScanRequest,
   scopeOf: ScanRequest['scopeOf'],
 ): Promise<ScannedMirror[]> {
   const taken = new Set<string>()
   const scanned = new Map<MirrorPolicy, ScannedMirror | null>()
   const undecided: MirrorScan[] = []
-  const looks = lasting ?? new Looks(context)
-  try {
-    for (const policy of mirrors) {
-      const scan = await beginScan({ ...context, underWay }, policy, scopeOf(policy), stop, looks)
-      scanned.set(policy, null)
-      if (scan?.isDecided()) scanned.set(policy, await finishScan(context, scan, taken, stop))
-      else if (scan) undecided.push(scan)
-    }
-    for (const scan of undecided) scanned.set(scan.policy, await finishScan(context, scan, taken, stop))
-  } finally {
-    if (looks !== lasting) looks.end()
+  for (const policy of mirrors) {
+    const scan = await beginScan({ ...context, underWay }, policy, scopeOf(policy), stop, looks)
+    scanned.set(policy, null)
+    if (scan?.isDecided()) scanned.set(policy, await finishScan(context, scan, taken, stop))
+    else if (scan) undecided.push(scan)
   }
+  for (const scan of undecided) scanned.set(scan.policy, await finishScan(context, scan, taken, stop))
   if (context.synced.files.arePending(MANY_PICTURES)) looks.end()
   return [...scanned.values()].filter(mirror => mirror !== null)
 }
@@ -84,7 +76,7 @@ export async function checkRootsAgain(
 }
 
 async function beginScan(
-  context: ScanContext,
+  context: MirrorScanContext,
   policy: MirrorPolicy,
   scope: Scope,
   signal: AbortSignal,

@@ -11,7 +11,7 @@ import { type MissingReason, missingReasonIn } from '../plan.ts'
 import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
 import { type Doubt, MountDoubts, noticingMounts } from './doubts.ts'
 import { EmptiedFolders } from './emptied-folders.ts'
-import { FolderRecords, type ScanContext } from './folder-records.ts'
+import { FolderRecords, type MirrorScanContext } from './folder-records.ts'
 import { KnownFolders } from './known-folders.ts'
 import { OlderCopies } from './older-copies.ts'
 import { isSameRoot, type TrustedRoot } from './trust.ts'
@@ -61,7 +61,7 @@ export class MirrorScan {
   readonly policy: MirrorPolicy
   /** As found when the scan began. */
   readonly root: TrustedRoot
-  readonly #context: ScanContext
+  readonly #context: MirrorScanContext
   readonly #look: LookAtFolders
   readonly #known = new KnownFolders()
   readonly #records: FolderRecords
@@ -74,7 +74,7 @@ export class MirrorScan {
   #rootProblem: Reason | null = null
 
   constructor(
-    context: ScanContext,
+    context: MirrorScanContext,
     mirror: MirrorRow,
     policy: MirrorPolicy,
     root: TrustedRoot,
@@ -107,7 +107,7 @@ export class MirrorScan {
   }
 
   /**
-   * Decides about the emptied folders, once all mirrors were scanned. `taken`: one set for all mirrors; `FoundElsewhere`
+   * Decides about the emptied folders, once all mirrors were scanned. `taken`: one set for all mirrors; `foundElsewhere`
    * explains it.
    */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {

@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
+import { Looks } from '../../../src/sync/looks.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
-import { FoundElsewhere } from '../../../src/sync/scan/emptied-folders.ts'
+import { foundElsewhere } from '../../../src/sync/scan/emptied-folders.ts'
 import { scanMirrors } from '../../../src/sync/scan/mirror-scans.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
+import { UnderWay } from '../../../src/sync/under-way.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { inWords } from '../../../src/words/reasons.ts'
@@ -162,7 +164,6 @@ describe('a folder that has lost all its many pictures at once', () => {
       disk: realDisk,
       clock: systemClock,
       tell() {},
-      lookAt: lookingAt(realDisk),
       vanishedRules: new VanishedRules(systemClock),
       graceMs: 0,
       versions: Number.POSITIVE_INFINITY,
@@ -172,6 +173,8 @@ describe('a folder that has lost all its many pictures at once', () => {
     await scanMirrors(parts, {
       mirrors,
       scopeOf: () => 'everything',
+      looks: new Looks({ lookAt: lookingAt(realDisk) }),
+      underWay: new UnderWay(() => {}),
       interruption: { stop: new AbortController().signal },
     })
     expect(guard(workshop)).toBeNull()
@@ -198,12 +201,11 @@ it('a picture that was found elsewhere accounts for one that was lost, whoever a
   synced.commitNow(tx => tx.files.put({ ...found, state: 'pending' }))
   const lost = { ...found, name: 'lost.png', state: 'gone' as const }
   const taken = new Set<string>()
-  const notFound = (...others: object[]) =>
-    new FoundElsewhere(synced, taken, new Set()).notFound([
-      lost,
-      ...others.map(other => ({ ...lost, ...other })),
-    ])
-  expect(notFound({ mtime: 8 }, { size: 6 })).toBe(2)
-  expect(notFound()).toBe(1)
-  expect(new FoundElsewhere(synced, new Set(), new Set([folder])).notFound([lost])).toBe(1)
+  const isFound = (...others: object[]) => {
+    const isElsewhere = foundElsewhere(synced, taken, new Set())
+    return [{}, ...others].map(other => isElsewhere({ ...lost, ...other }))
+  }
+  expect(isFound({ mtime: 8 }, { size: 6 })).toEqual([true, false, false])
+  expect(isFound()).toEqual([false])
+  expect(foundElsewhere(synced, new Set(), new Set([folder]))(lost)).toBe(false)
 })

@@ -6,9 +6,11 @@ import { type FolderToLookAt, lookAtFolder } from '../../../src/local/look.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
+import { Looks } from '../../../src/sync/looks.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { scanMirrors } from '../../../src/sync/scan/mirror-scans.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
+import { UnderWay } from '../../../src/sync/under-way.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { green, lookingAt, openWorkshop, red, type Workshop } from '../workshop.ts'
@@ -310,7 +312,6 @@ describe('a disk that was mounted below the root', () => {
         disk: mounting.disk,
         clock: systemClock,
         tell() {},
-        lookAt: lookingAt(mounting.disk),
         vanishedRules: new VanishedRules(systemClock),
         graceMs: 0,
         versions: Number.POSITIVE_INFINITY,
@@ -319,6 +320,8 @@ describe('a disk that was mounted below the root', () => {
       await scanMirrors(parts, {
         mirrors: [mounting.workshop.mirror],
         scopeOf: () => paths,
+        looks: new Looks({ lookAt: lookingAt(mounting.disk) }),
+        underWay: new UnderWay(() => {}),
         interruption: { stop: new AbortController().signal },
       })
     }

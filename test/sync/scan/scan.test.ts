@@ -8,6 +8,7 @@ import type { LookAtFolders } from '../../../src/sync/context.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { MirrorScan } from '../../../src/sync/scan/scan.ts'
+import { UnderWay } from '../../../src/sync/under-way.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { tempFolder } from '../../temp-folder.ts'
@@ -42,12 +43,12 @@ function open() {
         synced,
         disk: realDisk,
         clock: systemClock,
-        lookAt: () => look,
         vanishedRules: new VanishedRules({ monotonic: () => 0 }),
         graceMs: 0,
         versions: Number.POSITIVE_INFINITY,
         running: () => 0,
         tell() {},
+        underWay: new UnderWay(() => {}),
       }
       const policy: MirrorPolicy = {
         folder: root,
