@@ -26,7 +26,7 @@ export const putCommand = configCommand(
       .example('$0 put ~/Pictures/Holiday/a.jpg', 'Its address on standard output, once it is on the host')
       .epilogue(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
-          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end. Nothing else is sent or deleted. The command does not wait for a ' +
+          'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
           'picture that can not be sent now, such as one that is empty or still being written: the picture is named on standard error ' +
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. It ends with 3 too once the host has left run without an answer for five seconds; run sends the picture later. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),

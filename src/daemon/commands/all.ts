@@ -100,9 +100,8 @@ export async function carryOutHere<N extends CommandName>(
     const held = shared && (await openClaims(config, shared, synced, interruption, { take, say: output.say }))
     claims = held?.claims ?? null
     if (held) interruption = held.interruption
-    // A picture that the scan does not find needs no grace where a person asked for the scan, and not only for an upload.
-    const graceMs = 'alone' in request && request.alone ? config.deletions.grace : 0
-    const options = { patience: PATIENCE, graceMs, shared, claims }
+    // A grace passes only while a daemon runs. A daemon that begins gives its grace to what a command has found gone.
+    const options = { patience: PATIENCE, graceMs: 0, shared, claims }
     const bus = new Bus()
     bus.on('pass', output.tell)
     onUpload.listen(bus, config.notify.on_upload, synced)

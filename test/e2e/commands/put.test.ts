@@ -128,6 +128,29 @@ describe('put', () => {
     expect(paused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('beside.png: paused') })
   })
 
+  it('leaves what it finds gone and replaced to the next sync, or to the grace of a daemon', async () => {
+    const pictures = { 'gone.png': png(2, 2).bytes, 'edited.png': png(3, 3).bytes }
+    const stage = await setStage({ pictures, config: { deletions: { grace: '1h' } } })
+    const goAt = async () => {
+      const { deletions } = await stage.json('deletions', 'list')
+      return deletions.map(({ goes_at }: { goes_at: string | null }) => goes_at)
+    }
+    rmSync(join(stage.pictures, 'gone.png'))
+    stage.write('edited.png', png(4, 4).bytes)
+    expect(await stage.here('put', 'edited.png')).toMatchObject({ code: 0, err: '' })
+    expect(await stage.paths()).toHaveLength(3)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 2 })
+
+    stage.write('edited.png', png(5, 5).bytes)
+    expect(await stage.here('put', 'edited.png')).toMatchObject({ code: 0, err: '' })
+    expect(await goAt()).toEqual([null])
+    const daemon = await daemonHere(stage)
+    await daemon.told('scan_finished')
+    const [goesAt] = await goAt()
+    expect(Date.parse(goesAt)).toBeGreaterThan(Date.now() + 3_000_000)
+    expect(await daemon.stop()).toBe(0)
+  })
+
   it('has a picture that is empty or grows put again, and sends those beside it', async () => {
     const stage = await setStage()
     const { bytes } = png(40, 30)
