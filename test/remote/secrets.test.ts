@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { oneLine, secretsOfAddress } from '../../src/remote/secrets.ts'
+import { anyText } from '../any-text.ts'
 
 test('text of a host becomes one line without control characters', () => {
   expect(oneLine('a\r\nb\u001b[31mc\u2028d\u0000', [])).toBe('a b [31mc d')
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), text => {
+    fc.property(anyText, text => {
       expect(oneLine(text, [])).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
     }),
   )
