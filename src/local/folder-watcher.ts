@@ -16,6 +16,11 @@ export interface FolderWatcherOptions {
    * `watch`, however many folders can't be watched because of the limit. After WATCH_OVERFLOW every folder needs a look.
    */
   onLost(loss: WatchLoss): void
+  /**
+   * Called before watches are opened. A folder may be mounted over at any later moment, and no event tells of that. So
+   * whoever notices mounts must know what is mounted now.
+   */
+  beforeOpening?(): void
 }
 
 /** The state of a folder's watch. 'away': the folder is missing. 'lost': the system refused the watch. */
@@ -28,7 +33,7 @@ type Watch = FSWatcher | RootWatch | 'away' | 'lost'
  * a folder comes or goes, the watch of the folder above reports it. A chokidar for each folder would cost ten times the
  * memory, and ten times the CPU of the start.
  */
-export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatcherOptions) {
+export function openFolderWatcher(root: string, { onStale, onLost, beforeOpening }: FolderWatcherOptions) {
   const base = resolve(root)
   const watches = new Map<string, Watch>()
   const closing = new Set<Promise<void>>()
@@ -123,6 +128,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
   async function renewDue(): Promise<void> {
     await turn()
     while (due.size > 0 && !closed) {
+      beforeOpening?.()
       const folders = within(due)
       due.clear()
       full = false
@@ -169,6 +175,7 @@ export function openFolderWatcher(root: string, { onStale, onLost }: FolderWatch
      */
     async watch(folders: readonly string[]) {
       full = false
+      if (folders.length > 0) beforeOpening?.()
       await unhurried(folders, async folder => {
         if (typeof watches.get(folder) !== 'object') await openUnlessFull(folder)
       })

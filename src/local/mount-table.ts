@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** A mount in the kernel's list. */
 export interface Mount {
-  /** The kernel gives each new mount another id. */
+  /** The kernel's number, the device, and the folder of the device. A later mount may have the number of an earlier one. */
   id: string
   path: string
   /** The type of the file system, such as ext4, nfs4, fuse.sshfs. */
@@ -43,8 +43,9 @@ export function readMounts(): readonly Mount[] {
 export function parseMounts(text: string): Mount[] {
   return text.split('\n').flatMap(line => {
     const [front = '', back = ''] = line.split(' - ')
-    const [id = '', , , , path] = front.split(' ')
-    return path === undefined ? [] : [{ id, path: unescaped(path), type: back.split(' ')[0] ?? '' }]
+    const [number, , device, root, path] = front.split(' ')
+    if (path === undefined) return []
+    return [{ id: `${number} ${device} ${root}`, path: unescaped(path), type: back.split(' ')[0] ?? '' }]
   })
 }
 

@@ -13,12 +13,12 @@ const at = (path: string, id: string, type = 'ext4') => ({ path, id, type })
 describe('the mounts that make up a folder', () => {
   it('are the one that it lies on and those below it', () => {
     expect(mountsOf(mounts, '/srv/my photos')).toEqual([
-      at('/srv/my photos', '40', 'nfs4'),
-      at('/srv/my photos/phone', '41', 'fuse.sshfs'),
+      at('/srv/my photos', '40 0:40 /', 'nfs4'),
+      at('/srv/my photos/phone', '41 0:41 /', 'fuse.sshfs'),
     ])
-    expect(mountsOf(mounts, '/srv/my photos/2024')).toEqual([at('/srv/my photos', '40', 'nfs4')])
-    expect(mountsOf(mounts, '/srv/my photos too')).toEqual([at('/', '22')])
-    expect(mountsOf(mounts, '/srv').map(({ id }) => id)).toEqual(['22', '40', '41'])
+    expect(mountsOf(mounts, '/srv/my photos/2024')).toEqual([at('/srv/my photos', '40 0:40 /', 'nfs4')])
+    expect(mountsOf(mounts, '/srv/my photos too')).toEqual([at('/', '22 254:0 /')])
+    expect(mountsOf(mounts, '/srv').map(({ id }) => id)).toEqual(['22 254:0 /', '40 0:40 /', '41 0:41 /'])
   })
 
   it('are the uppermost where several lie upon one another', () => {

@@ -63,6 +63,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
       if (!told.has(line)) say(line)
       if (lost !== OVERFLOW) told.add(line)
     },
+    beforeOpening: lookAtMounts,
   })
   const area = openMirrorMounts(mirror, mounts, say)
   const scanned = new Bell()
