@@ -111,16 +111,12 @@ export const WORDS = {
 
   // Why a folder or a root is in doubt.
   folder_unreadable: "Folder can't be read ({code}). {code:remedy}",
-  folder_unmounted:
-    'Folder{below:named} was a mount point and is none now. Mount it again, or run "albumd trust {folder:shell}"',
-  folder_remounted:
-    'Another disk is mounted here than before. Bring the old one back, or run "albumd trust {folder:shell}"',
+  folder_unmounted: 'Folder{below:named} was a mount point and is none now. Mount it again{folder:trust}',
+  folder_remounted: 'Another disk is mounted here than before. Bring the old one back{folder:trust}',
   folder_mounted_over:
-    'A disk was mounted here, and not all of the pictures are on it. Unmount it, or run "albumd trust {folder:shell}"',
-  folder_older:
-    'An older copy is here, without the newest pictures. Bring the newer one back, or run "albumd trust {folder:shell}"',
-  folder_emptied:
-    'All {pictures} pictures are gone at once. Bring them back, or run "albumd trust {folder:shell}"',
+    'A disk was mounted here, and not all of the pictures are on it. Unmount it{folder:trust}',
+  folder_older: 'An older copy is here, without the newest pictures. Bring the newer one back{folder:trust}',
+  folder_emptied: 'All {pictures} pictures are gone at once. Bring them back{folder:trust}',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:inner}){why:remedy_of}',
@@ -133,12 +129,10 @@ export const WORDS = {
     '{folder} is not there. Correct the path, or mount its disk; after a move, see "albumd move-mirror"',
   root_not_found: '{folder} is not there. Correct the path, or mount its disk',
   root_unreadable: "{folder} can't be read ({code}). {code:remedy}",
-  root_empty:
-    '{folder} is empty and held pictures before. Mount its disk, or run "albumd trust {folder:shell}"',
-  root_other:
-    '{folder} is another folder than before. Bring the old one back, or run "albumd trust {folder:shell}"',
+  root_empty: '{folder} is empty and held pictures before. Mount its disk{folder:trust}',
+  root_other: '{folder} is another folder than before. Bring the old one back{folder:trust}',
   root_older:
-    '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back, or run "albumd trust {folder:shell}"',
+    '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back{folder:trust}',
   mirrored_by_another:
     'The albumd that runs{pid:process} mirrors {folder} with another state_dir than this config. Stop it, or put state_dir back',
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',

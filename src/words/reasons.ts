@@ -95,6 +95,9 @@ const KINDS = {
   time: localTime,
   span: spanInWords,
   shell: shellWord,
+  /** What ends a doubt about a folder whose pictures do not come back, and what that costs. */
+  trust: (folder: string) =>
+    `; only if it is meant to be so, "albumd trust ${shellWord(folder)}" deletes the images of what is missing`,
   /** The system's error code, shown as what a person can do. */
   remedy: readRemedy,
   /** An error of the disk, as Node words it: "EACCES: permission denied, open '/srv/a'". */

@@ -145,7 +145,9 @@ describe.skipIf(!canMount() && !process.env.CI)('a disk mounted below the root',
     expect(await stage.listing()).toEqual(all)
     expect(await status(stage)).toMatchObject({
       state: 'guarded',
-      reason: expect.stringContaining(`Mount it again, or run "albumd trust ${usb}"`),
+      reason: expect.stringContaining(
+        `Mount it again; only if it is meant to be so, "albumd trust ${usb}" deletes the images of what is missing`,
+      ),
     })
     expect(await mounted.sync()).toMatchObject({ code: 0 })
     expect(await stage.listing()).toEqual(all)

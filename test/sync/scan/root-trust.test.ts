@@ -32,7 +32,7 @@ describe('a root that a person trusts', () => {
     replace(workshop)
     await workshop.pass()
     expect(inWords(mirror(workshop).guard!)).toContain(
-      `is empty and held pictures before. Mount its disk, or run "albumd trust ${workshop.pictures}"`,
+      `is empty and held pictures before. Mount its disk; only if it is meant to be so, "albumd trust ${workshop.pictures}" deletes the images of what is missing`,
     )
     const missing = missingPictures(realDisk, workshop.synced, mirror(workshop), () => true)
     expect(Array.from(missing, ({ path }) => path).sort()).toEqual(['a/green.png', 'red.png'])
