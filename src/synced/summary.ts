@@ -111,14 +111,21 @@ export function openSummaries({ all, column, one, value }: Statements) {
        ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
        ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders WHERE ${below}`,
   )
+  // A picture that failed and is tried again counts as failed until the new try has ended. So it is in one state at a time.
+  // Without any failure, no file is looked up.
+  const isTriedAgain = `state = 'pending' AND EXISTS (SELECT 1 FROM failures) AND EXISTS (SELECT 1 FROM failures
+     WHERE failures.folder = files.folder AND failures.name = files.name AND source = 'upload')`
   const statesBelow = all<[{ mirror: number; path: string }], { state: FileState; n: number }>(
-    `SELECT state, count(*) AS n FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY state`,
+    `SELECT CASE WHEN ${isTriedAgain} THEN 'failed' ELSE state END AS state, count(*) AS n
+     FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY 1`,
   )
   // An acceptance holds as long as the failure is recorded with the same code. Without any acceptance, no file is looked up.
   const isAccepted = `EXISTS (SELECT 1 FROM accepted) AND EXISTS (SELECT 1 FROM accepted JOIN failures USING (folder, name, code)
      WHERE accepted.folder = files.folder AND accepted.name = files.name)`
-  const open = all<[mirror: number], { state: FileState; n: number; since: number | null }>(
-    `SELECT state, count(*) AS n, min(CASE WHEN NOT (${isAccepted}) THEN files.since END) AS since
+  type Open = { state: FileState; n: number; tried_again: number; since: number | null }
+  const open = all<[mirror: number], Open>(
+    `SELECT state, count(*) AS n, sum(${isTriedAgain}) AS tried_again,
+       min(CASE WHEN NOT (${isAccepted}) THEN files.since END) AS since
      FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
@@ -135,7 +142,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
   const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
        OR (${isBelow()})) AND (@path = '' OR path <> +@above OR ${name} = +@name)`
   const statesAt = one<[At], Pick<MirrorSummary, 'pending_uploads' | 'uncertain' | 'flat'>>(
-    `SELECT ifnull(sum(state = 'pending'), 0) AS pending_uploads, ifnull(sum(state = 'uncertain'), 0) AS uncertain,
+    `SELECT ifnull(sum(state = 'pending' AND NOT (${isTriedAgain})), 0) AS pending_uploads,
+        ifnull(sum(state = 'uncertain'), 0) AS uncertain,
        ifnull(sum(flat > 0 AND state = 'synced'), 0) AS flat
      FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${at('files.name')}`,
   )
@@ -154,7 +162,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
     `SELECT count(*) FROM meta CROSS JOIN json_each(meta.value) AS one
        CROSS JOIN files ON files.folder = one.value ->> 'folder' AND files.name = one.value ->> 'name'
        CROSS JOIN folders ON folders.id = files.folder
-     WHERE meta.key = 'unfinished' AND state = 'pending' AND mirror = +?`,
+     WHERE meta.key = 'unfinished' AND state = 'pending' AND NOT (${isTriedAgain}) AND mirror = +?`,
   )
   const gone = `FROM audit_findings CROSS JOIN images USING (remote_id) CROSS JOIN files ON files.image = images.id
        CROSS JOIN folders ON folders.id = files.folder
@@ -235,7 +243,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
           linked: count('linked') - linkedGone,
           gone_on_host: syncedGone + linkedGone,
           uncertain: count('uncertain'),
-          pending_uploads: count('pending'),
+          pending_uploads: count('pending') - (states.get('pending')?.tried_again ?? 0),
           unfinished: unfinished(mirror),
           ...escrowedBelow(root),
           ...failedAt(root),

@@ -83,9 +83,7 @@ async function sayFailedBefore(
       const whole = fullPath(mirror.folder, path)
       const row = synced.mirrors.of(mirror.folder)
       const file = row && fileAt(synced, row.id, path)
-      // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
-      const isLeft = file?.state === 'failed' || file?.state === 'uncertain'
-      const failure = isLeft && !told.has(whole) && synced.failures.of(file.folder, file.name)
+      const failure = file && !told.has(whole) && synced.failures.of(file.folder, file.name)
       if (failure) sayAside(`${printable(whole)}: ${printable(inWords(failure.message))}`)
     }
   })

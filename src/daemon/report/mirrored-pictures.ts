@@ -5,7 +5,7 @@ import { type DiskEntry, realDisk } from '../../local/disk.ts'
 import { movedTo } from '../../records/history.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
-import { wasFolder } from '../../sync/outlook/index.ts'
+import { shownState, wasFolder } from '../../sync/outlook/index.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -146,11 +146,13 @@ export function mirroredPictures(
   const gone = new Set(synced.audit.gone())
   // The album that was looked up last. It is kept, because the next file is mostly in the same album.
   let album: { id: number | null; name: string } | null = null
-  return (mirror, { image: id, path, name, state, flat, hash }) => {
+  return (mirror, file) => {
+    const { image: id, path, name, flat, hash } = file
     const image = id === null ? undefined : synced.images.byId(id)
     if (!image) return null
     if (album === null || album.id !== image.album)
       album = { id: image.album, name: albumName(synced, image.album) }
+    const state = shownState(synced, file)
     const isAsSent = state === 'linked' || state === 'synced'
     const older = !isAsSent && !hash?.equals(image.hash)
     const url = image.cdn_url ?? addressOf(image.remote_id, image.name)

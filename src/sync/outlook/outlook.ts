@@ -117,9 +117,18 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   return { state, reason, next: steps, onDisk, recorded, guard, counts, gone }
 }
 
+/**
+ * The state in which people see a file. A picture that failed and is tried again is failed until the new try has ended, as
+ * in the counts of the summaries.
+ */
+export function shownState({ failures }: Pick<Synced, 'failures'>, file: FileRow): FileState {
+  return file.state === 'pending' && failures.ofUpload(file) ? 'failed' : file.state
+}
+
 function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
   const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
-  const file = fileAt(synced, id, path)
+  const scanned = fileAt(synced, id, path)
+  const file = scanned && { ...scanned, state: shownState(synced, scanned) }
   const image = file?.image == null ? undefined : synced.images.byId(file.image)
   return {
     file,
@@ -130,7 +139,7 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
       (file?.state === 'synced' || file?.state === 'linked') &&
       synced.audit.has('gone', image.remote_id),
     album: albumName(synced, image?.album ?? null),
-    move: file ? moveAt(synced, file, image) : null,
+    move: scanned ? moveAt(synced, scanned, image) : null,
     escrow: synced.escrow.atPath(id, path),
     failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
     acceptedAt: above ? synced.failures.acceptedAt({ folder: above.id, name: nameOf(path) }) : undefined,
@@ -273,12 +282,14 @@ function stepsOf(
     case 'unseen':
       return pendingSteps(context, onDisk, recorded)
     case 'failed': {
-      const tried = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
+      const isDue = again !== null && again <= context.now
+      const later = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
+      const tried = isDue ? pendingSteps(context, onDisk, recorded) : [later]
       const isAccepted = recorded.acceptedAt !== undefined
       const accept = step(because(isAccepted ? 'failure_accepted' : 'accept_failure', { path }))
       // A file that gets a valid name is another file, so neither a change nor `retry` makes this failure good.
       if (onDisk.kind === 'misnamed') return recorded.failure ? [accept] : [step(because('looked_at_again'))]
-      return [tried, step(because('retry_now', { path })), accept, ...waits]
+      return [...tried, step(because('retry_now', { path })), accept, ...waits]
     }
     case 'uncertain':
       return [step(because('looked_for'), again), step(because('resend', { path })), ...waits]

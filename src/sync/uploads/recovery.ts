@@ -1,7 +1,8 @@
 import { retried, uncertain } from '../../records/pictures.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Tx } from '../../synced/synced.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
+import type { FileKey } from '../../synced/tables/files.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import { DefaultAlbum } from '../albums/index.ts'
@@ -25,19 +26,21 @@ import { withoutTooManyRefused } from './node-refusals.ts'
  */
 export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
   await endLoss(context)
-  await settleJournal(context)
+  await settleJournal(context, pass)
   if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)
 }
 
-/** Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come. */
-export async function settleJournal({
-  synced,
-  clock,
-  credentialLifetimeMs,
-}: Pick<EngineContext, 'synced' | 'clock' | 'credentialLifetimeMs'>): Promise<void> {
+/**
+ * Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come: those
+ * that the pass names.
+ */
+export async function settleJournal(
+  { synced, clock, credentialLifetimeMs }: Pick<EngineContext, 'synced' | 'clock' | 'credentialLifetimeMs'>,
+  pass: Pick<Pass, 'named'> = {},
+): Promise<void> {
   const open = synced.journal.openUploads()
   const now = clock.wall()
-  const due = synced.failures.due(now)
+  const due = synced.failures.due(now).filter(file => isOfPass(synced, pass, file))
   if (open.length === 0 && due.length === 0) return
   await synced.commit(tx => {
     for (const intent of open) doubtVersion(tx, intent, mayArriveFor(credentialLifetimeMs), now)
@@ -62,13 +65,14 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: numb
  * with the bytes of an image in escrow, because the deletion of such an image waits for them.
  */
 export function inDoubt({ synced }: Pick<EngineContext, 'synced'>, pass: Pass): OpenUpload[] {
-  const { journal, mirrors, images, escrow } = synced
-  const isMeant = (intent: OpenUpload) => {
-    const { mirror, path } = locationOf(synced, intent)
-    return isNamed(pass, fullPath(mirrors.byId(mirror)!.folder, path))
-  }
+  const { journal, images, escrow } = synced
   const isAwaited = ({ hash }: OpenUpload) => images.byHash(hash).some(({ id }) => escrow.of(id))
-  return journal.openUploads().filter(intent => isMeant(intent) || isAwaited(intent))
+  return journal.openUploads().filter(intent => isOfPass(synced, pass, intent) || isAwaited(intent))
+}
+
+function isOfPass(synced: Synced, pass: Pick<Pass, 'named'>, file: FileKey): boolean {
+  const { mirror, path } = locationOf(synced, file)
+  return isNamed(pass, fullPath(synced.mirrors.byId(mirror)!.folder, path))
 }
 
 /**

@@ -44,9 +44,7 @@ export async function uploadPending(
   const isAllSent = ended === null && mayBegin && !pass.named
   if (isAllSent || task === 'adopt') return scanned
   const { stop, cut } = endingForOthers(interruption)
-  // A deletion may wait for the bytes of any picture.
-  const named = task === 'put' ? pass.named : undefined
-  await queueOf(context, { ...pass, named }, scanned, 'compare').run({ stop, cut })
+  await queueOf(context, pass, scanned, 'compare').run({ stop, cut })
   return scanned
 }
 

@@ -297,7 +297,21 @@ describe('put', () => {
       unreadable(path)
       expect(JSON.parse((await put(path)).out).pictures).toMatchObject([said("^File can't be read")])
     }
+    // What a command names is told of alone, though the running albumd reads the others too.
+    stage.write('good.png', png(4, 2).bytes)
+    const sync = await asNobody(() => stage.json('sync', 'good.png'))
+    expect(sync).toMatchObject({ exit_code: 0, failed: 0 })
     expect(await daemon.stop()).toBe(0)
+    const attempts = async () =>
+      (await stage.status()).failures.map(({ attempts }: { attempts: number }) => attempts)
+    const before = await attempts()
+    for (const path of ['more.png', 'most.png']) {
+      stage.write(path, png(path.length, 3).bytes)
+      expect(JSON.parse((await put(path)).out).pictures).toMatchObject([{ code: null }])
+      expect(await asNobody(() => stage.json('sync', path))).toMatchObject({ exit_code: 0, failed: 0 })
+    }
+    expect(await attempts()).toEqual(before)
+    expect((await stage.json('why', '1.png')).state).toBe('failed')
   })
 
   it('waits no longer than the albumd that runs knows that the host is silent', async () => {

@@ -1,8 +1,9 @@
 import { renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openPicture } from '../../../src/local/picture-file.ts'
+import { openPicture, PictureFileError } from '../../../src/local/picture-file.ts'
 import { kept } from '../../../src/records/escrow.ts'
+import { retried } from '../../../src/records/pictures.ts'
 import { hostWith, PictureChanged } from '../../../src/remote/host.ts'
 import { noteOlder } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
@@ -62,6 +63,63 @@ it('finds by one put, although the quota is used up, that a touched picture is o
   utimesSync(join(pictures, 'touched.png'), 1, 1)
   await workshop.pass({ ...asIfLater, host }, 'put')
   expect(synced.summaries.mirror(1)).toMatchObject({ synced: 1, pending_uploads: 1 })
+})
+
+describe('pictures that can not be read', () => {
+  async function open() {
+    const workshop = await workshopWith({ 'touched.png': red, 'named.png': green })
+    const { pictures, synced } = workshop
+    const read: string[] = []
+    const parts: Partial<EngineContext> = {
+      async openPicture(root, path, cut) {
+        read.push(path)
+        if (path !== 'named.png')
+          throw new PictureFileError('UNREADABLE', because('file_unreadable', { code: 'EIO' }))
+        return asIfLater.openPicture(root, path, cut)
+      },
+    }
+    utimesSync(join(pictures, 'touched.png'), 1, 1)
+    workshop.write('new.png', png(4, 4).bytes)
+    await workshop.pass(parts)
+    read.length = 0
+    workshop.events.length = 0
+    const failures = () => synced.summaries.failures(10).map(({ path, attempts }) => `${path} ${attempts}`)
+    expect(failures()).toEqual(['new.png 1', 'touched.png 1'])
+    return { ...workshop, parts, read, failures }
+  }
+
+  it.each(['put', 'mirror'] as const)(
+    'are tried by no pass of the task %s that names another',
+    async task => {
+      const { pass, parts, read, failures, events, pictures, mirror, synced, write } = await open()
+      for (let n = 1; n <= 3; n++) {
+        utimesSync(join(pictures, 'touched.png'), n, n)
+        write('named.png', png(5, n).bytes)
+        await pass(parts, task, undefined, [mirror], new Set([join(pictures, 'named.png')]))
+        expect(synced.summaries.mirror(1)).toMatchObject({
+          files: 3,
+          synced: 1,
+          pending_uploads: 1,
+          failed: 1,
+        })
+      }
+      expect(new Set(read)).toEqual(new Set(['named.png']))
+      expect(failures()).toEqual(['new.png 1'])
+      expect(events.filter(({ event }) => event === 'picture_failed')).toEqual([])
+    },
+  )
+
+  it('are failed until another try has ended, and counted once', async () => {
+    const { synced } = await open()
+    const counts = { files: 3, synced: 1, pending_uploads: 0, failed: 2 }
+    expect(synced.summaries.mirror(1)).toMatchObject(counts)
+    await synced.commit(tx => retried(tx, synced.files.inState('failed')))
+    expect(synced.files.inState('pending')).toHaveLength(2)
+    expect(synced.summaries.mirror(1)).toMatchObject(counts)
+    const place = { mirror: 1, path: 'new.png', above: '', name: 'new.png' }
+    expect(synced.summaries.leftAt(place)).toMatchObject({ pending_uploads: 0, failed: 1 })
+    expect(synced.summaries.below(1, '').states).toEqual({ synced: 1, failed: 2 })
+  })
 })
 
 it('tells how many pictures are to be sent, and how many only to be compared', async () => {
