@@ -78,7 +78,9 @@ export function statusInWords(
   if (status.host_silent) lines.push(`host    ${printable(status.host_silent)}`)
   const goOn = because('run_sync')
   if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)
-  const untold = status.failures.filter(failure => !isToldAbove(failure, status))
+  // The lines of a mirror say already why the first of its folders is in doubt.
+  const told = new Set(status.mirrors.map(({ doubt }) => doubt))
+  const untold = status.failures.filter(({ mirror, path }) => !told.has(fullPath(mirror, path)))
   lines.push(...untold.map(failure => failureInWords(failure, status)))
   return `${lines.join('\n')}\n`
 }
@@ -100,14 +102,6 @@ function configInWords(status: Status, file: string): string[] {
     `        ${printable(refused)}`,
     `        ${remedy}`,
   ]
-}
-
-/** Whether the lines of the mirror say already why a folder of it is in doubt. */
-function isToldAbove({ mirror, path }: FailureStatus, { mirrors }: Status): boolean {
-  return mirrors.some(({ folder, reason, folders_in_doubt }) => {
-    const others = folders_in_doubt > 1 ? ` and ${folders_in_doubt - 1} more` : ''
-    return folder === mirror && reason?.includes(` ${fullPath(mirror, path)}${others} (`)
-  })
 }
 
 function failureInWords(

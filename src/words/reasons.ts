@@ -194,6 +194,12 @@ export function failureIn(why: Reason): string | null {
   return ((facts ?? {}) as { code?: string }).code ?? null
 }
 
+/** The folder in doubt that stops deletions by this reason, as its whole path, or null. */
+export function folderIn(why: Reason): string | null {
+  const [code, facts] = parsed(why)
+  return code === 'folder_in_doubt' ? (facts as { path: string }).path : null
+}
+
 /** The words of a reason, for a person. */
 export function inWords(why: Reason): string {
   const [code, facts] = parsed(why)

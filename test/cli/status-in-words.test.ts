@@ -193,14 +193,13 @@ describe('status', () => {
   it('says once why a folder is in doubt', () => {
     const message = "Folder can't be read (EACCES). Let albumd read it"
     const told = (others: number) => {
-      const more = others > 0 ? ` and ${others} more` : ''
-      const reason = `Deletions wait because of /p/a${more} (Folder can't be read, EACCES). Let albumd read it`
       const folders_in_doubt = 1 + others
       const failures = ['a', 'b'].map(path => ({
         ...{ mirror: '/p', path, message, code: 'FOLDER_UNREADABLE', attempts: 1, next_attempt_at: null },
         ...{ ...NOT_ACCEPTED, acceptable: false },
       }))
-      const mirror = { ...mirrorInSync(4), state: 'guarded' as const, reason, folders_in_doubt }
+      const guarded = { ...mirrorInSync(4), state: 'guarded' as const, reason: 'r', doubt: '/p/a' }
+      const mirror = { ...guarded, folders_in_doubt }
       return lines({ mirrors: [mirror], failures: failures.slice(0, 1 + others) }).join('\n')
     }
     expect(told(0)).not.toContain('doubt   ')

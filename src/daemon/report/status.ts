@@ -17,7 +17,7 @@ import { StateError } from '../../synced/state-error.ts'
 import { LEFT, type LeftToDo, type MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Excess } from '../../synced/tables/meta.ts'
-import { because, endsByItself, inWords, type Reason } from '../../words/reasons.ts'
+import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { version } from '../package.ts'
@@ -111,6 +111,8 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
   state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
   /** Why it is in this state; for `idle`, what its pictures wait for. Null: none wait, or the state says all. */
   reason: string | null
+  /** The folder in doubt that `reason` tells of, as its whole path. Null: it tells of none. */
+  doubt: string | null
   /** Whether a person must end what guards or blocks the mirror. */
   needs_person: boolean
   /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
@@ -162,12 +164,7 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
     (taken && !running ? { code: 'LOCKED', message: inWords(taken) } : null)
   // A daemon that can't open its state, or that does not get its albums, does nothing. What the records say is old.
   const mirrors = waits
-    ? status.mirrors.map(mirror => ({
-        ...mirror,
-        state: 'blocked' as const,
-        reason: waits.message,
-        needs_person: true,
-      }))
+    ? status.mirrors.map(mirror => stopped(mirror, 'blocked', waits.message))
     : status.mirrors
   return {
     ...status,
@@ -212,8 +209,12 @@ function guardedNow(
     const doubt = doubts[at]
     const reason =
       problems.find(({ folder }) => folder === mirror.folder)?.message ?? (doubt ? inWords(doubt) : null)
-    return reason === null ? mirror : { ...mirror, state: 'guarded', reason, needs_person: true }
+    return reason === null ? mirror : stopped(mirror, 'guarded', reason)
   })
+}
+
+function stopped(mirror: MirrorStatus, state: MirrorStatus['state'], reason: string): MirrorStatus {
+  return { ...mirror, state, reason, doubt: null, needs_person: true }
 }
 
 /** The status by these records. `running`: whether a daemon has the state open. `now`: milliseconds since 1970. */
@@ -313,6 +314,7 @@ function mirrorStatus(
     album,
     state,
     reason: reason && inWords(reason),
+    doubt: reason && folderIn(reason),
     needs_person:
       (state === 'guarded' && reason !== null && !endsByItself(reason)) ||
       (state === 'blocked' && block !== undefined && needsPerson(block.code)),

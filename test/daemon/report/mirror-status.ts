@@ -7,6 +7,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     album: 'P',
     state: 'idle',
     reason: null,
+    doubt: null,
     needs_person: false,
     looked_at: true,
     files: pictures,

@@ -113,7 +113,11 @@ it('calls guarded, and tells nobody of, what ends by itself: an ended scan, an i
       tx.failures.put({ folder, name: '', source: 'look', code, message: reason, next_attempt_at: null })
     })
     const status = statusOf(config, synced, true, Date.now())
-    expect(status.mirrors).toMatchObject([{ state: 'guarded' }])
+    expect(status.mirrors).toMatchObject([
+      { state: 'guarded', doubt: code === 'FOLDER_UNKNOWN' ? '/p/a' : null },
+    ])
+    // What the folder of the mirror is missing for is told instead of the folder in doubt.
+    expect(readStatus(config, Date.now()).mirrors).toMatchObject([{ state: 'guarded', doubt: null }])
     return healthOf(status, config, Date.now(), 0).alerts.map(alert => alert.code)
   }
   const inDoubt = (why: Reason) => because('folder_in_doubt', { path: '/p/a', others: 0, why })
