@@ -79,7 +79,8 @@ export interface FailureSummary {
 export interface TreeSummary {
   /** How many pictures the last scans found. */
   files: number
-  states: Partial<Record<FileState, number>>
+  /** How many are in each state. `gone_on_host`: as in MirrorSummary; those are in no other state. */
+  states: Partial<Record<FileState | 'gone_on_host', number>>
   left_out: LeftOut
 }
 
@@ -115,8 +116,13 @@ export function openSummaries({ all, column, one, value }: Statements) {
   // Without any failure, no file is looked up.
   const isTriedAgain = `state = 'pending' AND EXISTS (SELECT 1 FROM failures) AND EXISTS (SELECT 1 FROM failures
      WHERE failures.folder = files.folder AND failures.name = files.name AND source = 'upload')`
-  const statesBelow = all<[{ mirror: number; path: string }], { state: FileState; n: number }>(
-    `SELECT CASE WHEN ${isTriedAgain} THEN 'failed' ELSE state END AS state, count(*) AS n
+  const isGoneOnHost = `state IN ('synced','linked') AND image IN (
+     SELECT images.id FROM audit_findings CROSS JOIN images USING (remote_id) WHERE kind = 'gone')`
+  const statesBelow = all<
+    [{ mirror: number; path: string }],
+    { state: keyof TreeSummary['states']; n: number }
+  >(
+    `SELECT CASE WHEN ${isTriedAgain} THEN 'failed' WHEN ${isGoneOnHost} THEN 'gone_on_host' ELSE state END AS state, count(*) AS n
      FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY 1`,
   )
   // An acceptance holds as long as the failure is recorded with the same code. Without any acceptance, no file is looked up.

@@ -360,7 +360,7 @@ export const WORDS = {
   goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it without one',
   run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
   compare_links: 'to compare the bytes',
-  repair_gone: 'no pass puts the image back; to upload the picture again',
+  repair_gone: 'no pass puts back an image that is gone from the host; to upload its picture again',
   kept_stays:
     'the image stays, and a file with the same bytes that comes back finds it again; delete it at the host to end its address',
   kept_once: 'the image was kept once, so it stays for good, whatever becomes of the picture',

@@ -50,6 +50,7 @@ const COUNTED: Partial<Record<string, string>> = {
   pending: 'to upload',
   synced: 'on the host',
   linked: 'linked to images on the host',
+  gone_on_host: 'gone from the host',
 }
 
 const PROOFS: Record<PathImage['proof'], string> = {

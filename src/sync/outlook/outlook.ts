@@ -94,7 +94,7 @@ export function outlook(context: OutlookContext & { disk: Disk }, location: Mirr
   const recorded = row ? recordsOf(synced, row, path) : NOTHING
   const renamedTo = onDisk.kind === 'absent' ? perhapsRenamedTo(disk, location) : null
   const { counts, gone } = row ? folderOf(synced, row, path, onDisk, recorded) : { counts: null, gone: null }
-  const subject = { location, onDisk, recorded, gone, isRenamed: renamedTo !== null }
+  const subject = { location, onDisk, recorded, counts, gone, isRenamed: renamedTo !== null }
   const doubt = row ? doubtOf(synced, row, path) : null
   const [state, reason] = doubt ? [recorded.file?.state ?? ('unknown' as const), doubt] : stateOf(subject)
   const full = fullPath(mirror.folder, path)
@@ -168,6 +168,7 @@ interface Subject {
   location: MirrorLocation
   onDisk: OnDisk
   recorded: Recorded
+  counts: TreeSummary | null
   gone: GoneFolder | null
   isRenamed: boolean
 }
@@ -268,7 +269,7 @@ export function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly 
 /** What happens next with the picture itself. */
 function stepsOf(
   context: MirrorContext,
-  { onDisk, recorded, location }: Subject,
+  { onDisk, recorded, location, counts }: Subject,
   state: PathState,
   reason: Reason,
   path: string,
@@ -307,20 +308,24 @@ function stepsOf(
         ? [halt ?? step(because('looked_at_again'))]
         : flatSteps(context, recorded.file?.flat ?? 0, location.mirror.deletions)
     case 'folder':
-      return folderSteps(context, location)
+      return folderSteps(context, location, counts)
     default:
       return []
   }
 }
 
-/** What the pictures of a folder wait for that are to be sent. */
-function folderSteps(context: MirrorContext, { mirror: { folder }, path }: MirrorLocation): Step[] {
+/** What brings back the pictures of a folder that are gone from the host, and what those wait for that are to be sent. */
+function folderSteps(
+  context: MirrorContext,
+  { mirror: { folder }, path }: MirrorLocation,
+  counts: TreeSummary | null,
+): Step[] {
   const { mirrors, summaries } = context.synced
+  const repair = counts?.states.gone_on_host ? [step(because('repair_gone'))] : []
   const since = summaries.sendSince({ mirror: mirrors.of(folder)?.id ?? 0, path })
-  if (since === null) return []
-  return uploadSteps(context, { changed: null, since }).filter(
-    ({ why }) => codeOf(why) !== 'will_be_uploaded',
-  )
+  if (since === null) return repair
+  const sends = uploadSteps(context, { changed: null, since })
+  return [...repair, ...sends.filter(({ why }) => codeOf(why) !== 'will_be_uploaded')]
 }
 
 function pendingSteps(context: MirrorContext, onDisk: OnDisk, { file }: Recorded): Step[] {

@@ -114,6 +114,9 @@ it('lets every view call an image gone that it found gone, until a repair: exit 
   expect(out).toContain('"albumd audit --repair" uploads the picture again')
   const why = await stage.json('why', path)
   expect(why).toMatchObject({ state: 'gone_on_host', next: [{ command: 'albumd audit --repair' }] })
+  const ofFolder = (await stage.here('why', stage.pictures)).out
+  expect(ofFolder).toMatch(/^ +holds +2 pictures, 1 gone from the host, 1 on the host$/m)
+  expect(ofFolder).toMatch(/^ +next .*: albumd audit --repair$/m)
   expect(await stage.here('url', path)).toMatchObject({ code: 3, out: '' })
   expect(await stage.json('ls', path)).toMatchObject({ pictures: [{ state: 'gone_on_host' }] })
   const put = await stage.here('put', path, '--json')
