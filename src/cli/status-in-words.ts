@@ -66,10 +66,7 @@ export function statusInWords(
   const held = status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0)
   if (held > 0)
     lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
-  if (status.restorable_since)
-    lines.push(
-      `back    to any moment since ${localTimeFrom(status.restorable_since)}: albumd restore FOLDER --at TIME`,
-    )
+  if (status.restorable_since) lines.push(backInWords(status.restorable_since, status.audit.kinds.gone))
   lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   if (status.new_state) lines.push(`state   ${printable(status.new_state.message)}`)
@@ -116,6 +113,12 @@ function failureInWords(
   // Only a picture's failure can be accepted. A folder has not failed: it is in doubt.
   const what = acceptable ? 'failed ' : 'doubt  '
   return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
+}
+
+/** `gone`: how many images an audit found gone from the host. */
+function backInWords(since: string, gone: number): string {
+  const except = gone > 0 ? `, except ${count(gone, 'image')} gone from the host` : ''
+  return `back    to any moment since ${localTimeFrom(since)}${except}: albumd restore FOLDER --at TIME`
 }
 
 /** The lines about the audits. None: no audit has ended or begun. */
