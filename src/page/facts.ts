@@ -71,8 +71,9 @@ export async function readLeftOut({ config, synced }: Session, index: number): P
   if (!row) return null
   const paths: LeftOutList['paths'] = []
   for (const path of synced.folders.withLeftOut(row.id)) {
-    for (const { why, at, reason } of leftOutBelow(realDisk, { mirror, path }, false))
-      if (why !== 'ignore_file') paths.push({ path: at, reason: inWords(reason) })
+    for (const left of leftOutBelow(realDisk, { mirror, path }, false))
+      if (left.kind === 'left_out' && left.why !== 'ignore_file')
+        paths.push({ path: left.at, reason: inWords(left.reason) })
     if (paths.length >= LEFT_OUT_SHOWN) break
     // The daemon has other work between two folders.
     await setImmediate()

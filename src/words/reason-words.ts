@@ -111,6 +111,7 @@ export const WORDS = {
 
   // Why a folder or a root is in doubt.
   folder_unreadable: "Folder can't be read ({code}). {code:remedy}",
+  folder_not_listed: "Folder can't be read ({code}), so what lies in it is not listed. {code:remedy}",
   folder_unmounted: 'Folder{below:named} was a mount point and is none now. Mount it again{folder:trust}',
   folder_remounted: 'Another disk is mounted here than before. Bring the old one back{folder:trust}',
   folder_mounted_over:

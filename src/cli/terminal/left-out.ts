@@ -9,15 +9,17 @@ import { SCHEMA } from './output.ts'
 /** How many kinds of files are named. */
 const KINDS_NAMED = 4
 
-/** What is left out, without ignore files, because nobody expects them on the host. */
+/** What is left out, without ignore files, because nobody expects them on the host, and what can't be read. */
 function* leftOutAt(places: readonly MirrorLocation[]) {
   for (const { mirror, path: below } of places)
-    for (const left of leftOutBelow(realDisk, { mirror, path: below }))
-      if (left.why !== 'ignore_file')
-        yield { ...left, mirror: mirror.folder, path: fullPath(mirror.folder, left.at) }
+    for (const left of leftOutBelow(realDisk, { mirror, path: below })) {
+      const at = { mirror: mirror.folder, path: fullPath(mirror.folder, left.at) }
+      if (left.kind === 'unread' || left.why !== 'ignore_file') yield { ...left, ...at }
+    }
 }
 
-type LeftOutAt = ReturnType<typeof leftOutAt> extends Generator<infer Left> ? Left : never
+type FoundAt = ReturnType<typeof leftOutAt> extends Generator<infer Found> ? Found : never
+type LeftOutAt = Extract<FoundAt, { kind: 'left_out' }>
 
 /** Counts what is left out, by kinds. */
 class Counted {
@@ -62,7 +64,7 @@ export function leftOutInWords(
   command = 'albumd ls --left-out',
 ): string[] {
   const counted = new Counted()
-  for (const left of leftOutAt(places)) counted.add(left)
+  for (const left of leftOutAt(places)) if (left.kind === 'left_out') counted.add(left)
   const empty = counted.emptyInWords()
   return [
     ...(counted.any ? [`Left out: ${counted.inWords()}. "${command}" says why`] : []),
@@ -79,8 +81,8 @@ export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean
   const counted = new Counted()
   const ofOtherFormats: string[] = []
   for (const left of leftOutAt(places)) {
-    counted.add(left)
-    if (left.why === 'format') ofOtherFormats.push(left.path)
+    if (left.kind === 'left_out') counted.add(left)
+    if (left.kind === 'left_out' && left.why === 'format') ofOtherFormats.push(left.path)
     else yield `${printable(left.path)}: ${printable(inWords(left.reason))}\n`
   }
   for (const path of ofOtherFormats) {
@@ -92,9 +94,16 @@ export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean
 
 function* linesInJson(places: readonly MirrorLocation[]): Generator<string> {
   let before = `{"schema":${SCHEMA},"left_out":[`
-  for (const { mirror, path, why, reason } of leftOutAt(places)) {
-    yield `${before}\n${JSON.stringify({ mirror, path, why, reason: inWords(reason) })}`
+  const unread: object[] = []
+  for (const found of leftOutAt(places)) {
+    const { kind, mirror, path } = found
+    const reason = inWords(found.reason)
+    if (kind === 'unread') {
+      unread.push({ mirror, path, reason })
+      continue
+    }
+    yield `${before}\n${JSON.stringify({ mirror, path, why: found.why, reason })}`
     before = ','
   }
-  yield before === ',' ? '\n]}\n' : `${before}]}\n`
+  yield `${before === ',' ? '\n' : before}],"unread":${JSON.stringify(unread)}}\n`
 }

@@ -45,6 +45,13 @@ export interface LeftOut {
   reason: Reason
 }
 
+/** A folder that can't be read, so nobody knows what in it is left out. */
+interface Unread {
+  kind: 'unread'
+  at: string
+  reason: Reason
+}
+
 /** What lies at a location now. The disk is asked anew, and the rules of a scan decide. */
 export type OnDisk =
   | { kind: 'picture'; look: FileLook }
@@ -97,10 +104,15 @@ function folderAt(disk: Disk, root: string, path: string): OnDisk {
  * What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it.
  * `isDeep`: false: the folders in the location are not looked at.
  */
-export function* leftOutBelow(disk: Disk, location: MirrorLocation, isDeep = true): Generator<LeftOut> {
+export function* leftOutBelow(
+  disk: Disk,
+  location: MirrorLocation,
+  isDeep = true,
+): Generator<LeftOut | Unread> {
   const { mirror, path } = location
   const found = lookAt(disk, location)
   if (found.kind === 'left_out') yield found
+  if (found.kind === 'unknown') yield { kind: 'unread', at: path, reason: found.why }
   if (found.kind !== 'folder') return
   const rules: IgnoreRules[] = [{ base: '', text: mirror.ignore.join('\n') }]
   for (const above of path === '' ? [] : foldersAbove(path))
@@ -114,15 +126,17 @@ function* leftOutIn(
   folder: string,
   above: readonly IgnoreRules[],
   isDeep: boolean,
-): Generator<LeftOut> {
+): Generator<LeftOut | Unread> {
   let rules: IgnoreRules[]
   let entries: DiskEntry[]
   try {
     rules = [...above, ...ownRules(disk, root, folder)]
     entries = disk.readFolder(fullPath(root, folder))
   } catch (error) {
-    // A folder that can't be read is no folder that is left out. `status` names it.
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    if (code !== 'ENOENT')
+      yield { kind: 'unread', at: folder, reason: because('folder_not_listed', { code }) }
     return
   }
   const compiled = compileRules(rules)

@@ -1,6 +1,7 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { leftOutLines } from '../../../src/cli/terminal/left-out.ts'
 import { retried } from '../../../src/records/pictures.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { because } from '../../../src/words/reasons.ts'
@@ -37,6 +38,29 @@ describe('why, of a folder', () => {
     const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
     await at.pass({ host: hostWith(at.host, { requestUpload: async () => refused }) })
     expect(at.why('a').next).toMatchObject([{ code: 'quota_used_up' }, { code: 'quota_raised' }])
+  })
+
+  it('is told by ls --left-out of a folder that can not be read that nothing in it is listed', async () => {
+    const at = await asked()
+    at.write('a.txt', 'x')
+    at.write('shut/b.txt', 'x')
+    const shut = join(at.pictures, 'shut')
+    chmodSync(dirname(at.pictures), 0o755)
+    chmodSync(shut, 0)
+    const told = (path: string, isJson: boolean) =>
+      asNobody(() => [...leftOutLines([{ mirror: at.mirror, path }], isJson)].join(''))
+    const [all, ofFolder, inJson] = [await told('', false), await told('shut', false), await told('', true)]
+    chmodSync(shut, 0o755)
+    expect(all).toMatch(/^.*\/a\.txt: .*$/m)
+    expect(all).toMatch(
+      /^.*\/shut: Folder can't be read \(EACCES\), so what lies in it is not listed\. Run albumd/m,
+    )
+    expect(all).toContain('left out: 1 (1 TXT)\n')
+    expect(ofFolder).toContain(`${shut}: Folder can't be read (EACCES). Run albumd`)
+    expect(JSON.parse(inJson)).toMatchObject({
+      left_out: [{ path: join(at.pictures, 'a.txt') }],
+      unread: [{ mirror: at.pictures, path: shut, reason: expect.stringContaining('not listed') }],
+    })
   })
 
   it('names the album of a folder that can not be read, and of a folder in such a folder', async () => {
