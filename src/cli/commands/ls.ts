@@ -66,7 +66,7 @@ async function sayWhyNot(config: Config, path: string): Promise<void> {
   const { explainPath } = await import('../../daemon/report/explain.ts')
   for (const explained of await explainPath(config, pathArgument(path)!, Date.now()))
     sayAside(
-      `Nothing on the host for ${printable(path)} (${stateInWords(explained)}). "albumd why ${printable(shellWord(explained.path))}" tells more`,
+      `Nothing is listed for ${printable(path)} (${stateInWords(explained)}). "albumd why ${printable(shellWord(explained.path))}" tells more`,
     )
 }
 

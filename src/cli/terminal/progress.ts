@@ -240,7 +240,7 @@ export function eventInWords(told: SpokenEvent): string | null {
     case 'deletions_held':
       return `held: ${count(told.images, 'image')} would be deleted, beside ${count(told.pictures, 'picture')} that stay; see albumd deletions list`
     case 'image_kept':
-      return `kept the image of ${printable(told.path)}: ${printable(told.reason)}`
+      return `did not delete the image of ${printable(told.path)}: ${printable(told.reason)}`
     case 'scan_started':
     case 'change_found':
     // The deletion is told when it is done.

@@ -145,7 +145,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
     "the host puts uploads without an album into the account's default album, which was found",
   ],
   image_deleted: ['info', 'an image was deleted'],
-  image_kept: ['debug', 'an image that was to be deleted is kept'],
+  image_kept: ['debug', 'an image that was to be deleted is not deleted now'],
   deletions_held: [
     'warn',
     'too many images were to be deleted at once, so these `images` wait for a person; `pictures` are those that keep theirs',

@@ -349,7 +349,7 @@ describe('why, of a picture', () => {
     for (const _ of ['found gone', 'given up']) await at.pass({ host: hostWith(at.host, { deleteImage }) })
     const kept = at.events.find(({ event }) => event === 'image_kept')
     expect(eventInWords(spoken(kept!))).toBe(
-      'kept the image of p.png: the host refused the deletion (the host said FORBIDDEN)',
+      'did not delete the image of p.png: the host refused the deletion (the host said FORBIDDEN)',
     )
     const now = Date.now()
     const waiting = at.why('p.png', { now })

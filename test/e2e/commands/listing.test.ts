@@ -49,13 +49,13 @@ it('ls of a path that has nothing on the host says why, as why does', async () =
   for (const [path, why] of [
     [
       'waits.png',
-      /^albumd: Nothing on the host for waits\.png \(new: there, and no scan has seen it yet\)\. "albumd why \/\S+\/waits\.png" tells more\n$/,
+      /^albumd: Nothing is listed for waits\.png \(new: there, and no scan has seen it yet\)\. "albumd why \/\S+\/waits\.png" tells more\n$/,
     ],
     [
       'old',
-      /^albumd: Nothing on the host for old \(not there: the folder is gone, and 1 of its pictures moved to new; of the images of its pictures 1 was deleted\)/,
+      /^albumd: Nothing is listed for old \(not there: the folder is gone, and 1 of its pictures moved to new; of the images of its pictures 1 was deleted\)/,
     ],
-    ['old/one.png', /^albumd: Nothing on the host for old\/one\.png \(not there: the image was deleted \(/],
+    ['old/one.png', /^albumd: Nothing is listed for old\/one\.png \(not there: the image was deleted \(/],
   ] as const)
     expect(await stage.here('ls', path)).toMatchObject({ code: 0, out: '', err: expect.stringMatching(why) })
   const json = await stage.here('ls', 'waits.png', '--json')
