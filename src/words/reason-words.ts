@@ -341,6 +341,9 @@ export const WORDS = {
   goes_once_sent: '{of:image} is deleted once its picture is sent from {path}, where it lies now',
   goes_once_told_apart:
     '{of:image} stays until albumd knows whether its picture moved to {path}, which has the same size, and has sent it if so',
+  go_once_sent: 'each is deleted once its picture is sent from where it lies now',
+  go_once_told_apart:
+    'each stays until albumd knows whether its picture moved to a file of the same size, and has sent it if so',
   not_before_grace: 'not before the grace has ended, when albumd has run for about {ms:span} more',
   grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
   host_refused:

@@ -1,6 +1,7 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
+import type { ShownStep } from '../../daemon/report/explain.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { because, inWords, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { because, inWords, type Reason, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, locationsToActOn, pathToActOn } from '../options.ts'
@@ -81,16 +82,27 @@ function report(
   if (told !== 'list') printLine(BEFORE[told])
   // The images that wait for the same stand together, above what they wait for.
   for (const [, group] of Map.groupBy(deletions, ({ next }) =>
-    told === 'discard' ? '' : next.map(stepInWords).join('\n'),
+    told === 'discard' ? '' : next.map(ofSeveral).map(stepInWords).join('\n'),
   )) {
     for (const deletion of group) printLine(inWordsOf(deletion, oneMirror))
     const all = count(group.length, 'image')
-    const { next } = group[0]!
+    const next = group.length === 1 ? group[0]!.next : group[0]!.next.map(ofSeveral)
     if (told === 'discard' || (told !== 'list' && next.every(({ code }) => AT_ONCE.has(code))))
       printLine(`${all}: ${group.length === 1 ? 'it' : 'each'} ${AFTERWARDS[told]}`)
     else printLine([`${all}:`, ...rowsInWords(next.map(step => ['next', stepInWords(step)]))].join('\n'))
   }
   if (told === 'list') printLine(DECIDE)
+}
+
+/** Steps that name the place of one picture, as several images have them in common. */
+const SEVERAL: { [code in ReasonCode]?: Reason } = {
+  goes_once_sent: because('go_once_sent'),
+  goes_once_told_apart: because('go_once_told_apart'),
+}
+
+function ofSeveral(step: ShownStep): ShownStep {
+  const words = SEVERAL[step.code]
+  return words ? { ...step, what: inWords(words) } : step
 }
 
 /** The steps of an image that waits for nothing but a pass. */

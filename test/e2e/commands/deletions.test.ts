@@ -203,6 +203,24 @@ it('foretells that so many deletions will be held, while uploads come before the
   expect(await daemon.stop()).toBe(0)
 })
 
+it('lists the images of a renamed folder together, though each waits for a picture of its own', async () => {
+  const names = [0, 1, 2]
+  const stage = await setStage({
+    pictures: Object.fromEntries(names.map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
+    host: { dailyQuota: names.length },
+    config: { deletions: { hold_min: 100 } },
+  })
+  renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+  const { out } = await stage.here('deletions', 'list')
+  expect(out).toMatch(
+    /^(a\/[012]\.png .*\n){3}3 images:\n {2}next {4}each is deleted once its picture is sent from where it lies now\n/m,
+  )
+  expect(out.match(/^\d images?:$/gm)).toHaveLength(1)
+  const { deletions } = await stage.json('deletions', 'list', 'a/0.png')
+  expect(deletions[0].next[0].what).toContain('from b/0.png, where it lies now')
+})
+
 it('does not foretell that deletions of pictures that moved will be held', async () => {
   const stage = await setStage({
     pictures: Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
@@ -280,7 +298,7 @@ it('status names the root when all of its pictures are gone at once', async () =
   for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
   await stage.pass()
   const { out } = await stage.here('status')
-  expect(out).toContain(`doubt   ${stage.pictures}: All 20 pictures are gone at once`)
+  expect(out).toContain(`because of ${stage.pictures} (All 20 pictures are gone at once)`)
 })
 
 it('a deletion that the host refused is tried again whenever a person asks, and its grace stays', async () => {
