@@ -108,6 +108,7 @@ export class QuotaLedger {
     if (exhausted && learned && !allowance.days && !afterReset(learned, exhausted.since, now))
       meta.clear('quota_reset')
     meta.set('quota_day', day)
+    meta.set('quota_limit', allowance.limit)
     meta.clear('quota_asked')
     account.exhaustQuota({
       day,

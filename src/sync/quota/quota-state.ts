@@ -100,14 +100,15 @@ export function readQuota(
 
 /**
  * Whether the host said that the quota is used up long before albumd reached the limit. Then the host allows less than the
- * config says, or something else uses the account too.
+ * config says, or something else uses the account too. Of a limit that the config has got since then, the host has said
+ * nothing yet.
  */
 export function isUsedUpEarly(
-  { account }: Pick<Synced, 'account'>,
+  { account, meta }: Pick<Synced, 'account' | 'meta'>,
   { days, limit }: Allowance,
   { used, exhausted, learned }: QuotaState,
 ): boolean {
-  if (exhausted === null) return false
+  if (exhausted === null || limit !== (meta.get('quota_limit') ?? limit)) return false
   // While nobody knows when the host's day begins, the host may count uploads of two days together. So the uploads of the
   // last two days are counted.
   const isWholeDay = days !== null || learned !== null

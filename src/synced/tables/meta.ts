@@ -169,6 +169,8 @@ const FACTS = {
   plan: text,
   /** When the quota's present day began, in ISO 8601. */
   quota_day: text,
+  /** How many images a day the config allowed when the host last said that the quota is used up. */
+  quota_limit: number,
   /** A person wants the host to be asked now, although it said that the quota is used up. The host's next answer ends this. */
   quota_asked: flag,
   /** At what time the host's days begin, learned from its answers (quota-day.ts). */

@@ -214,21 +214,40 @@ describe('a quota that is used up', () => {
     expect(account.read()).toMatchObject({ used: 8, exhausted: null })
   })
 
-  it('tells when the host said so long before the limit, and not of a day that began before ours', async () => {
+  it.each([
+    [10, false],
+    [5000, true],
+  ])(
+    'tells when the host said so long before the limit (%i: %s), and not of a day that began before ours',
+    async (limit, early) => {
+      const workshop = await openWorkshop()
+      plant(workshop, 0, 6)
+      const account = openAccount(workshop, 10, 16 * HOUR, { limit })
+      const isEarly = () => isUsedUpEarly(workshop.synced, account.allowance, account.read())
+      account.wait(7 * HOUR)
+      await account.pass()
+      expect(isEarly()).toBe(false)
+      plant(workshop, 6, 12)
+      account.wait(8 * HOUR)
+      await account.pass()
+      expect(account.read()).toMatchObject({ used: 4, exhausted: { resumes: null } })
+      expect(isEarly()).toBe(early)
+    },
+  )
+
+  it('does not call a refusal early by a limit that the config got only after it', async () => {
     const workshop = await openWorkshop()
     plant(workshop, 0, 6)
-    const account = openAccount(workshop, 10, 16 * HOUR)
-    const isEarly = (limit = 10) =>
+    const account = openAccount(workshop, 4, 0, { limit: 4 })
+    const isEarly = (limit: number) =>
       isUsedUpEarly(workshop.synced, { ...account.allowance, limit }, account.read())
-    account.wait(7 * HOUR)
     await account.pass()
-    expect(isEarly(5000)).toBe(false)
-    plant(workshop, 6, 12)
-    account.wait(8 * HOUR)
-    await account.pass()
-    expect(account.read()).toMatchObject({ used: 4, exhausted: { resumes: null } })
-    expect(isEarly()).toBe(false)
-    expect(isEarly(5000)).toBe(true)
+    expect(account.read()).toMatchObject({ used: 4, exhausted: {} })
+    expect([isEarly(4), isEarly(20)]).toEqual([false, false])
+    const raised = openAccount(workshop, 0, 0, { limit: 20 })
+    workshop.synced.commitNow(tx => tx.meta.set('quota_asked', true))
+    await raised.pass()
+    expect(isEarly(20)).toBe(true)
   })
 
   it('does not keep pictures that are there already from being linked', async () => {
