@@ -29,7 +29,7 @@ const SHAPES: readonly Shape[] = [
     commands: 'sync, retry, adopt',
     words:
       'One object with `exit_code`; how many pictures were `uploaded`, `unchanged`, `linked`, `failed` or `uncertain`; how many ' +
-      'are `waiting` to be uploaded, for whatever reason, when the pass is over; `left`, all that is left then, also from earlier passes, by the names of `status`, with how many mirrors are `guarded`; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `stopped`, the refusals of ' +
+      'are `waiting` to be uploaded, for whatever reason, when the pass is over; `left`, all that is left then, also from earlier passes, by the names of `status`, with how many mirrors are `guarded`; how many images were `deleted` or `kept`; `albums_made` and `albums_deleted`; `not_ready`, the named files that are empty and all that may still be written, each with `path`, `reason` and the `code` `NOT_READY`; whether a person `interrupted` the pass before its end; `stopped`, the refusals of ' +
       'the host that ended the work early, each with `endpoint`, `code` and `message`; and `mirrors`, each a `MirrorStatus` as ' +
       'in `status`. While albumd is paused there is `paused` with `until`. After `sync` with paths, `exit_code` tells of these ' +
       'paths alone, and `mirrors` of all mirrors. After `adopt --verify` there is `verified`: how many linked images have `equal` bytes, ' +

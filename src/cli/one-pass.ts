@@ -19,14 +19,20 @@ import { eventInWords, noProgress, progressOn, tellPass } from './terminal/progr
 /** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
 
+/** A file that can't be sent yet, by its whole path, and why. */
+export interface NotReady {
+  path: string
+  reason: string
+}
+
 /**
- * What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. `notReady`: a
- * line for each named file that can't be sent yet.
+ * What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. `notReady`: the
+ * named files that can't be sent yet.
  */
 export interface Shown {
   json: boolean
   quiet: boolean
-  notReady?: readonly string[]
+  notReady?: readonly NotReady[]
 }
 
 /** Runs one pass, with progress and a summary. `told`: the whole paths of the pictures whose trouble the pass has told. */
@@ -63,20 +69,18 @@ export async function onePass<N extends PassName>(
       exitCodeOf(result),
       notCompared || notReady.length > 0 ? EXIT.left : EXIT.inSync,
     )
-    if (json) printJson({ ...inJson(exitCode, done, result), ...(verified && { verified }) })
+    const isInterrupted = interrupts.stop.aborted && result.verdict !== 'in_sync'
+    const end = { notCompared, notReady, isInterrupted }
+    if (json) printJson({ ...inJson(exitCode, done, result, end), ...(verified && { verified }) })
     else
       report(
         done,
-        {
-          notCompared,
-          isUnready: notReady.length > 0,
-          isInterrupted: interrupts.stop.aborted && result.verdict !== 'in_sync',
-        },
+        end,
         result,
         remediesOf(config, name, carried.byDaemon),
         quiet ? (exitCode === EXIT.inSync ? () => {} : sayAside) : printLine,
       )
-    for (const line of notReady) sayAside(line)
+    for (const { path, reason } of notReady) sayAside(`${printable(path)}: ${reason}`)
     return { exitCode, result, told: done.troubled }
   } finally {
     progress.end()
@@ -90,8 +94,9 @@ export function exitCodeOf({ verdict, paused }: PassResult): number {
 /** What `--json` writes of a pass. */
 export function inJson(
   exit_code: number,
-  { counts }: Tally,
+  { counts, unready }: Tally,
   { left, stopped, mirrors, paused }: PassResult,
+  { notReady = [], isInterrupted = false }: End = {},
 ): object {
   return {
     exit_code,
@@ -101,6 +106,8 @@ export function inJson(
       ...Object.fromEntries(LEFT.map(field => [field, sumOf(left, field)])),
       guarded: guardedIn(left).size,
     },
+    not_ready: [...notReady, ...unready].map(file => ({ ...file, code: 'NOT_READY' })),
+    interrupted: isInterrupted,
     stopped: stopped.map(refusalInJson),
     mirrors,
     ...(paused && { paused: { until: isoTime(paused.until) } }),
@@ -116,8 +123,8 @@ function guardedIn(left: readonly LeftOf[]): ReadonlySet<string> {
 interface End {
   /** How many linked images could not be compared; null when the command compares none. */
   notCompared?: number | null
-  /** Whether a named file can't be sent yet. */
-  isUnready?: boolean
+  /** The named files that can't be sent yet. */
+  notReady?: readonly NotReady[]
   /** Whether a person has ended the pass before its end. */
   isInterrupted?: boolean
 }
@@ -140,7 +147,7 @@ function report(
   if (paused) say(pauseInWords(paused))
   // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so. A named file that can't be sent
   // is not in sync.
-  if (words !== ALL_IN_SYNC || !(paused || end.isUnready)) say(words)
+  if (words !== ALL_IN_SYNC || !(paused || end.notReady?.length)) say(words)
   for (const [field, inWords] of [
     ['flat', flatInWords],
     ['accepted', acceptedInWords],
@@ -247,6 +254,11 @@ export class Tally {
 
   /** The pictures that wait, and for what. This is a map, because a picture may be tried several times. */
   readonly #waiting = new Map<string, { path: string; message: string }>()
+
+  /** The pictures of the pass that can't be sent yet. */
+  get unready(): NotReady[] {
+    return Array.from(this.#waiting, ([path, { message: reason }]) => ({ path, reason }))
+  }
 
   add(told: SpokenEvent): void {
     const { event } = told

@@ -49,7 +49,16 @@ describe('the summary of a pass', () => {
     tally.add(waits('a.png'))
     expect(tally.inWords(left, [])).toContain('left: 2 to upload, 1 waiting')
     const result = { left, stopped: [], mirrors: [], paused: null, uploads_go_on: null }
-    expect(inJson(3, tally, { ...result, verdict: 'left' })).toMatchObject({ exit_code: 3, waiting: 3 })
+    const notReady = [{ path: '/p/empty.png', reason: 'y' }]
+    const told = inJson(3, tally, { ...result, verdict: 'left' }, { notReady, isInterrupted: true })
+    expect(told).toMatchObject({ exit_code: 3, waiting: 3, interrupted: true })
+    // A file that is empty is not recorded, so no number tells of it.
+    expect(told).toMatchObject({
+      not_ready: [
+        { path: '/p/empty.png', code: 'NOT_READY', reason: 'y' },
+        { path: '/p/a.png', code: 'NOT_READY', reason: 'x' },
+      ],
+    })
     // Failures of earlier passes and guarded mirrors are left too.
     const all = [{ ...IDLE, state: 'guarded', pending_uploads: 2, failed: 1, uncertain: 1 } as const]
     expect(new Tally().inWords(all, [])).toContain(

@@ -58,7 +58,9 @@ export const syncCommand = configCommand(
     const isFirst = !existsSync(stateFiles(config.state_dir).database)
     const looks = await looksToSend(places, pruneIgnored)
     const notReady = looks.flatMap(({ path, found }) =>
-      found.kind === 'left_out' && found.why === 'empty' ? [`${path}: ${inWords(because('empty_yet'))}`] : [],
+      found.kind === 'left_out' && found.why === 'empty'
+        ? [{ path, reason: inWords(because('empty_yet')) }]
+        : [],
     )
     const shown = { json, quiet, notReady }
     const { exitCode, result, told } = await onePass(config, 'sync', request, shown, onInterrupts)

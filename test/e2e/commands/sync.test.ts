@@ -143,6 +143,14 @@ describe('sync', () => {
     const { out, code } = await stage.sync('--json')
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ exit_code: 0, uploaded: 1, failed: 0, stopped: [] })
+    expect(JSON.parse(out)).toMatchObject({ not_ready: [], interrupted: false })
+    stage.write('empty.png', '')
+    const path = join(stage.pictures, 'empty.png')
+    const named = await stage.here('sync', '--json', path)
+    expect(JSON.parse(named.out)).toMatchObject({
+      exit_code: 3,
+      not_ready: [{ path, code: 'NOT_READY', reason: expect.stringContaining('empty') }],
+    })
   })
 
   it('reports what is no picture, and keeps the last image of a picture that became none', async () => {
