@@ -18,6 +18,8 @@ export interface TargetRequest {
   mirrors: readonly string[] | 'all that the host lists'
   /** The time whose pictures are restored, as a person gave it. */
   at?: string
+  /** Whether pictures that were deleted are restored too. */
+  deleted?: boolean
   /**
    * Where the folder lies in a mirror. Only then may it be a folder of a mirror, and need not be empty. `was`: what
    * the records know at its path. Only a folder that had pictures at the time is made when it is missing.
@@ -53,12 +55,13 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
  */
 export async function openTarget(
   config: Config,
-  { folder, mirrors: wanted, at, place = null }: TargetRequest,
+  { folder, mirrors: wanted, at, deleted = false, place = null }: TargetRequest,
 ) {
   const mark = markOf(config, wanted, at)
-  if (!place) refuseLocation(realPathOf(resolve(folder)), config, at)
+  const takesAt = typeof wanted !== 'string' && !deleted
+  if (!place) refuseLocation(realPathOf(resolve(folder)), config, at, takesAt)
   const root = place ? await rootInMirror(folder, place) : await makeRoot(folder)
-  if (!place) refuseLocation(root, config, at)
+  if (!place) refuseLocation(root, config, at, takesAt)
   const own = join(root, OWN_FOLDER)
   if (place) await makeOwn(root, own)
   // A daemon has locked the folder of a mirror.
@@ -136,9 +139,14 @@ export async function begunMoment(
 
 /**
  * Throws NotPossible for a folder that must not be filled. When a mirror's folder is half filled, a daemon would think that
- * the missing half was deleted. The state folder is only for albumd's own files.
+ * the missing half was deleted. The state folder is only for albumd's own files. `takesAt`: the command takes --at too.
  */
-function refuseLocation(root: string, { mirrors, state_dir }: Config, at: string | undefined): void {
+function refuseLocation(
+  root: string,
+  { mirrors, state_dir }: Config,
+  at: string | undefined,
+  takesAt: boolean,
+): void {
   const mirror = mirrors.find(({ folder }) => isAtOrBelow(root, folder) || isAtOrBelow(folder, root))
   if (mirror && at !== undefined)
     throw new NotPossible(
@@ -146,7 +154,7 @@ function refuseLocation(root: string, { mirrors, state_dir }: Config, at: string
     )
   if (mirror)
     throw new NotPossible(
-      `${root} is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions. Restore into another folder, or say --at`,
+      `${root} is, holds or lies in the mirror ${mirror.folder}, where half a restore would look like deletions. Restore into another folder${takesAt ? ', or say --at' : ''}`,
     )
   if (isAtOrBelow(root, realPathOf(state_dir)))
     throw new NotPossible(`${root} lies in state_dir. Restore into another folder`)

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, wr
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RestoreRequest } from '../../../src/daemon/restore/from-records.ts'
-import { begunMoment, openTarget } from '../../../src/daemon/restore/target-folder.ts'
+import { begunMoment, openTarget, type TargetRequest } from '../../../src/daemon/restore/target-folder.ts'
 import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
 import { restore, restoreThen } from './restored.ts'
 
@@ -56,6 +56,22 @@ describe('a restore', () => {
     expect(report).toMatchObject({ there: 1, restored: 0 })
     expect(readdirSync(elsewhere)).toEqual([])
     expect(treeOf(back)).toMatchObject({ 'c.png': ['X', expect.any(Number)], 'd.png': ['d', MTIME] })
+  })
+
+  it('advises --at in a mirror only where the command takes it', async () => {
+    const { config } = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+    const [folder] = config.mirrors.map(mirror => mirror.folder)
+    const ofRecords = { folder: folder!, mirrors: [folder!] }
+    const advice = (request: TargetRequest) =>
+      openTarget(config, request).then(
+        () => null,
+        (error: Error) => error.message.match(/Restore into .*$/)?.[0],
+      )
+    expect(await advice(ofRecords)).toBe('Restore into another folder, or say --at')
+    expect(await advice({ ...ofRecords, deleted: true })).toBe('Restore into another folder')
+    expect(await advice({ folder: folder!, mirrors: 'all that the host lists' })).toBe(
+      'Restore into another folder',
+    )
   })
 
   it('tells the moment with which it was begun in a mirror, before it goes on', async () => {
