@@ -139,6 +139,8 @@ export const WORDS = {
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
   waits_for_albumd:
     'Another albumd{pid:process} is at work here. Waiting until it ends, for at most {ms:span}',
+  wait_too_long:
+    'Another albumd{pid:process} has been at work here for more than {ms:span}. Try again once it has ended',
   wait_ended:
     'Stopped while another albumd{pid:process} was at work here, before anything was done. Run the command again',
   folder_in_use: 'Another albumd{pid:process} works in {folder}. Wait for that one, or stop it',

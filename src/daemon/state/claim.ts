@@ -7,7 +7,7 @@ import { makeFolder } from '../../local/make-folder.ts'
 import { type SteadyClock, systemClock } from '../../protocol/clock.ts'
 import { type Lock, LockedError, lockFolder, lockState } from '../../synced/lock.ts'
 import { explained, StateError } from '../../synced/state-error.ts'
-import { because, codeOf, inWords } from '../../words/reasons.ts'
+import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
 import { orNull } from '../or-null.ts'
 import { isListening } from './socket-path.ts'
 
@@ -79,8 +79,8 @@ const PAUSE_MS = 100
 
 /**
  * Does `work`, and does it again while another albumd has the state that `work` locks first of all. So commands that end by
- * themselves queue. Throws LockedError where one process stays for too long, where `daemonHasIt`, and where an albumd with
- * another state has a root, because that is most likely a daemon. Throws WaitEnded where `stop` is aborted.
+ * themselves queue. Throws LockedError where `daemonHasIt`, and where an albumd with another state has a root, because that is
+ * most likely a daemon. Throws WaitEnded where one process stays for too long, and where `stop` is aborted.
  */
 export async function whenFree<T>(
   work: () => T | Promise<T>,
@@ -100,23 +100,25 @@ export async function whenFree<T>(
       const now = clock.monotonic()
       if (pid !== holder) since = now
       holder = pid
-      if (now - since >= PATIENCE_MS) throw error
+      if (now - since >= PATIENCE_MS)
+        throw new WaitEnded('LOCKED', because('wait_too_long', { pid, ms: PATIENCE_MS }))
       if (!isTold && now - began >= TOLD_AFTER_MS) {
         say(inWords(because('waits_for_albumd', { pid, ms: PATIENCE_MS })))
         isTold = true
       }
       await clock.sleep(PAUSE_MS, stop)
-      if (stop.aborted) throw new WaitEnded(pid)
+      if (stop.aborted) throw new WaitEnded('LEFT', because('wait_ended', { pid }))
     }
   }
 }
 
-/** A person ended the wait for another albumd. */
+/** The wait for another albumd has ended. `code`: LEFT where a person ended it, LOCKED where it took too long. */
 class WaitEnded extends Error {
-  readonly code = 'LEFT'
+  readonly code: 'LEFT' | 'LOCKED'
 
-  constructor(pid: number | null) {
-    super(inWords(because('wait_ended', { pid })))
+  constructor(code: 'LEFT' | 'LOCKED', why: Reason) {
+    super(inWords(why))
+    this.code = code
   }
 }
 

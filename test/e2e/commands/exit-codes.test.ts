@@ -192,7 +192,9 @@ describe('exit codes', () => {
     expect(run).toMatchObject({
       code: 4,
       err: expect.stringMatching(
-        new RegExp(`^${waits}albumd: ${ours} has the state in .*state\\. Stop that one first\n$`),
+        new RegExp(
+          `^${waits}albumd: ${ours} has been at work here for more than 10 s\\. Try again once it has ended\n$`,
+        ),
       ),
     })
     expect(otherRun).toMatchObject({
