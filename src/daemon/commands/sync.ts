@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
+import { realDisk } from '../../local/disk.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
 import { mayBeRegrouped, resent, retried } from '../../records/pictures.ts'
+import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
@@ -12,6 +14,7 @@ import { forgetNodeTrouble, type Verified, verifyLinks } from '../../sync/upload
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
+import { explain, whyNotThere } from '../report/explain.ts'
 import { type LeftOf, type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
 import { type Command, type CommandContext, isMeant, NotPossible, refuseSeveral } from './command.ts'
@@ -133,7 +136,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
     const { config, synced } = context
     const failed = path === undefined ? [] : failedAt(config, synced, path)
     if (path !== undefined && failed.length === 0)
-      throw new NotPossible(`Nothing failed at or below ${path}. "albumd status" lists what did`)
+      throw new NotPossible(whyNothingFailed(config, synced, path))
     const inDoubt = resend === undefined ? [] : inDoubtAt(config, synced, resend)
     const folderOf = ({ mirror }: { mirror: number }) => synced.mirrors.byId(mirror)!.folder
     refuseSeveral(path, failed.map(folderOf))
@@ -177,6 +180,22 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
 function failedAt(config: Config, synced: Synced, path: string): { mirror: number }[] {
   const all = [...synced.summaries.failures(Number.MAX_SAFE_INTEGER), ...synced.escrow.postponed()]
   return all.filter(isAt(config, synced, path))
+}
+
+/** That nothing failed at or below `path`; and what the first picture there waits for, because `retry` may end that too. */
+function whyNothingFailed(config: Config, synced: Synced, path: string): string {
+  const isIn = isAt(config, synced, path)
+  for (const file of synced.files.pending('newest', synced.mirrors.idsOf(config.mirrors))) {
+    const place = locationOf(synced, file)
+    if (!isIn(place)) continue
+    const mirror = config.mirrors.find(({ folder }) => synced.mirrors.of(folder)?.id === place.mirror)!
+    // What only a daemon waits for ends by itself.
+    const context = { config, synced, disk: realDisk, running: false, now: Date.now() }
+    const { code, reason } = whyNotThere(explain(context, { mirror, path: place.path }))
+    const why = code === 'DAILY_LIMIT_REACHED' ? inWords(because('quota_refused')) : reason
+    return `${place.path} has not failed, but waits (${why}). "albumd retry" without a path asks the host at once`
+  }
+  return `Nothing failed at or below ${path}. "albumd status" lists what did`
 }
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
