@@ -6,6 +6,7 @@ import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FailureRow } from '../../synced/tables/failures.ts'
+import type { FileRow } from '../../synced/tables/files.ts'
 import { because, commandOf, inWords } from '../../words/reasons.ts'
 import { capital, isoTime, localTime, printable } from '../../words/text.ts'
 import { carryOut, whySilent } from '../carry-out.ts'
@@ -27,7 +28,7 @@ export const putCommand = configCommand(
       .epilogue(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
           'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
-          'picture that can not be sent now, such as one that is empty or still being written: the picture is named on standard error ' +
+          'picture that can not be sent now, such as one that is gone, empty or still being written: the picture is named on standard error ' +
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. It ends with 3 too once the host has left run without an answer for five seconds; run sends the picture later. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, quiet, json }, onInterrupts) => {
@@ -96,14 +97,14 @@ function pathOfPlace({ mirror, path }: MirrorLocation): string {
 }
 
 /**
- * Why pictures can't be sent at this moment, by their paths: tools that take screenshots make an empty file first. Throws
- * Problem when a path is no picture that a scan would find.
+ * Why pictures can't be sent at this moment, by their paths: they are gone, or empty, as tools that take screenshots make them
+ * first. Throws Problem when a path is no picture that a scan would find.
  */
 async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, Why>> {
   const waits = new Map<string, Why>()
   for (const { path, found } of await looksToSend(places)) {
     const at = printable(path)
-    if (found.kind === 'absent') throw new Problem(`${at}: No such file`)
+    if (found.kind === 'absent') waits.set(path, GONE)
     if (found.kind === 'misnamed')
       throw new Problem(`${at}: ${inWords(found.reason)}`, EXIT.usage, 'NAME_NOT_UTF8', { path })
     if (found.kind === 'folder')
@@ -117,6 +118,9 @@ async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, 
 function isNotReady(reason: string): Why {
   return { code: 'NOT_READY', reason, again: null }
 }
+
+/** The picture is not on the disk, and was there before. */
+const GONE: Why = { code: 'GONE', reason: inWords(because('gone')) }
 
 /** A person ended the command before the picture was on the host. */
 const INTERRUPTED: Why = { code: 'INTERRUPTED', reason: 'interrupted', again: null }
@@ -291,8 +295,13 @@ async function results(
   const { stateFiles } = await import('../../daemon/state/claim.ts')
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
   const now = Date.now()
-  const whyWaits = (synced: Synced, place: MirrorLocation) =>
-    whyNotThere(explain({ config, synced, disk: realDisk, running, now }, place))
+  const whyNot = (synced: Synced, place: MirrorLocation, file: FileRow | undefined, isGone: boolean): Why => {
+    const known = () => whyNotThere(explain({ config, synced, disk: realDisk, running, now }, place))
+    if (isGone) return known().code === 'MOVED' ? known() : GONE
+    // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
+    const failure = file && file.state !== 'pending' && synced.failures.of(file.folder, file.name)
+    return (failure && ofFailure(failure)) || (outcome?.waits.get(pathOfPlace(place)) ?? known())
+  }
   return reading(config, async synced =>
     places.map(place => {
       const path = pathOfPlace(place)
@@ -305,10 +314,7 @@ async function results(
       const isThere =
         picture?.state === 'synced' && now !== null && isSameLook({ ...file!, ctime: ctime! }, now)
       if (isThere && picture.url) return { path, cdn_url: picture.url, code: null, reason: null }
-      // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
-      const failure =
-        file?.state === 'pending' ? undefined : file && synced.failures.of(file.folder, file.name)
-      const why: Why = (failure && ofFailure(failure)) ?? outcome?.waits.get(path) ?? whyWaits(synced, place)
+      const why = whyNot(synced, place, file, now === null)
       return { path, cdn_url: null, code: why.code, reason: reasonOf(why, path, outcome?.byDaemon ?? false) }
     }),
   )

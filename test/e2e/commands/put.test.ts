@@ -172,6 +172,32 @@ describe('put', () => {
     expect(await stage.here('put', 'pictures/grows.png')).toMatchObject({ code: 0, err: '' })
   })
 
+  it('prints the addresses of the others when a picture moved or is gone, and says which', async () => {
+    const names = ['a.png', 'moved.png', 'gone.png', 'missed.png']
+    const pictures = Object.fromEntries(names.map((name, n) => [name, png(3 + n, 2).bytes]))
+    const stage = await setStage({ pictures })
+    rmSync(join(stage.pictures, 'moved.png'))
+    rmSync(join(stage.pictures, 'gone.png'))
+    stage.write('sub/there.png', pictures['moved.png']!)
+    const found = await stage.here('put', 'sub/there.png')
+    expect(found).toMatchObject({ code: 0 })
+    // No scan has missed this one.
+    rmSync(join(stage.pictures, 'missed.png'))
+    const put = await stage.here('put', '--json', ...names)
+    expect(put.code).toBe(3)
+    expect(JSON.parse(put.out).pictures).toMatchObject([
+      { cdn_url: expect.stringContaining('http'), code: null, reason: null },
+      { cdn_url: null, code: 'MOVED', reason: 'the picture moved to sub/there.png' },
+      { cdn_url: null, code: 'GONE', reason: 'gone from the disk' },
+      { cdn_url: null, code: 'GONE', reason: 'gone from the disk' },
+    ])
+    expect(await stage.here('put', 'moved.png', 'a.png')).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/^http\S+\n$/),
+      err: expect.stringMatching(/\/moved\.png: the picture moved to sub\/there\.png\n$/),
+    })
+  })
+
   it('says in one sentence that the quota is used up, and who sends the picture when', async () => {
     const stage = await setStage({ pictures: { 'old.png': png(2, 2).bytes }, host: { dailyQuota: 1 } })
     stage.write('new.png', png(3, 2).bytes)
@@ -182,6 +208,13 @@ describe('put', () => {
     expect(line).toMatch(
       /new\.png: [^;]* \(DAILY_LIMIT_REACHED\); put it again after \d{4}-[^;]* \(at once with "albumd retry" without a path, if the host allows more by now\), or start "albumd run"$/,
     )
+    expect(await stage.here('retry', 'new.png')).toMatchObject({
+      code: 2,
+      out: '',
+      err:
+        "albumd: new.png has not failed, but waits (Today's uploads are used up, the host says). " +
+        '"albumd retry" without a path asks the host at once\n',
+    })
     const daemon = await daemonHere(stage)
     await daemon.told('uploads_stopped')
     const beside = await stage.here('put', 'new.png')
@@ -486,6 +519,12 @@ it('a command says first that the host is away and what then goes on, and what i
       `^${away} retry" again later, or "albumd run", which tries again by itself\n.*; left: 1 to upload`,
     ),
   )
+  expect(await stage.here('retry', 'a')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      /^albumd: a\/2\.png has not failed, but waits \(the host is away: .*\)\. "albumd retry" without a path asks the host at once\n$/,
+    ),
+  })
   expect((await stage.here('audit')).err).toMatch(
     new RegExp(`^${away} audit" again later, which goes on where`),
   )
