@@ -70,7 +70,8 @@ export async function onePass<N extends PassName>(
       notCompared || notReady.length > 0 ? EXIT.left : EXIT.inSync,
     )
     const isInterrupted = interrupts.stop.aborted && result.verdict !== 'in_sync'
-    const end = { notCompared, notReady, isInterrupted }
+    const leavesDeletions = name === 'retry' && !carried.byDaemon
+    const end = { notCompared, notReady, isInterrupted, leavesDeletions }
     if (json) printJson({ ...inJson(exitCode, done, result, end), ...(verified && { verified }) })
     else
       report(
@@ -127,6 +128,8 @@ interface End {
   notReady?: readonly NotReady[]
   /** Whether a person has ended the pass before its end. */
   isInterrupted?: boolean
+  /** Whether the command deletes no images of pictures that are gone, and no daemon deletes them either. */
+  leavesDeletions?: boolean
 }
 
 function report(
@@ -212,6 +215,9 @@ export function stoppedInWords(
 export const PLAN_REMEDY =
   '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself'
 
+/** Who deletes the images of pictures that are gone, where a command leaves them. */
+export const BY_SYNC = 'left to "albumd sync" or "albumd run"'
+
 export const ALL_IN_SYNC = 'nothing to do: all in sync'
 
 const COUNTED: Partial<Record<SpokenEvent['event'], keyof Tally['counts']>> = {
@@ -278,7 +284,7 @@ export class Tally {
   inWords(
     left: PassResult['left'],
     stopped: readonly HostFailure[],
-    { notCompared, isInterrupted = false }: End = {},
+    { notCompared, isInterrupted = false, leavesDeletions = false }: End = {},
   ): string {
     const { uploaded, unchanged, linked, deleted, albums_deleted, failed: tried } = this.counts
     const replaced = this.#replaced
@@ -312,7 +318,10 @@ export class Tally {
       [inDoubt, `${inDoubt} ${foldersInDoubt(inDoubt)}`],
       [sum('uncertain'), `${sum('uncertain')} uncertain`],
       [sum('gone_on_host'), `${sum('gone_on_host')} gone from the host`],
-      [sum('pending_deletions'), `${sum('pending_deletions')} to delete ("albumd deletions list" says when)`],
+      [
+        sum('pending_deletions'),
+        `${sum('pending_deletions')} to delete (${leavesDeletions ? `${BY_SYNC}; ` : ''}"albumd deletions list" says when)`,
+      ],
       [sum('held_deletions'), `${sum('held_deletions')} held`],
       [guarded, `${count(guarded, 'mirror')} guarded`],
       [notCompared ?? 0, `${notCompared} linked and not compared`],

@@ -93,6 +93,9 @@ describe('the summary of a pass', () => {
     expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [])).toBe(
       'nothing done; left: 1 to delete ("albumd deletions list" says when). "albumd status" tells more',
     )
+    expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [], { leavesDeletions: true })).toContain(
+      'left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says when)',
+    )
   })
 
   it('counts those that were found by their bytes, and not those that were only looked at again', () => {

@@ -3,7 +3,7 @@ import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/status.ts'
 import { count, localTimeFrom, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { refusalInJson, sayStopped } from '../one-pass.ts'
+import { BY_SYNC, refusalInJson, sayStopped } from '../one-pass.ts'
 import { configCommand, flag, jsonOption, quietOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { paint, printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -22,7 +22,10 @@ export const auditCommand = configCommand(
         ...jsonOption,
       })
       .example('$0 audit', 'What is gone, changed, foreign or there twice')
-      .example('$0 audit --repair', 'Put right what can be put right'),
+      .example('$0 audit --repair', 'Put right what can be put right')
+      .epilogue(
+        'The images of pictures that are gone from the disk are left to sync or run, and the exit code is 3 meanwhile.',
+      ),
   async (config, { repair, json, quiet }, onInterrupts) => {
     if (repair) (await import('../read-config.ts')).refuseMissingFolders(config)
     const interrupts = onInterrupts(() => sayAside('stopping'))
@@ -42,11 +45,13 @@ export const auditCommand = configCommand(
       const { result: audited, byDaemon } = await carryOut(config, 'audit', { repair }, interrupts, {
         progress,
       })
-      const { result, verdict } = audited
+      const { result, verdict, to_delete } = audited
       bar.end()
       if (result === null) sayAside('Nothing is recorded yet. Run "albumd sync" or "albumd adopt" first')
       if (json) printJson(inJson(result ?? NOTHING))
       else if (result) report(result, repair, quiet, keyRemedy(config, byDaemon ? null : process.env))
+      if (!json && to_delete > 0 && !byDaemon)
+        printLine(`${count(to_delete, 'image')} to delete, ${BY_SYNC} ("albumd deletions list" says when)`)
       // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.
       if (!json && result?.stopped.length === 0 && verdict === 'left') printLine(NOT_IN_SYNC)
       return exitCodeOf(result ?? NOTHING, verdict)

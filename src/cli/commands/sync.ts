@@ -195,7 +195,10 @@ export const retryCommand = configCommand(
         ...jsonOption,
       })
       .example('$0 retry', 'Try everything again that failed')
-      .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known'),
+      .example('$0 retry --resend Holiday/a.jpg', 'Send a picture again whose outcome is not known')
+      .epilogue(
+        'It deletes only what the host has refused to delete before. The images of pictures that are gone wait for sync or run, and the exit code is 3 meanwhile. With a path, only what is at and below the path is looked at and sent, as with sync.',
+      ),
   async (config, { path, resend, json, quiet }, onInterrupts) => {
     const request = { path: await pathToActOn(config, path), resend: await pathToActOn(config, resend) }
     return (await onePass(config, 'retry', request, { json, quiet }, onInterrupts)).exitCode

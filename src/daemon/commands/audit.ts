@@ -28,6 +28,8 @@ interface AuditDone {
   /** Null: no album is recorded that could be compared. */
   result: AuditResult | null
   verdict: Verdict
+  /** How many images wait for their deletion, which a repair leaves to others. */
+  to_delete: number
 }
 
 export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
@@ -35,7 +37,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   needsHost: true,
   async carryOut(context, { repair }) {
     const { config, synced } = context
-    if (synced.audit.albums().length === 0) return { result: null, verdict: 'left' }
+    if (synced.audit.albums().length === 0) return { result: null, verdict: 'left', to_delete: 0 }
     const paused = repair ? pauseAt(synced, Date.now()) : null
     if (paused) throw new NotPossible(`Nothing can be repaired: ${pauseInWords(paused)}`, 'PAUSED')
     for (;;) {
@@ -45,8 +47,10 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
         continue
       }
       if (result.finished) noteAudit(context.engine(), result)
-      const status = () => statusOf(config, synced, true, Date.now())
-      return { result, verdict: repair ? verdictOn(status(), result.stopped) : 'in_sync' }
+      if (!repair) return { result, verdict: 'in_sync', to_delete: 0 }
+      const status = statusOf(config, synced, true, Date.now())
+      const to_delete = status.mirrors.reduce((sum, mirror) => sum + mirror.pending_deletions, 0)
+      return { result, verdict: verdictOn(status, result.stopped), to_delete }
     }
   },
 }
@@ -71,7 +75,7 @@ async function auditForAWhile(
 ): Promise<{ result: AuditResult; gaveWay: boolean }> {
   const { config, interruption, output } = context
   const leave = new AbortController()
-  const engine = { context: context.engine().context, pass: () => context.pass() }
+  const engine = { context: context.engine().context, pass: () => context.pass({ task: 'put' }) }
   // Other work ends only the walk. When the walk is finished, all repairs are made.
   const stop = AbortSignal.any([interruption.stop, leave.signal])
   let steps = 0

@@ -29,7 +29,7 @@ export interface CommandContext {
   engine(): Engine
   interruption: Interruption
   output: Pick<CommandOutput, 'progress'>
-  /** Makes a complete pass over all mirrors. */
+  /** Makes a complete pass over all mirrors, or what the options leave of it. */
   pass(options?: PassOptions): Promise<PassReport>
   /**
    * Whether other work waits. A command that takes long asks this again and again, and calls `giveWay` when other work

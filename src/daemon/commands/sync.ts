@@ -9,7 +9,15 @@ import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
 import { recordStates } from '../../sync/pass.ts'
 import type { Scope } from '../../sync/pass-request.ts'
-import { folderAbove, foldersAbove, isAtOrBelow, isBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
+import {
+  folderAbove,
+  foldersAbove,
+  fullPath,
+  isAtOrBelow,
+  isBelow,
+  nameOf,
+  pathOf,
+} from '../../sync/tree-path.ts'
 import { forgetNodeTrouble, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -123,7 +131,7 @@ export const adoptCommand: Command<{ verify: boolean }, AdoptResult> = {
   },
 }
 
-/** `path` and `resend`: absolute, or below a mirror's folder. */
+/** `path` and `resend`: absolute, or below a mirror's folder. With `path`, nothing else is scanned, sent and deleted. */
 interface RetryRequest {
   path?: string | undefined
   resend?: string | undefined
@@ -139,12 +147,16 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
       throw new NotPossible(whyNothingFailed(config, synced, path))
     const inDoubt = resend === undefined ? [] : inDoubtAt(config, synced, resend)
     const folderOf = ({ mirror }: { mirror: number }) => synced.mirrors.byId(mirror)!.folder
-    refuseSeveral(path, failed.map(folderOf))
-    refuseSeveral(
-      resend,
-      inDoubt.map(file => folderOf(synced.folders.byId(file.folder)!)),
-    )
-    return passResult(context, async () => {
+    const folders = failed.map(folderOf)
+    const foldersInDoubt = inDoubt.map(file => folderOf(synced.folders.byId(file.folder)!))
+    refuseSeveral(path, folders)
+    refuseSeveral(resend, foldersInDoubt)
+    const named = [
+      wholePath(folders, path),
+      path === undefined ? [] : wholePath(foldersInDoubt, resend),
+    ].flat()
+    const paths = path === undefined ? undefined : named
+    const work = async () => {
       if (path !== undefined || resend === undefined) {
         await forgetFailures(config, synced, path)
         const { host } = context.engine().context
@@ -154,9 +166,17 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
         throw new NotPossible(
           `No upload at or below ${resend} is in doubt. "albumd status" lists those that are`,
         )
-      return (await context.pass()).stopped
-    })
+      const options = paths && { scope: scopeOf(context, paths), named: new Set(paths) }
+      return (await context.pass({ ...options, task: 'retry' })).stopped
+    }
+    return passResult(context, work, paths)
   },
+}
+
+/** The absolute path of what a person named, or none. `folders`: of the mirrors that have something at this path. */
+function wholePath([folder]: readonly string[], path: string | undefined): string[] {
+  if (folder === undefined || path === undefined) return []
+  return [path.startsWith('/') ? path : fullPath(folder, path)]
 }
 
 /**

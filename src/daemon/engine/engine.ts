@@ -49,8 +49,8 @@ export interface PassOptions {
   pruneIgnored?: boolean
   /** Sends and deletes only what is at and below these absolute paths. */
   named?: ReadonlySet<string> | undefined
-  /** `put`: deletes nothing. */
-  task?: 'mirror' | 'put'
+  /** Only a pass that a person asked to delete, or one of the daemon's own, is to be `mirror`: see `PassTask`. */
+  task?: 'mirror' | 'retry' | 'put'
 }
 
 /** The engine with its disk, host, clock and state. */
@@ -174,7 +174,7 @@ export function openEngine(
         named,
         isKeyNew: isNewKey(state.synced, access.apiKey),
       })
-      if (task === 'mirror' && !named) await recordUnfinished(context)
+      if ((task === 'mirror' || task === 'retry') && !named) await recordUnfinished(context)
       return report
     } catch (error) {
       // Ends the other uploads and requests of the pass, which may still be under way.

@@ -1,5 +1,6 @@
 import { kept } from '../../records/escrow.ts'
 import type { HostFailure } from '../../remote/host.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { endsByItself } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { endingForNews, isNamed, type Pass } from '../pass-request.ts'
@@ -15,6 +16,9 @@ import { deleteWholeAlbums } from './whole-albums.ts'
  * Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
  * a folder that the first scan had looked at before. The second scan finds the picture there, and the picture is uploaded
  * before its old image is deleted. When only the second scan found a picture missing, its image waits for the next pass.
+ *
+ * A person who has failures tried again has not asked to delete anything. So the task `retry` deletes only what the host
+ * has refused to delete before.
  */
 export async function deleteDueImages(
   context: EngineContext,
@@ -23,20 +27,23 @@ export async function deleteDueImages(
 ): Promise<void> {
   const { synced } = context
   const { mirrors, interruption, task, stopped } = pass
-  if (task !== 'mirror') return
+  if (task !== 'mirror' && task !== 'retry') return
   for (const mirror of before) if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
   const due = synced.escrow.nextDue(before.map(({ row }) => row.id))
   if (due === null || due > context.running() || interruption.makeWay?.aborted) return
   // Everything is scanned a second time only when something may be deleted by then.
   const doubt = whyNoDeletions(context, mirrors)
   if (doubt !== null && !endsByItself(doubt)) return
+  const isMeant = ({ postponed }: EscrowRow) => task === 'mirror' || postponed === 1
   const known = new Set(
     before.flatMap(({ row }) =>
       synced.escrow
         .ofMirror(row.id)
-        .flatMap(({ image, path }) => (isNamed(pass, fullPath(row.folder, path)) ? image : [])),
+        .filter(entry => isMeant(entry) && isNamed(pass, fullPath(row.folder, entry.path)))
+        .map(({ image }) => image),
     ),
   )
+  if (known.size === 0) return
   const scanned = await uploadPending(context, pass, await scanEverythingAgain(context, pass))
   await checkRootsAgain(context, scanned)
   if (doubtAbout(synced, mirrors) !== null) return

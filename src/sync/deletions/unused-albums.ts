@@ -64,7 +64,7 @@ export async function recoverAlbumDeletions(
   { mirrors, interruption: { stop, cut }, task, stopped }: AlbumPass,
 ): Promise<void> {
   const { synced } = context
-  if (task !== 'mirror') return
+  if (task !== 'mirror' && task !== 'retry') return
   const open = synced.unusedAlbums.all().filter(({ state }) => state === 'deleting')
   for (const { album } of open) {
     const row = synced.albums.byId(album)

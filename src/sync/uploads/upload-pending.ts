@@ -103,7 +103,7 @@ export async function regroupPictures(
   const { task, stopped, interruption } = pass
   const mirrors = scanned.filter(({ policy }) => whyFlatStays(context, policy.deletions) === null)
   const isOver = interruption.stop.aborted || interruption.pauseUploads?.aborted === true
-  if (task !== 'mirror' || stopped.length > 0 || isOver) return
+  if ((task !== 'mirror' && task !== 'retry') || stopped.length > 0 || isOver) return
   const quota = new QuotaLedger(context)
   const mayAsk = quota.state() === 'probe' || quota.spare() > 0
   if (!mayAsk || !synced.files.anyFlat(mirrors.map(({ row }) => row.id))) return

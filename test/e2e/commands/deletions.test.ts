@@ -322,9 +322,12 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(refusals).toBeGreaterThan(first)
   refused.clear()
-  const retried = await stage.here('retry', 'a/0.png')
-  expect(retried).toMatchObject({ code: 0, err: '' })
+  // What the host did not refuse is not what a person has tried again.
+  rmSync(join(stage.pictures, 'a/2.png'))
+  const retried = await stage.here('retry', 'a')
+  expect(retried).toMatchObject({ code: 3, err: '', out: expect.stringContaining('left: 1 to delete') })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
+  stage.write('a/2.png', png(4, 2).bytes)
 
   // What the daemon has in its grace waits for that.
   configure('10m')
@@ -343,6 +346,40 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   )
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
+})
+
+it('retry and a repair delete no image of a picture that is gone, and say what does: exit 3', async () => {
+  const pictures = { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes }
+  const stage = await setStage({ pictures, config: { deletions: { grace: '10m' } } })
+  stage.write('b/bad.png', 'no picture')
+  expect(await stage.pass()).toMatchObject({ exit_code: 3, left: { failed: 1 } })
+  const both = ['Photos/a/0.png', 'Photos/a/1.png']
+  const delivered = async () => Object.keys(await stage.delivered()).sort()
+  rmSync(join(stage.pictures, 'a/0.png'))
+  // What a person names is all that is looked at.
+  const named = await stage.here('retry', join(stage.pictures, 'b'), '--json')
+  expect(named.code).toBe(3)
+  expect(JSON.parse(named.out)).toMatchObject({ left: { failed: 1, pending_deletions: 0 } })
+  expect((await stage.status()).mirrors).toMatchObject([{ pending_deletions: 0, failed: 1 }])
+  expect(await delivered()).toEqual(both)
+
+  rmSync(join(stage.pictures, 'b/bad.png'))
+  const waits =
+    '1 image to delete, left to "albumd sync" or "albumd run" ("albumd deletions list" says when)\n'
+  const retried = await stage.here('retry')
+  expect(retried).toMatchObject({ code: 3, err: '' })
+  expect(retried.out).toContain(
+    'nothing done; left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says when)',
+  )
+  const repaired = await stage.here('audit', '--repair')
+  expect(repaired).toMatchObject({ code: 3, err: '' })
+  expect(repaired.out).toContain(waits)
+  expect((await stage.json('deletions', 'list')).deletions).toMatchObject([
+    { path: 'a/0.png', state: 'grace', next: [{ code: 'goes_next' }, { code: 'goes_by_sync' }] },
+  ])
+  expect(await delivered()).toEqual(both)
+  expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
+  expect(await delivered()).toEqual(['Photos/a/1.png'])
 })
 
 it('what a sync found gone and could not delete gets the grace of the daemon', async () => {
