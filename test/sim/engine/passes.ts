@@ -1,6 +1,13 @@
 import { pauseAt } from '../../../src/daemon/state/pause.ts'
 import { runPass } from '../../../src/sync/pass.ts'
-import type { Interruption, MirrorPolicy, News, PassReport, Scope } from '../../../src/sync/pass-request.ts'
+import type {
+  Interruption,
+  MirrorPolicy,
+  News,
+  PassReport,
+  PassTask,
+  Scope,
+} from '../../../src/sync/pass-request.ts'
 import { verifyLinks } from '../../../src/sync/uploads/index.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { Action } from '../histories/history.ts'
@@ -31,6 +38,7 @@ export class Passes {
   #actions: Action[] = []
   #inPass = false
   #adopts = false
+  #retries = false
   #comparesLinks = false
   /** The news that are about to be scanned, or are scanned. */
   #newsAt: News | null = null
@@ -124,7 +132,7 @@ export class Passes {
       const report = await runPass(parts!, {
         mirrors,
         interruption: this.#interruptions.goOn(this.#newsOf(life)),
-        task: this.#task(),
+        task: this.#task() === 'look' ? 'look' : 'put',
       })
       if (!life.dead) this.#world.pausing.passEnded()
       if (!this.#interruptions.madeWay || this.#interruptions.stopped) return report
@@ -138,10 +146,16 @@ export class Passes {
     doubts.passAt = time.now
   }
 
-  /** A person may have asked that what the host holds is adopted, and nothing sent. */
-  #taskOfPass(): 'look' | 'mirror' | 'adopt' {
+  /** A person may have asked that what the host holds is adopted, and nothing sent; or that what failed is tried again. */
+  #taskOfPass(): PassTask {
     const task = this.#task()
-    if (!this.#adopts || task === 'look') return task
+    if (task === 'look') return task
+    if (!this.#adopts) {
+      const retries = this.#retries
+      this.#retries = false
+      if (retries) this.#world.oracle.retries()
+      return retries ? 'retry' : task
+    }
     this.#adopts = false
     this.#world.oracle.adopts()
     return 'adopt'
@@ -185,6 +199,11 @@ export class Passes {
   /** The next pass links pictures to what the host holds, and does nothing else. */
   onlyAdopt(): void {
     this.#adopts = true
+  }
+
+  /** The next pass deletes only what the host has refused to delete before. */
+  onlyRetry(): void {
+    this.#retries = true
   }
 
   /** After this pass, or the next, the bytes of linked images are compared. */

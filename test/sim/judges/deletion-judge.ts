@@ -10,6 +10,8 @@ import { ImageJudge } from './judge.ts'
 export class DeletionJudge extends ImageJudge {
   readonly #fetched = new Set<string>()
   readonly #hold = new HoldJudge(this.facts, this.report, this.known, this.truth)
+  /** Whether a person has only had failures tried again, so that what was never asked to be deleted stays. */
+  onlyAgain = false
   /** When the last deletion left. */
   #askedAt = 0
 
@@ -44,6 +46,11 @@ export class DeletionJudge extends ImageJudge {
     this.#nothingOfABackup(image)
     this.#nothingKept(image)
     this.#graceIsOver(image)
+    if (this.onlyAgain && !image.deletionAsked)
+      this.report(
+        'nothing-unasked-deleted',
+        `${nameOf(image)} is deleted, and a person has asked for a retry`,
+      )
     image.deletionAsked = true
   }
 

@@ -143,7 +143,13 @@ export class Oracle implements Watch {
   /** A pass begins, and uploads may; or (`why`) they may not. */
   passBegins(why: string | null): void {
     this.#deletedSince = null
+    this.#judge.onlyAgain = false
     this.uploads.passBegins(why)
+  }
+
+  /** This pass deletes only what was asked to be deleted before. */
+  retries(): void {
+    this.#judge.onlyAgain = true
   }
 
   /** This pass sends, makes and deletes nothing. */

@@ -145,6 +145,7 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
   approveHalf: world => `a person approves half of what is held: ${approveHalf(world)}`,
   retry(world) {
     world.passes.ask(() => retryFailed(world))
+    world.passes.onlyRetry()
     return 'a person has what failed tried again'
   },
   accept: (world, a) =>
