@@ -77,10 +77,7 @@ export function noteImage(
 /**
  * Where the picture of an image in escrow lies now, also when it is not sent from there yet. Null: it has not moved.
  */
-export function movedToLocation(
-  synced: Pick<Synced, 'escrow' | 'files' | 'folders'>,
-  image: ImageRow,
-): Location | null {
+export function movedToLocation(synced: MoveRecords, image: ImageRow): Location | null {
   if (synced.escrow.of(image.id)?.reason !== 'deleted') return null
   const sent = sentFrom(synced, image)
   if (sent) return locationOf(synced, sent)
@@ -88,20 +85,33 @@ export function movedToLocation(
   return waits?.isRead ? waits : null
 }
 
-/** A file that was sent with the image's bytes since its picture is gone. A copy that was on the host before is no move. */
-function sentFrom(
-  { escrow, files }: Pick<Synced, 'escrow' | 'files'>,
-  { id, hash, name }: ImageRow,
-): FileRow | undefined {
+/** What is asked about a move. */
+type MoveRecords = Pick<Synced, 'escrow' | 'files' | 'folders' | 'images' | 'history'>
+
+/**
+ * A file that was sent with the image's bytes since its picture is gone, or that came back since and uses its own image
+ * again. A copy that was on the host before is no move.
+ */
+function sentFrom(synced: MoveRecords, { id, hash, name }: ImageRow): FileRow | undefined {
+  const { escrow, files, images, history } = synced
   const entry = escrow.of(id)
-  return entry && files.withBytes({ hash, name, since: entry.since })
+  if (!entry) return undefined
+  const { since } = entry
+  const cameBack = (file: FileRow) => {
+    const last = history.of(locationOf(synced, file)).at(-1)
+    return file.state === 'synced' && last?.event === 'unchanged' && last.at >= since
+  }
+  const others = () => images.byHash(hash).filter(image => image.id !== id)
+  return (
+    files.withBytes({ hash, name, since }) ??
+    others()
+      .flatMap(image => files.onImage(image.id))
+      .find(cameBack)
+  )
 }
 
 /** The path, below its mirror, of `movedToLocation`. */
-export function movedTo(
-  synced: Pick<Synced, 'escrow' | 'files' | 'folders'>,
-  image: ImageRow,
-): string | null {
+export function movedTo(synced: MoveRecords, image: ImageRow): string | null {
   return movedToLocation(synced, image)?.path ?? null
 }
 
@@ -110,10 +120,7 @@ export function movedTo(
  * the image's bytes; else only its size is the same. Null: there is no such file, or the picture was sent from another place
  * already.
  */
-export function waitingMove(
-  synced: Pick<Synced, 'escrow' | 'files' | 'folders'>,
-  image: ImageRow,
-): (Location & { isRead: boolean }) | null {
+export function waitingMove(synced: MoveRecords, image: ImageRow): (Location & { isRead: boolean }) | null {
   const open = sentFrom(synced, image) ? undefined : synced.files.openLike(image)
   return open ? { ...locationOf(synced, open), isRead: open.hash !== null } : null
 }
@@ -122,7 +129,7 @@ export function waitingMove(
  * Where the picture of an image in escrow lies now, or perhaps lies. A file that is not read yet counts only when the hold
  * takes it for the moved picture too, because many pictures have the same size by chance. Null: nothing tells of a move.
  */
-export function moveOf(synced: Pick<Synced, 'escrow' | 'files' | 'folders'>, image: ImageRow): Reason | null {
+export function moveOf(synced: MoveRecords, image: ImageRow): Reason | null {
   const path = movedTo(synced, image)
   if (path !== null) return because('picture_moved', { path })
   const isDeleted = synced.escrow.of(image.id)?.reason === 'deleted'

@@ -363,7 +363,7 @@ export const WORDS = {
   // What a person can do. A colon and the command follow these words.
   run_sync: 'albumd does not run; to go on',
   run_sync_then: 'albumd does not run; after that time',
-  goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it without one',
+  goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it at once',
   run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
   compare_links: 'to compare the bytes',
   repair_gone: 'no pass puts back an image that is gone from the host; to upload its picture again',

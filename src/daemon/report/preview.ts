@@ -11,7 +11,13 @@ import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { endsDeletion, isGraceOver, isTooMuch, WINDOW_MS, whyImageStays } from '../../sync/deletions/index.ts'
 import { Looks } from '../../sync/looks.ts'
-import { deletionWaits, type OutlookContext, waitsForPerson, whyPending } from '../../sync/outlook/index.ts'
+import {
+  cameFrom,
+  deletionWaits,
+  type OutlookContext,
+  waitsForPerson,
+  whyPending,
+} from '../../sync/outlook/index.ts'
 import type { Tell } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
@@ -24,6 +30,7 @@ import { explained } from '../../synced/state-error.ts'
 import { openSynced, type Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
+import type { Location } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count } from '../../words/text.ts'
@@ -202,14 +209,7 @@ function* previewUploads(
         yield { operation: 'use_album', mirror, album, reason: inWords(because('first_needs_album')) }
       }
     const path = pathOf(folder.path, file.name)
-    const pending = whyPending(file, synced.history.of({ mirror: row.id, path }))
-    const isNew = file.image === null && codeOf(pending) === 'new'
-    const from = isNew ? takeLost(lost, file) : undefined
-    const failure = synced.failures.of(folder.id, file.name)
-    const found = failure
-      ? because('tried_again_after', { code: failure.code, why: failure.message })
-      : pending
-    const why = from === undefined ? found : because('perhaps_moved_from', { path: from })
+    const why = whyUploaded(synced, file, { mirror: row.id, path }, lost)
     const operation = uploadOf(synced, file, policy, path)
     const ofMirror = uploads.get(row.id)!
     ofMirror.any = true
@@ -219,8 +219,22 @@ function* previewUploads(
   }
 }
 
+/** Why a file is uploaded or compared. `lost`: of `lostPictures`. */
+function whyUploaded(synced: Synced, file: FileRow, at: Location, lost: LostPictures): Reason {
+  const pending = whyPending(file, synced.history.of(at))
+  const isNew = file.image === null && codeOf(pending) === 'new'
+  const from = isNew && file.hash === null ? takeLost(lost, file) : undefined
+  if (from !== undefined) return because('perhaps_moved_from', { path: from })
+  const move = isNew && file.hash !== null ? cameFrom(synced, file) : null
+  if (move) return move
+  const failure = synced.failures.of(file.folder, file.name)
+  return failure ? because('tried_again_after', { code: failure.code, why: failure.message }) : pending
+}
+
+type LostPictures = Map<string, { path: string }[]>
+
 /** The paths of the pictures that are gone, by size and modification time, by which the hold knows a moved picture too. */
-function lostPictures(synced: Synced, scanned: readonly ScannedMirror[]): Map<string, { path: string }[]> {
+function lostPictures(synced: Synced, scanned: readonly ScannedMirror[]): LostPictures {
   const lost = scanned
     .flatMap(({ row }) => synced.escrow.ofMirror(row.id))
     .filter(({ reason }) => reason === 'deleted')
@@ -232,7 +246,7 @@ function lostPictures(synced: Synced, scanned: readonly ScannedMirror[]): Map<st
 }
 
 /** Takes the path of a picture that is gone and is like this file out of `lost`, at best one of the same name. */
-function takeLost(lost: Map<string, { path: string }[]>, { name, size, mtime }: FileRow): string | undefined {
+function takeLost(lost: LostPictures, { name, size, mtime }: FileRow): string | undefined {
   const alike = lost.get(`${size} ${mtime}`) ?? []
   const named = alike.findIndex(({ path }) => nameOf(path) === name)
   return alike.splice(Math.max(0, named), 1)[0]?.path

@@ -12,6 +12,7 @@ import {
   isInGrace,
   type MirrorContext,
   mayHaveMoved,
+  openMove,
   type Step,
   step,
   waitsForPerson,
@@ -89,7 +90,9 @@ export function goneFolderSteps(
   if (missed) steps.push(...bringBack(context, missed, folder.path, full))
   const images = waiting + held
   if (images === 0) return steps
-  const areInGrace = entries.some(entry => !waitsForPerson(entry) && isInGrace(context, entry))
+  const areInGrace = entries.some(
+    entry => !waitsForPerson(entry) && isInGrace(context, entry) && openMove(synced, entry) === null,
+  )
   if ((areInGrace || held > 0) && !entries.some(entry => mayHaveMoved(synced, entry)))
     steps.push(step(because(areInGrace ? 'end_graces' : 'approve_folder', { path: full, images })))
   return [...steps, step(because('keep_folder', { path: full, images }))]

@@ -2,7 +2,15 @@
  * What happens next with a path, an image or a mirror, when, and why. The answers are reason codes, made from the records.
  */
 export { type GoneFolder, wasFolder } from './gone-folder.ts'
-export { mirrorOutlook, type Outlook, outlook, type PathState, shownState, whyPending } from './outlook.ts'
+export {
+  cameFrom,
+  mirrorOutlook,
+  type Outlook,
+  outlook,
+  type PathState,
+  shownState,
+  whyPending,
+} from './outlook.ts'
 export {
   contentStep,
   deletionWaits,

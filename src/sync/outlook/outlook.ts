@@ -10,6 +10,7 @@ import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason, reasonIn } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
 import { albumName } from '../album.ts'
 import { planFolder } from '../plan.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from '../scan/index.ts'
@@ -149,8 +150,14 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
 
 function moveAt(synced: Synced, file: FileRow, image: ImageRow | undefined): Reason | null {
   if (image) return file.state === 'gone' ? moveOf(synced, image) : null
-  const from = file.state === 'pending' && file.hash === null ? synced.summaries.movedFrom(file) : undefined
-  return from === undefined ? null : because('perhaps_moved_from', { path: from })
+  return file.state === 'pending' ? cameFrom(synced, file) : null
+}
+
+/** From where a new picture moved, or perhaps moved, or null. Once it was read, its bytes tell. */
+export function cameFrom(synced: Pick<Synced, 'escrow' | 'summaries'>, file: FileRow): Reason | null {
+  const { hash, name } = file
+  const path = hash === null ? synced.summaries.movedFrom(file) : synced.escrow.pathOfBytes({ hash, name })
+  return path === undefined ? null : because(hash === null ? 'perhaps_moved_from' : 'moved_from', { path })
 }
 
 /** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */
@@ -269,31 +276,28 @@ export function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly 
 /** What happens next with the picture itself. */
 function stepsOf(
   context: MirrorContext,
-  { onDisk, recorded, location, counts }: Subject,
+  subject: Subject,
   state: PathState,
   reason: Reason,
   path: string,
 ): Step[] {
-  // When the upload is tried again. Null: not before the file changes.
-  const again = recorded.failure?.next_attempt_at ?? null
+  const { onDisk, recorded, location, counts } = subject
   const halt = everythingWaits(context)
   const waits = halt ? [halt] : []
+  if (halt && codeOf(halt.why) === 'run_sync' && isUnmissed(subject, state, reason))
+    return unmissedSteps(context, path)
   switch (state) {
     case 'pending':
     case 'unseen':
       return pendingSteps(context, onDisk, recorded)
-    case 'failed': {
-      const isDue = again !== null && again <= context.now
-      const later = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
-      const tried = isDue ? pendingSteps(context, onDisk, recorded) : [later]
-      const isAccepted = recorded.acceptedAt !== undefined
-      const accept = step(because(isAccepted ? 'failure_accepted' : 'accept_failure', { path }))
-      // A file that gets a valid name is another file, so neither a change nor `retry` makes this failure good.
-      if (onDisk.kind === 'misnamed') return recorded.failure ? [accept] : [step(because('looked_at_again'))]
-      return [...tried, step(because('retry_now', { path })), accept, ...waits]
-    }
+    case 'failed':
+      return failedSteps(context, subject, path)
     case 'uncertain':
-      return [step(because('looked_for'), again), step(because('resend', { path })), ...waits]
+      return [
+        step(because('looked_for'), recorded.failure?.next_attempt_at ?? null),
+        step(because('resend', { path })),
+        ...waits,
+      ]
     case 'linked':
       return [step(because('compare_links'))]
     case 'gone_on_host':
@@ -312,6 +316,41 @@ function stepsOf(
     default:
       return []
   }
+}
+
+/** What happens next with a picture whose upload failed. */
+function failedSteps(context: MirrorContext, { onDisk, recorded }: Subject, path: string): Step[] {
+  // When the upload is tried again. Null: not before the file changes.
+  const again = recorded.failure?.next_attempt_at ?? null
+  const halt = everythingWaits(context)
+  const isDue = again !== null && again <= context.now
+  const later = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
+  const tried = isDue ? pendingSteps(context, onDisk, recorded) : [later]
+  const isAccepted = recorded.acceptedAt !== undefined
+  const accept = step(because(isAccepted ? 'failure_accepted' : 'accept_failure', { path }))
+  // A file that gets a valid name is another file, so neither a change nor `retry` makes this failure good.
+  if (onDisk.kind === 'misnamed') return recorded.failure ? [accept] : [step(because('looked_at_again'))]
+  return [...tried, step(because('retry_now', { path })), accept, ...(halt ? [halt] : [])]
+}
+
+/** Whether a picture is gone from the disk, so that its image is to be deleted, and no scan has missed the picture yet. */
+function isUnmissed(
+  { onDisk, recorded, location, isRenamed }: Subject,
+  state: PathState,
+  reason: Reason,
+): boolean {
+  const isGone = onDisk.kind === 'absent' && !isRenamed && codeOf(reason) === 'since_then'
+  const isInUse = state === 'synced' || state === 'linked' || state === 'pending'
+  return isGone && isInUse && recorded.image?.kept === 0 && location.mirror.deletions === 'propagate'
+}
+
+/** Without a daemon a picture that was deleted by mistake has no grace, so what a person can do comes before a sync. */
+function unmissedSteps({ now }: MirrorContext, path: string): Step[] {
+  return [
+    step(because('goes_by_sync')),
+    step(because('bring_back', { folder: folderAbove(path), at: isoTime(now - 1) })),
+    step(because('keep_image', { of: 'image', path })),
+  ]
 }
 
 /** What brings back the pictures of a folder that are gone from the host, and what those wait for that are to be sent. */

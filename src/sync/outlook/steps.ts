@@ -243,8 +243,13 @@ export function bringBack(
 }
 
 /** Whether a file that is not read yet may be the image's picture. Until then nobody is advised to delete the image. */
-export function mayHaveMoved(synced: Synced, { image }: EscrowRow): boolean {
-  return waitingMove(synced, synced.images.byId(image)!)?.isRead === false
+export function mayHaveMoved(synced: Synced, entry: EscrowRow): boolean {
+  return openMove(synced, entry)?.isRead === false
+}
+
+/** `waitingMove` of an image in escrow. While there is one, the end of the grace does not delete the image. */
+export function openMove(synced: Synced, { image }: EscrowRow): ReturnType<typeof waitingMove> {
+  return waitingMove(synced, synced.images.byId(image)!)
 }
 
 /** What happens with an image in escrow, and what a person can do about it. `path`: absolute, for commands. */
@@ -269,7 +274,8 @@ export function deletionSteps(
   const isMissed = of === 'image' && whereNow(synced, entry) === null
   const back = isMissed ? bringBack(context, entry, folderAbove(entry.path), folderAbove(path)) : []
   const decide = isHeld ? because('approve_image', { path }) : because('end_grace', { path })
-  const mayGo = mayHaveMoved(synced, entry) ? [] : [step(decide)]
+  const move = openMove(synced, entry)
+  const mayGo = move === null || (isHeld && move.isRead) ? [step(decide)] : []
   return [...waits, ...back, ...mayGo, step(because('keep_image', { of, path }))]
 }
 
@@ -309,7 +315,7 @@ export function deletionWaits(
     const halted = everythingHalted(context)
     return [step(because('will_be_held')), ...(halted ? [halted] : [])]
   }
-  const person = personStarts(context, entry)
+  const person = personStarts(context, entry, moves)
   const grace = move ? graceAfter(context, entry, moves) : [graceStep(context, entry, of)]
   const stops = deletionStops(context, move ? null : stays)
   // An image that something stops is not deleted now, though its grace is over.
@@ -382,11 +388,14 @@ function timePasses(context: DeletionContext): boolean {
 }
 
 /** What a person types so that an image whose deletion waits for no person is deleted, or null. */
-function personStarts(context: DeletionContext, entry: EscrowRow): Step | null {
+function personStarts(context: DeletionContext, entry: EscrowRow, moves: readonly Step[]): Step | null {
   const { synced, running } = context
   if (running || everythingHalted(context)) return null
   // The grace passes only while a daemon runs, so a person is told to start the daemon, and not to type `albumd sync`.
   if (isInGrace(context, entry)) return step(because('run_daemon'))
+  // A picture that moved is sent first.
+  if (moves.length > 0)
+    return step(because(moves.some(({ at }) => at !== null) ? 'run_sync_then' : 'run_sync'))
   return step(because(graceOf(entry, runningTime(synced, context)) === 'none' ? 'goes_by_sync' : 'run_sync'))
 }
 

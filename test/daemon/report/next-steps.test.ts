@@ -222,6 +222,49 @@ describe('why, of a picture', () => {
     ])
   })
 
+  it('says before a sync what it would delete, how the picture comes back, and how its image is kept', async () => {
+    const at = await asked()
+    at.write('a/p.png', png(3, 3).bytes)
+    at.write('other.png', png(9, 3).bytes)
+    await at.pass()
+    rmSync(join(at.pictures, 'a/p.png'))
+    const now = Date.now()
+    const told = at.why('a/p.png', { now, running: false })
+    const full = join(at.pictures, 'a/p.png')
+    expect(told.reason).toContain('(since then gone from the disk)')
+    expect(told.next).toMatchObject([
+      { code: 'goes_by_sync', command: 'albumd sync' },
+      {
+        code: 'bring_back',
+        command: `albumd restore ${join(at.pictures, 'a')} --at ${new Date(now - 1).toISOString()}`,
+      },
+      { code: 'keep_image', command: `albumd deletions discard ${full}` },
+    ])
+    expect(told.next[0]!.what).toContain('to delete it at once')
+    // A daemon scans soon, and gives a grace.
+    expect(at.why('a/p.png', { now }).next).toMatchObject([{ code: 'looked_at_again' }])
+    await at.decide('discard', 'a/p.png')
+    expect(at.why('a/p.png', { running: false }).next.map(({ code }) => code)).not.toContain('goes_by_sync')
+  })
+
+  it('knows a picture that moved back to the path of its first image', async () => {
+    const at = await asked()
+    at.write('a/p.png', png(3, 3).bytes)
+    at.write('stays.png', png(8, 9).bytes)
+    await at.pass()
+    const move = async (from: string, to: string) => {
+      renameSync(join(at.pictures, from), join(at.pictures, to))
+      await at.pass({ graceMs: 600_000 })
+    }
+    await move('a/p.png', 'q.png')
+    expect(at.why('a/p.png').reason).toBe('the picture moved to q.png')
+    await move('q.png', 'a/p.png')
+    expect(at.why('a/p.png')).toMatchObject({ state: 'synced' })
+    const gone = at.why('q.png', { running: false })
+    expect(gone).toMatchObject({ state: 'gone', reason: 'the picture moved to a/p.png' })
+    expect(gone.next.map(({ code }) => code)).not.toContain('bring_back')
+  })
+
   it('knows a picture that moved, also before it is sent from its new place', async () => {
     const at = await asked()
     at.write('a/p.png', png(3, 3).bytes)
@@ -238,6 +281,13 @@ describe('why, of a picture', () => {
       })
     await at.pass({ host, openPicture: read })
     expect(at.why('a/p.png').reason).toBe('the picture moved to b/p.png')
+    expect(at.why('b/p.png')).toMatchObject({ state: 'pending', reason: 'moved from a/p.png' })
+    expect(at.why('a/p.png', { running: false }).next.map(({ code }) => code)).toEqual([
+      'goes_once_sent',
+      'quota_used_up',
+      'quota_raised',
+      'run_sync_then',
+    ])
     const config = { ...at.config, state_dir: tempFolder() }
     const daemon = lockState(stateFiles(config.state_dir).lock)
     onTestFinished(() => daemon.release())
@@ -301,6 +351,9 @@ describe('why, of a picture', () => {
     const { hash } = at.synced.images.byId(at.synced.escrow.ofMirror(1)[0]!.image)!
     at.synced.commitNow(tx => tx.files.put({ ...open!, hash }))
     expect(told().map(([code]) => code)).toEqual(['goes_once_sent', 'quota_used_up', 'not_before_grace'])
+    // The end of the grace would not delete an image that waits for an upload.
+    for (const path of ['a/p.png', 'a'])
+      for (const { code } of at.why(path, { now }).next) expect(code).not.toMatch(/^end_grace/)
   })
 
   it('says of a renamed picture that is not read yet that it perhaps moved, and advises no deletion', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -448,7 +448,16 @@ it('a picture that is gone, and that no scan has missed yet, keeps its image whe
   const before = await stage.listing()
   const discard = () => stage.here('deletions', 'discard', 'a')
   expect(await discard()).toMatchObject({ code: 2, err: expect.stringContaining('No deletion at or below') })
-  rmSync(join(stage.pictures, 'a/0.png'))
+  const lost = join(stage.pictures, 'a/0.png')
+  rmSync(lost)
+  // Without a daemon the next sync would delete the image, so `why` says how to get out of that, and both ways work.
+  const { next } = await stage.json('why', 'a/0.png')
+  const commands: string[] = next.map(({ command }: { command: string }) => command)
+  expect(commands[0]).toBe('albumd sync')
+  expect(commands[2]).toBe(`albumd deletions discard ${lost}`)
+  expect(await stage.here(...commands[1]!.split(' ').slice(1))).toMatchObject({ code: 0 })
+  expect(existsSync(lost)).toBe(true)
+  rmSync(lost)
   expect((await discard()).out).toContain('a/0.png (gone from the disk')
   const again = { code: 2, err: expect.stringContaining('Kept on the host for good already') }
   expect(await discard()).toMatchObject(again)

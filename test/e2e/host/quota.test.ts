@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HostOptions } from '../../../src/host/embedded-host.ts'
@@ -44,6 +44,30 @@ describe('a quota that the host says is used up', inOneDay, () => {
       code: 3,
       out: expect.stringContaining('4 pictures linked'),
     })
+  })
+
+  it('leaves no doubt about a picture that moved, once its bytes were read, and its image waits for its upload', async () => {
+    const stage = await stageOf({ dailyQuota: 4 })
+    plant(stage, 0, 4)
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+    stage.write('b/new.png', png(3, 3).bytes)
+    renameSync(join(stage.pictures, '0.png'), join(stage.pictures, 'b/0.png'))
+    // A file that was renamed just now may change without a new time, so it is read again.
+    const why = async () => {
+      await stage.pass()
+      return (await stage.here('why', 'b/0.png')).out
+    }
+    await expect.poll(why).toContain('waits to be uploaded: moved from 0.png\n')
+    const { out } = await stage.here('sync', '--dry-run')
+    expect(out).toContain('upload b/0.png (moved from 0.png, ')
+    expect(out).not.toContain('perhaps moved')
+    const [waits] = (await stage.json('deletions', 'list')).deletions
+    expect(waits.next.map(({ code }: { code: string }) => code)).toEqual([
+      'goes_once_sent',
+      'quota_used_up',
+      'quota_raised',
+      'run_sync_then',
+    ])
   })
 
   it("costs a day's requests and few more, is remembered over restarts, and goes on by a person's word", async () => {
