@@ -53,17 +53,17 @@ export async function weighDeletions(
 }
 
 /**
- * Whether what waits in its grace will be held, as far as the records tell. `summary`: of the mirror. `running`: running time
+ * Whether anything that waits in its grace will be held, as far as the records tell. `summary`: of the mirror. `running`: running time
  * in milliseconds.
  */
 export function willBeHeld(
   { escrow }: Synced,
   mirror: number,
-  summary: Pick<MirrorSummary, 'synced' | 'linked' | 'pending_deletions' | 'approved_deletions'>,
+  summary: Pick<MirrorSummary, 'synced' | 'linked'>,
   policy: HoldPolicy,
   running: number,
 ): boolean {
-  if (summary.pending_deletions === summary.approved_deletions) return false
+  if (!escrow.anyToHold(mirror)) return false
   const in_use = summary.synced + summary.linked
   return isTooMuch({ in_use, ...escrow.toDelete({ mirror, since: running - WINDOW_MS }) }, policy)
 }

@@ -58,6 +58,7 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
     WHERE lost.id = escrow.image AND state IN ('pending','uncertain','failed','linked') AND (files.hash = lost.hash
       OR files.hash IS NULL AND files.image IS NULL AND files.mtime IN (
         SELECT mtime FROM files AS gone WHERE gone.image = lost.id AND gone.state = 'gone')))`
+  const toHold = `mirror = +? AND ${inStates(ESCROW_TRANSITIONS.held.held)} AND ${losesBytes}`
   const toDelete = `
     (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,
     (SELECT count(*) FROM deletions WHERE mirror = +@mirror AND at > +@since) AS deleted`
@@ -95,6 +96,8 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       ),
       /** Whether an image in escrow counts for the hold, and is held with the others. */
       isCounted: has<[image: number]>(`SELECT 1 FROM escrow WHERE image = +? AND ${losesBytes}`),
+      /** Whether there is an entry that `hold` would hold. */
+      anyToHold: has<[mirror: number]>(`SELECT 1 FROM escrow WHERE ${toHold} LIMIT 1`),
       /** `weight` without `in_use`, for which all files of the mirror are read. */
       toDelete: one<[{ mirror: number; since: number }], Omit<EscrowWeight, 'in_use'>>(`SELECT ${toDelete}`),
     },
@@ -124,9 +127,7 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
         `UPDATE escrow SET state = 'approved', due_at = 0 WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
       ),
       /** Holds the entries of a mirror until a person approves or discards them. Answers how many entries became held. */
-      hold: changes<[mirror: number]>(
-        `UPDATE escrow SET state = 'held' WHERE ${inStates(ESCROW_TRANSITIONS.held.held)} AND mirror = +? AND ${losesBytes}`,
-      ),
+      hold: changes<[mirror: number]>(`UPDATE escrow SET state = 'held' WHERE ${toHold}`),
       unproved: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
         `UPDATE escrow SET state = 'unproved', due_at = @due_at WHERE image = @image
            AND ${inStates(ESCROW_TRANSITIONS.unproved.unproved)}`,

@@ -235,6 +235,27 @@ it('does not foretell that deletions of pictures that moved will be held', async
   expect(await daemon.stop()).toBe(0)
 })
 
+it('does not foretell that more will be held where all that is to be held is held', async () => {
+  const same = png(5, 2).bytes
+  const stage = await setStage({
+    pictures: {
+      ...Object.fromEntries([0, 1, 2].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
+      'a/3.png': same,
+      'copy.png': same,
+    },
+    config: { deletions: { ...hold.deletions, grace: '1h' } },
+  })
+  for (const path of ['a/0.png', 'a/1.png', 'a/2.png']) rmSync(join(stage.pictures, path))
+  await stage.pass()
+  rmSync(join(stage.pictures, 'copy.png'))
+  const daemon = await daemonHere(stage)
+  await expect
+    .poll(async () => (await stage.status()).mirrors[0], { timeout: 30_000 })
+    .toMatchObject({ held_deletions: 3, pending_deletions: 1, will_be_held: false })
+  expect((await stage.here('status')).out).toContain('says when each is deleted')
+  expect(await daemon.stop()).toBe(0)
+})
+
 it('held deletions that are approved go at once where a daemon runs, and approve says so', async () => {
   const stage = await withHeld()
   const daemon = await daemonHere(stage)
