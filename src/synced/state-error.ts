@@ -36,7 +36,7 @@ export const OF_ANOTHER = 'belongs to another user. Run this as the user that al
  * What to do about another user's file. In this user's own folder the file may be a copy that root put back. Null: the file
  * is this user's own, or this user is root.
  */
-function othersFile(file: string): string | null {
+export function othersFile(file: string): string | null {
   const [uid, above] = [file, dirname(file)].map(path => statSync(path, { throwIfNoEntry: false })?.uid)
   const own = process.geteuid?.() ?? 0
   if (own === 0 || uid === undefined || uid === own) return null

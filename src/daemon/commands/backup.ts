@@ -5,6 +5,7 @@ import { openDatabaseToRead } from '../../synced/database.ts'
 import { writeCopy } from '../../synced/migrate.ts'
 import { orNull } from '../or-null.ts'
 import { stateFiles } from '../state/claim.ts'
+import { refuseClosed } from '../state/state-problem.ts'
 import { NotPossible } from './command.ts'
 
 /**
@@ -12,6 +13,7 @@ import { NotPossible } from './command.ts'
  * the size of the copy in bytes. Throws NotPossible and StateError.
  */
 export function backUp({ mirrors, state_dir }: Config, file: string): number {
+  refuseClosed(state_dir)
   const { database } = stateFiles(state_dir)
   if (!existsSync(database))
     throw new NotPossible(`${state_dir}: No state yet. The first sync or run makes it`)

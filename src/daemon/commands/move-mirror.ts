@@ -5,6 +5,7 @@ import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { claimWhenFree, type Waiting } from '../state/claim.ts'
 import { openClaimed, refuseOther } from '../state/state.ts'
+import { refuseClosed } from '../state/state-problem.ts'
 import { NotPossible } from './command.ts'
 
 export interface MovedMirror {
@@ -33,6 +34,7 @@ export async function moveMirror(
   to: string,
   waiting: Waiting,
 ): Promise<MovedMirror> {
+  refuseClosed(config.state_dir)
   const claim = await claimWhenFree(config, waiting)
   try {
     let moved: MovedMirror

@@ -6,7 +6,7 @@ import { realDisk } from '../../local/disk.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { type SteadyClock, systemClock } from '../../protocol/clock.ts'
 import { type Lock, LockedError, lockFolder, lockState } from '../../synced/lock.ts'
-import { explained, StateError } from '../../synced/state-error.ts'
+import { explained, othersFile, StateError } from '../../synced/state-error.ts'
 import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
 import { orNull } from '../or-null.ts'
 import { isListening } from './socket-path.ts'
@@ -190,7 +190,7 @@ function take(lockFile: string): Lock {
       'STATE_UNREADABLE',
       code === 'EEXIST' || code === 'ENOTDIR'
         ? `${stateDir} is not a folder. Move it away, or name another state_dir`
-        : `${stateDir}: State can't be kept here (${code ?? message}). Check state_dir and its permissions`,
+        : `${stateDir}: ${othersFile(lockFile) ?? `State can't be kept here (${code ?? message}). Check state_dir and its permissions`}`,
     )
   }
 }

@@ -230,10 +230,12 @@ describe('doctor', () => {
           ),
         ])
         expect(of('daemon')).toEqual(["warn This user can't tell whether an albumd runs with this state"])
-        expect(await asNobody(() => stage.here('status', '--config', stage.config))).toMatchObject({
-          code: 2,
-          err: expect.stringContaining('belongs to another user. Run this as the user that albumd runs as'),
-        })
+        for (const command of [['status'], ['backup', '/tmp/a.db'], ['move-mirror', 'old', 'pictures']]) {
+          expect(await asNobody(() => stage.here(...command, '--config', stage.config))).toMatchObject({
+            code: 2,
+            err: expect.stringContaining('belongs to another user. Run this as the user that albumd runs as'),
+          })
+        }
       }
     },
   )
