@@ -18,6 +18,7 @@ import {
 import {
   clockTime,
   count,
+  countLeftOut,
   foldersInDoubt,
   inDigits,
   localTime,
@@ -209,7 +210,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
       ['held', mirror.held_deletions],
     ] as const
   ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
-  const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [`${n} ${why}`] : []))
+  const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
   const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror)}`
   const details = [
     mirror.reason && mirror.state !== 'idle' && !isSaid && printable(mirror.reason),

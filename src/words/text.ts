@@ -25,6 +25,17 @@ export function count(n: number, noun: string): string {
   return `${inDigits(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
+const LEFT_OUT: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  format: ['of another format', 'of another format'],
+  links: ['link or special file', 'links or special files'],
+}
+
+/** How many files are left out for a reason: "format", 2 → "2 of another format". A reason may be its own word. */
+export function countLeftOut(why: string, n: number): string {
+  const [one, many] = LEFT_OUT[why] ?? [why, why]
+  return `${inDigits(n)} ${n === 1 ? one : many}`
+}
+
 /** A rounded span of milliseconds: "80 s", "12 min", "3 h" or "2 days". */
 export function spanInWords(ms: number): string {
   if (ms < 90_000) return `${Math.max(0, Math.ceil(ms / 1000))} s`

@@ -3,7 +3,7 @@ import { realDisk } from '../../local/disk.ts'
 import { leftOutBelow, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
-import { inDigits, printable } from '../../words/text.ts'
+import { countLeftOut, inDigits, printable } from '../../words/text.ts'
 import { SCHEMA } from './output.ts'
 
 /** How many kinds of files are named. */
@@ -39,8 +39,8 @@ class Counted {
     const sorted = [...this.#kinds].sort(([, one], [, other]) => other - one)
     // A single kind more is named, because "…" would tell less in the place of its name.
     const all = sorted.length <= KINDS_NAMED + 1
-    const named = (all ? sorted : sorted.slice(0, KINDS_NAMED)).map(
-      ([kind, n]) => `${inDigits(n)} ${printable(kind)}`,
+    const named = (all ? sorted : sorted.slice(0, KINDS_NAMED)).map(([kind, n]) =>
+      countLeftOut(printable(kind), n),
     )
     return `${inDigits(this.#all)} (${named.join(', ')}${all ? '' : ', …'})`
   }

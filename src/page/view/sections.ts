@@ -3,7 +3,15 @@ import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
-import { capital, count, foldersInDoubt, inDigits, sizeInWords, spanInWords } from '../../words/text.ts'
+import {
+  capital,
+  count,
+  countLeftOut,
+  foldersInDoubt,
+  inDigits,
+  sizeInWords,
+  spanInWords,
+} from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../heard.ts'
@@ -33,14 +41,6 @@ const KINDS = {
   guarded: 'bad',
   blocked: 'bad',
 } as const
-
-const LEFT_OUT = {
-  format: 'of another format',
-  ignored: 'by your rules',
-  hidden: 'hidden',
-  empty: 'empty',
-  links: 'links and special files',
-} as const satisfies Record<keyof MirrorStatus['left_out'], string>
 
 /** The state of each mirror. */
 export function mirrors({ status: { mirrors, blocks }, alerts }: Recorded): Html {
@@ -101,7 +101,7 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus, index: number)
   const kinds = Object.entries(left_out).filter(([, n]) => n > 0)
   if (kinds.length === 0 && left_out_with_image === 0) return null
   const keep = left_out_with_image > 0 && `; of these, ${inDigits(left_out_with_image)} keep an image`
-  const counts = kinds.map(([why, n]) => `${inDigits(n)} ${LEFT_OUT[why as keyof typeof LEFT_OUT]}`)
+  const counts = kinds.map(([why, n]) => countLeftOut(why, n))
   return html`<p class="aside"><a href="/left-out/${index}">Left out</a>: ${counts.join(', ')}${keep}.</p>`
 }
 

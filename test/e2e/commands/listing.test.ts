@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { recordPictures } from '../../daemon/recorded-pictures.ts'
@@ -184,6 +184,7 @@ it('ls --left-out names what is not mirrored, and why', async () => {
     stage.write(path, picture)
   stage.write('IMG_1.HEIC', 'x')
   stage.write('b/empty.png', '')
+  symlinkSync('nowhere', join(stage.pictures, 'b/link.png'))
   stage.write('b/.albumdignore', 'Private/\n')
   const whyOf = async (...args: string[]) => {
     const { code, out } = await stage.here('ls', '--left-out', '--json', ...args)
@@ -199,6 +200,7 @@ it('ls --left-out names what is not mirrored, and why', async () => {
     ['b/@eaDir', 'ignored'],
     ['b/Private', 'ignored'],
     ['b/empty.png', 'empty'],
+    ['b/link.png', 'links'],
   ]
   expect(await whyOf()).toEqual([['IMG_1.HEIC', 'format'], ...ofB, ['x.bak.png', 'ignored']])
   expect(await whyOf('b')).toEqual(ofB)
@@ -206,14 +208,14 @@ it('ls --left-out names what is not mirrored, and why', async () => {
   expect(await whyOf('b/ok.png')).toEqual([])
   const { out } = await stage.here('ls', '--left-out')
   const lines = out.trimEnd().split('\n')
-  expect(lines).toHaveLength(6)
+  expect(lines).toHaveLength(7)
   expect(lines.slice(-2)).toEqual([
     `${stage.pictures}/IMG_1.HEIC: HEIC is none of the formats that the host takes`,
-    'left out: 5 (3 ignored, 1 HEIC, 1 empty)',
+    'left out: 6 (3 ignored, 1 HEIC, 1 empty, 1 link or special file)',
   ])
   // The first pass and the plan count by the same rule.
   const told = [
-    'Left out: 5 (3 ignored, 1 HEIC, 1 empty). "albumd ls --left-out" says why',
+    'Left out: 6 (3 ignored, 1 HEIC, 1 empty, 1 link or special file). "albumd ls --left-out" says why',
     `Empty, so perhaps damaged: ${stage.pictures}/b/empty.png`,
   ].join('\n')
   const planned = await stage.here('sync', '--dry-run')
@@ -222,6 +224,9 @@ it('ls --left-out names what is not mirrored, and why', async () => {
     'up to 2 pictures: none was read, and what is damaged or no picture is not sent',
   )
   expect((await stage.here('sync')).out).toContain(told)
+  expect((await stage.here('status')).out).toContain(
+    'left out: 1 of another format, 3 ignored, 1 empty, 1 link or special file\n',
+  )
 })
 
 it('a name means the file in the working folder first, and another picture of that name in a mirror is not taken for it', async () => {
