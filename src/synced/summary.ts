@@ -1,6 +1,7 @@
 import type { LeftOut } from '../local/look.ts'
 import type { Reason } from '../words/reasons.ts'
-import { isBelow, type Statements } from './database.ts'
+import type { Statements } from './database.ts'
+import { isBelow } from './queries.ts'
 import { type FileState, mayBeSame } from './tables/files.ts'
 
 /** The counts of one mirror, as `status` shows them. */

@@ -1,4 +1,5 @@
-import { isBelow, type Statements } from '../database.ts'
+import type { Statements } from '../database.ts'
+import { isBelow } from '../queries.ts'
 import type { ImageRow } from './images.ts'
 
 export interface EscrowRow {

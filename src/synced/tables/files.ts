@@ -1,5 +1,6 @@
 import type { FileLook } from '../../local/look.ts'
-import { boundsBelow, pages, type Statements } from '../database.ts'
+import type { Statements } from '../database.ts'
+import { boundsBelow, pages } from '../queries.ts'
 import type { ImageRow } from './images.ts'
 
 /**

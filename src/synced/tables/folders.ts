@@ -1,6 +1,7 @@
 import type { FolderLook, LeftOut } from '../../local/look.ts'
 import type { Reason } from '../../words/reasons.ts'
-import { isBelow, type Statements } from '../database.ts'
+import type { Statements } from '../database.ts'
+import { isBelow } from '../queries.ts'
 
 export interface FolderRow {
   id: number

@@ -1,4 +1,5 @@
-import { boundsBelow, pages, type Statements } from '../database.ts'
+import type { Statements } from '../database.ts'
+import { boundsBelow, pages } from '../queries.ts'
 import type { Location } from './history.ts'
 import { excessOf } from './images.ts'
 

@@ -1,0 +1,27 @@
+// What queries of several tables share. Only texts and loops: a command that needs no database loads this too.
+
+/**
+ * The condition that a path lies below a folder, for a folder that is not the root. All paths below `a` lie between `a/` and
+ * `a0`, because '0' follows '/' in the order of bytes.
+ */
+export function isBelow(path = 'path', folder = '+@path'): string {
+  return `${path} > ${folder} || '/' AND ${path} < ${folder} || '0'`
+}
+
+/** Between which texts all paths below a folder lie, also below the root: in SQLite's order every text comes before a blob. */
+export function boundsBelow(folder: string): { after: string; end: string | Buffer } {
+  return folder === '' ? { after: '', end: Buffer.alloc(0) } : { after: `${folder}/`, end: `${folder}0` }
+}
+
+/**
+ * All rows of a query that reads page by page. So a million rows take no more memory than a page, and no transaction stays
+ * open while the caller works slowly. `page`: answers the rows that follow a row, or the first rows.
+ */
+export function* pages<Row>(page: (after: Row | undefined) => Row[]): Generator<Row> {
+  for (let last: Row | undefined; ; ) {
+    const rows = page(last)
+    yield* rows
+    last = rows.at(-1)
+    if (last === undefined) return
+  }
+}
