@@ -220,7 +220,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     deletionsInWords(mirror, status),
     linked > 0 && linkedInWords(linked),
     flat > 0 && flatInWords(flat),
-    mirror.gone_on_host > 0 && goneInWords(mirror.gone_on_host),
+    mirror.gone_on_host > 0 && goneInWords(mirror.gone_on_host, mirror.first_gone_on_host),
     mirror.accepted > 0 && acceptedInWords(mirror.accepted),
     left.length > 0 && `left out: ${left.join(', ')}`,
     withImage > 0 && keepingInWords(withImage),
@@ -263,9 +263,9 @@ export function flatInWords(pictures: number): string {
   return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd ls" shows them as flat, "albumd why" says what happens next`
 }
 
-/** Pictures whose images are gone from the host. */
-export function goneInWords(pictures: number): string {
-  return inWords(because('gone_on_host', { pictures }))
+/** Pictures whose images are gone from the host. `first`: the path of the first one; null: it is not said. */
+export function goneInWords(pictures: number, first: string | null = null): string {
+  return printable(inWords(because('gone_on_host', { pictures, path: first })))
 }
 
 /** Failures that a person accepted. */

@@ -178,6 +178,9 @@ export function openSummaries({ all, column, one, value }: Statements) {
     `SELECT state, count(*) AS n ${gone} mirror = +? GROUP BY state`,
   )
   const goneAt = value<[At], number>(`SELECT count(*) ${gone} ${at('files.name')}`)
+  const firstGone = value<[mirror: number], string | undefined>(
+    `SELECT CASE WHEN path = '' THEN files.name ELSE path || '/' || files.name END ${gone} mirror = +? ORDER BY 1 LIMIT 1`,
+  )
   const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
      WHERE flat > 0 AND state = 'synced' AND mirror = +?`
   const countFlat = value<[mirror: number], number>(`SELECT count(*) ${flat}`)
@@ -261,6 +264,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }
       },
+      /** The path of the first picture that counts in `gone_on_host`; null when none does. */
+      firstGone: (mirror: number) => firstGone(mirror) ?? null,
       /** What is left to do of a picture at this path, or at and below this folder. */
       leftAt(place: At): LeftToDo {
         const { mirror, path } = place

@@ -264,10 +264,11 @@ export const WORDS = {
   in_sync: 'the image has the bytes that the file had when it was last read',
   in_sync_flat: ({ album }: { album: string }) =>
     `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
-  gone_on_host: ({ pictures }: { pictures: number }) =>
+  /** `path`: of the first picture; null: it is not said. */
+  gone_on_host: ({ pictures, path = null }: { pictures: number; path?: string | null }) =>
     pictures === 1
-      ? 'An audit did not find the image of a picture on the host. "albumd audit --repair" uploads the picture again'
-      : `An audit did not find the images of ${count(pictures, 'picture')} on the host. "albumd audit --repair" uploads the pictures again`,
+      ? `An audit did not find the image of ${path ?? 'a picture'} on the host. "albumd audit --repair" uploads the picture again`
+      : `An audit did not find the images of ${path === null ? count(pictures, 'picture') : `${path} and ${inDigits(pictures - 1)} more`} on the host. "albumd audit --repair" uploads the pictures again`,
   linked_by_name:
     'an image of this name, these dimensions and this size was on the host; the bytes are not compared yet',
   cause_not_recorded: 'what went wrong is not recorded',

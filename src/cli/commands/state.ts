@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
-import { count, printable, shellWord, sizeInWords } from '../../words/text.ts'
+import type { MovedMirror } from '../../daemon/commands/move-mirror.ts'
+import { count, inDigits, printable, shellWord, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -53,17 +54,23 @@ export const moveMirrorCommand = configCommand(
       printLine(
         `${printable(moved.from)} → ${printable(moved.to)}: ${count(pictures, 'picture')} moved in the records; "albumd sync" or "albumd run" goes on there`,
       )
-      const one = missing === 1
-      const lacks = `${count(missing, 'picture')} ${one ? 'is' : 'are'} not there`
-      if (moved.guarded)
-        printLine(
-          `${lacks}, so the mirror is guarded until ${one ? 'it is' : 'they are'}; if ${one ? 'it is' : 'they are'} gone for good: albumd trust ${shellWord(printable(moved.to))}`,
-        )
-      else if (missing > 0)
-        printLine(
-          `${lacks}, and ${one ? 'counts' : 'count'} as deleted; "albumd sync --dry-run" names what goes`,
-        )
+      if (moved.guarded || missing > 0) printLine(lackInWords(moved))
     }
     return EXIT.inSync
   },
 )
+
+/** What becomes of the pictures that are not in the new folder. */
+function lackInWords({ to, missing, first_missing, guarded }: MovedMirror): string {
+  if (missing === 0)
+    return 'A picture there is older than the one that albumd knows, so the mirror is guarded. "albumd status" says what to do'
+  const first = printable(first_missing ?? '')
+  const [lack, they, are, images] =
+    missing === 1
+      ? [`${first} is`, 'it', 'is', 'its image']
+      : [`${first} and ${inDigits(missing - 1)} more are`, 'they', 'are', 'their images']
+  if (!guarded)
+    return `${lack} not there, and ${missing === 1 ? 'counts' : 'count'} as deleted; "albumd sync --dry-run" names what goes`
+  const trust = `"albumd trust ${shellWord(printable(to))}" deletes ${images}`
+  return `${lack} not there, so the mirror is guarded until ${they} ${are}; only if ${they} ${are} gone for good, ${trust}`
+}

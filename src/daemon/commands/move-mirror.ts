@@ -16,6 +16,8 @@ export interface MovedMirror {
   pictures: number
   /** How many pictures that have an image are not in the new folder. */
   missing: number
+  /** The path of the first of them below the folder. Null: none is missing. */
+  first_missing: string | null
   /**
    * Whether the mirror is guarded until they are there, or until `albumd trust`, because the new folder seems to be an older
    * copy. False: the next scan takes them as deleted.
@@ -78,10 +80,11 @@ function moveIn(synced: Synced, config: Config, from: readonly string[], to: str
   const { trusted } = checkRoot(realDisk, synced, { ...mirror, folder: to })
   recordMove(synced, mirror, to)
   let missing = 0
-  for (const { state } of missingPictures(realDisk, synced, { ...mirror, folder: to }, () => true))
-    if (state !== 'gone') missing++
+  let first_missing: string | null = null
+  for (const { state, path } of missingPictures(realDisk, synced, { ...mirror, folder: to }, () => true))
+    if (state !== 'gone' && missing++ === 0) first_missing = path
   const pictures = synced.summaries.mirror(mirror.id).files - missing
-  return { from: folder, to, album, pictures, missing, guarded: !trusted }
+  return { from: folder, to, album, pictures, missing, first_missing, guarded: !trusted }
 }
 
 function listed(mirrors: readonly { folder: string }[]): string {

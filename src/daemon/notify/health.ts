@@ -85,7 +85,11 @@ export function healthOf(status: Known, config: HealthConfig, now: number, quiet
       )
   if (deleted_more) alert('DELETED_MORE', deleted_more.message, `DELETED_MORE ${deleted_more.at}`)
   const gone = mirrors.reduce((sum, { gone_on_host }) => sum + gone_on_host, 0)
-  if (gone > 0) alert('GONE_ON_HOST', inWords(because('gone_on_host', { pictures: gone })))
+  const first = mirrors.find(({ first_gone_on_host }) => first_gone_on_host !== null)
+  if (gone > 0) {
+    const path = first ? fullPath(first.folder, first.first_gone_on_host!) : null
+    alert('GONE_ON_HOST', inWords(because('gone_on_host', { pictures: gone, path })))
+  }
   if (oldestUnsyncedMs > config.notify.max_age)
     alert(
       'TOO_OLD',

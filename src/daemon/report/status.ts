@@ -127,6 +127,8 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
    * and not carried out.
    */
   will_be_held: boolean
+  /** The path of the first picture of those in `gone_on_host`. Null: there is none. */
+  first_gone_on_host: string | null
   oldest_unsynced: string | null
 }
 
@@ -325,6 +327,7 @@ function mirrorStatus(
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
     will_be_held: willBeHeld(synced, id, summary, policy, runningTime(synced, context)),
+    first_gone_on_host: summary.gone_on_host > 0 ? synced.summaries.firstGone(id) : null,
     oldest_unsynced: isoTime(summary.oldest_unsynced),
   }
 }

@@ -75,6 +75,12 @@ describe('the alerts', () => {
     expect(codes(mirror)).toEqual([code])
   })
 
+  it('names the first picture whose image is gone from the host', () => {
+    const gone = { ...MIRROR, gone_on_host: 2, first_gone_on_host: 'a/b.png' }
+    const [alert] = healthOf({ mirrors: [gone], blocks: [], failures: [] }, CONFIG, NOW, 0).alerts
+    expect(alert!.message).toContain(`the images of ${MIRROR.folder}/a/b.png and 1 more on the host`)
+  })
+
   it('holds a config and a key that were refused', () => {
     const refused = (fact: Partial<Known>) =>
       healthOf({ mirrors: [MIRROR], blocks: [], failures: [], ...fact }, CONFIG, NOW, 0).alerts

@@ -111,8 +111,10 @@ it('lets every view call an image gone that it found gone, until a repair: exit 
   expect(await stage.status()).toMatchObject({ mirrors: [{ files: 2, synced: 1, gone_on_host: 1 }] })
   const { out } = await stage.here('status')
   expect(out).toContain('1 of 2 pictures on the host, 1 gone from the host\n')
-  expect(out).toContain('"albumd audit --repair" uploads the picture again')
   expect(out).toMatch(/^back {4}to any moment since .*, except 1 image gone from the host: albumd restore /m)
+  expect(out).toContain(
+    'the image of a/green.png on the host. "albumd audit --repair" uploads the picture again',
+  )
   const why = await stage.json('why', path)
   expect(why).toMatchObject({ state: 'gone_on_host', next: [{ command: 'albumd audit --repair' }] })
   const ofFolder = (await stage.here('why', stage.pictures)).out

@@ -127,7 +127,7 @@ it('a picture that is not in the new folder is told as missing, and not as moved
     code: 0,
     lines: [
       expect.stringContaining(`${stage.pictures} → ${there}: 3 pictures moved`),
-      '1 picture is not there, and counts as deleted; "albumd sync --dry-run" names what goes',
+      'a/0.png is not there, and counts as deleted; "albumd sync --dry-run" names what goes',
     ],
   })
 })
@@ -138,7 +138,7 @@ it('a copy that lacks a picture is told as guarded, as it then is', async () => 
   rmSync(join(there, 'a/0.png'))
   const { out } = await stage.here('move-mirror', stage.pictures, there)
   expect(out.trimEnd().split('\n').at(-1)).toBe(
-    `1 picture is not there, so the mirror is guarded until it is; if it is gone for good: albumd trust '${there}'`,
+    `a/0.png is not there, so the mirror is guarded until it is; only if it is gone for good, "albumd trust '${there}'" deletes its image`,
   )
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect((await stage.status()).mirrors).toMatchObject([{ state: 'guarded' }])
@@ -172,6 +172,7 @@ it('a copy on another disk, with a link to it at the old place, is the same mirr
     album: 'Photos',
     pictures: 4,
     missing: 0,
+    first_missing: null,
     guarded: false,
   })
   expect((await stage.status()).mirrors).toMatchObject([
