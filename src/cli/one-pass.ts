@@ -6,6 +6,7 @@ import type { LeftOf } from '../daemon/report/status.ts'
 import { pauseInWords } from '../daemon/state/pause.ts'
 import type { HostFailure } from '../remote/host.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
+import { fullPath } from '../sync/tree-path.ts'
 import { LEFT } from '../synced/summary.ts'
 import { because, hostRefusesKey, inWords, ofWholeHost } from '../words/reasons.ts'
 import { count, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
@@ -51,13 +52,15 @@ export async function onePass<N extends PassName>(
   const progress = json || quiet ? noProgress : await progressOn(process.stdout)
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
+  const hasOneMirror = config.mirrors.length === 1
   const tell = (told: SpokenEvent) => {
     done.add(told)
-    if (quiet && told.event === 'picture_failed') sayAside(eventInWords(told)!)
+    const shown = hasOneMirror ? told : withWholePath(told)
+    if (quiet && told.event === 'picture_failed') sayAside(eventInWords(shown)!)
     // Of a scan that was interrupted, the counts are not those of the folder.
     if (told.event === 'scan_finished' && interrupts.stop.aborted) return
     // This event is not shown, because the report at the end tells why the uploads stopped.
-    if (told.event !== 'uploads_stopped') tellPass(progress, told)
+    if (told.event !== 'uploads_stopped') tellPass(progress, shown)
   }
   try {
     const carried = await carryOut(config, name, request, interrupts, { tell })
@@ -71,7 +74,7 @@ export async function onePass<N extends PassName>(
     )
     const isInterrupted = interrupts.stop.aborted && result.verdict !== 'in_sync'
     const leavesDeletions = name === 'retry' && !carried.byDaemon
-    const end = { notCompared, notReady, isInterrupted, leavesDeletions }
+    const end = { notCompared, notReady, isInterrupted, leavesDeletions, hasOneMirror }
     if (json) printJson({ ...inJson(exitCode, done, result, end), ...(verified && { verified }) })
     else
       report(
@@ -86,6 +89,11 @@ export async function onePass<N extends PassName>(
   } finally {
     progress.end()
   }
+}
+
+/** With several mirrors a path is shown whole. */
+function withWholePath(told: SpokenEvent): SpokenEvent {
+  return 'path' in told ? { ...told, path: fullPath(told.mirror, told.path) } : told
 }
 
 export function exitCodeOf({ verdict, paused }: PassResult): number {
@@ -130,6 +138,7 @@ interface End {
   isInterrupted?: boolean
   /** Whether the command deletes no images of pictures that are gone, and no daemon deletes them either. */
   leavesDeletions?: boolean
+  hasOneMirror?: boolean
 }
 
 function report(
@@ -273,7 +282,7 @@ export class Tally {
     if (event === 'picture_unchanged' && told.compared) this.#compared++
     if (event === 'image_deleted' && told.reason === 'superseded') this.#replaced++
     if (!('path' in told)) return
-    const picture = `${told.mirror}/${told.path}`
+    const picture = fullPath(told.mirror, told.path)
     if (event === 'picture_failed' || event === 'picture_uncertain') this.troubled.add(picture)
     if (event === 'picture_waits') this.#waiting.set(picture, told)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
@@ -284,7 +293,7 @@ export class Tally {
   inWords(
     left: PassResult['left'],
     stopped: readonly HostFailure[],
-    { notCompared, isInterrupted = false, leavesDeletions = false }: End = {},
+    { notCompared, isInterrupted = false, leavesDeletions = false, hasOneMirror = true }: End = {},
   ): string {
     const { uploaded, unchanged, linked, deleted, albums_deleted, failed: tried } = this.counts
     const replaced = this.#replaced
@@ -308,7 +317,10 @@ export class Tally {
     const unready = Math.min(this.#waiting.size, sum('pending_uploads'))
     const ready = sum('pending_uploads') - unready
     // When all wait for the same, the summary says for what. Else "albumd status" says it.
-    const [first, ...others] = this.#waiting.values()
+    const [first, ...others] = Array.from(this.#waiting, ([whole, { path, message }]) => ({
+      path: hasOneMirror ? path : whole,
+      message,
+    }))
     const isOne = first !== undefined && others.every(({ message }) => message === first.message)
     const more = unready > 1 ? ` and ${unready - 1} more` : ''
     const all = listed([

@@ -159,6 +159,11 @@ describe('sync --dry-run', () => {
     expect(out).toMatch(
       /\n\d+ operations \(use album 1; upload 1, \d+ B; (compare \d, \d+ B; )?delete 1\); nothing was changed/,
     )
+    writeFileSync(join(stage.home, 'more/half.png'), png(9, 9).bytes.slice(0, 40))
+    const synced = (await stage.here('sync')).out
+    expect(synced).toContain(`\nuploaded ${join(stage.home, 'more/new.png')} (`)
+    expect(synced).toContain(`\ndeleted the image of ${join(stage.pictures, 'a/0.png')}\n`)
+    expect(synced).toContain(`1 waiting (${join(stage.home, 'more/half.png')}: `)
     await stage.here('pause')
     expect((await stage.here('sync', '--dry-run')).out).toContain('paused, so nothing is sent or deleted')
     rmSync(join(stage.home, 'api-key'))
