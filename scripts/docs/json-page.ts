@@ -99,7 +99,7 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'restore',
     words:
-      'One object with `problems` (each with `path`, `code` and `message`), `exit_code`, `folder`, and the fields of ' +
+      'One object with `problems` (each with `path`, `to` below `folder`, `code` and `message`), `exit_code`, `folder`, and the fields of ' +
       '`RestoreReport`.',
     types: [['src/daemon/restore/restore.ts', 'RestoreReport', 'Note']],
   },

@@ -2,9 +2,8 @@ import { resolve } from 'node:path'
 import { readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Note, RestoreEvent, RestoreReport, Shown } from '../../daemon/restore/restore.ts'
+import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import {
   count,
@@ -190,34 +189,34 @@ class ProblemsInJson {
  * that was given.
  */
 function tellRestore(progress: Progress, told: RestoreEvent, at: string | undefined): void {
+  const isElsewhere = told.event === 'picture_moved' || told.event === 'picture_renamed'
   if (told.event === 'restore_started') progress.start({ total: told.pictures })
-  else if (!('to' in told)) progress.advance('size' in told && !told.there ? told.size : 0)
+  else if (!isElsewhere) progress.advance('size' in told && !told.there ? told.size : 0)
   const line = eventInWords(told, at)
-  if (line !== null && ('code' in told || 'to' in told || !progress.hasBar)) progress.say(line)
+  if (line !== null && ('code' in told || isElsewhere || !progress.hasBar)) progress.say(line)
 }
 
-/** The line for an event. Null for pictures that are there already, because such pictures may be very many. */
+/**
+ * The line for an event, with paths below the folder that is filled. Null for pictures that are there already, because such
+ * pictures may be very many.
+ */
 function eventInWords(told: RestoreEvent, at: string | undefined): string | null {
   switch (told.event) {
     case 'restore_started':
       return `${count(told.pictures, 'picture')} ${at === undefined ? 'to restore' : 'recorded then'}${told.bytes === null ? '' : ` (${sizeInWords(told.bytes)})`}`
     case 'picture_restored': {
-      const { there, path, size, note } = told
+      const { there, to, size, note } = told
       if (there && note !== 'unproved') return null
       const noted = note === null ? '' : `; ${NOTES[note]}`
-      return `${there ? 'there' : 'restored'} ${printable(path)} (${sizeInWords(size)}${noted})`
+      return `${there ? 'there' : 'restored'} ${printable(to)} (${sizeInWords(size)}${noted})`
     }
     case 'picture_missing':
-      return `${told.code === 'NOT_READ' ? 'unread' : 'missing'} ${printable(wholePath(told))}: ${printable(told.message)} (${told.code})`
+      return `${told.code === 'NOT_READ' ? 'unread' : 'missing'} ${printable(told.to)}: ${printable(told.message)} (${told.code})`
     case 'picture_renamed':
       return `renamed ${printable(told.path)} to ${printable(told.to)}, because the name is taken`
     case 'picture_moved':
-      return `moved ${printable(wholePath(told))} to ${printable(told.to)}`
+      return `moved ${printable(told.to)} to ${printable(told.moved_to)}`
   }
-}
-
-function wholePath({ mirror, path }: Shown): string {
-  return mirror === undefined ? path : fullPath(mirror, path)
 }
 
 const NOTES: Record<Note, string> = {

@@ -71,7 +71,7 @@ async function listedImages(
       mtime: file ? file.mtime : ms && ms * 1000,
       note: isProof ? ('proved' as const) : ('unproved' as const),
     }
-    return { shown: { path: to }, picture }
+    return { shown: { path: to, to }, picture }
   }
   return {
     pictures: walk.images.length,

@@ -4,7 +4,7 @@ import { movedToLocation } from '../../records/history.ts'
 import { heldVersions, type PastVersion } from '../../records/versions.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { fullPath, pathOf } from '../../sync/tree-path.ts'
+import { pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -109,7 +109,7 @@ export function recordedPictures(
   const addressOf = deliveryAddresses(synced)
   const dueOf = (picture: WantedPicture, tried: readonly number[] = []): Due => {
     const { mirror, path, to, version, image: own, isOlder, isThere, gone, noImage, now } = picture
-    const shown = { mirror, path }
+    const shown = { mirror, path, to }
     // A picture that moved since has another image of the same bytes. An image whose bytes were compared comes first, and of
     // several the picture's own.
     const rank = ({ id, proof }: ImageRow) => (proof === 'none' ? 2 : 0) + (id === own ? 0 : 1)
@@ -194,12 +194,12 @@ function* newestVersions(
     }
   }
   const folderOf = new Map(mirrors.map(({ id, folder }) => [id, folder]))
-  /** Where the picture of a file lies now, by its whole path, when it is in one of these mirrors. */
+  /** Where the picture of a file lies now, below the folder that is filled, when it is in one of these mirrors. */
   const movedIn = ({ image: id }: FileAtPath): string | null => {
     const image = id === null ? undefined : synced.images.byId(id)
     const moved = image && movedToLocation(synced, image)
     const folder = moved ? folderOf.get(moved.mirror) : undefined
-    return moved && folder ? fullPath(folder, moved.path) : null
+    return moved && folder ? pathOf(folders.get(folder)!, moved.path) : null
   }
   for (const { id, folder } of mirrors)
     for (const file of synced.files.below(id, '')) {

@@ -20,18 +20,19 @@ export type RestoreEvent =
   /** `there`: the complete picture was on the disk already. */
   | ({ event: 'picture_restored'; size: number; there: boolean; note: Note | null } & Shown)
   | ({ event: 'picture_missing'; code: MissingCode; message: string } & Shown)
-  /** `to`: where the picture lies now, as a whole path. It is restored under that name. */
-  | ({ event: 'picture_moved'; to: string } & Shown)
-  /** The disk can't hold the image's own path beside another one. `path`: that path. `to`: where the image is restored. */
-  | ({ event: 'picture_renamed'; to: string } & Shown)
+  /** `moved_to`: where the picture lies now, below the folder that is filled. It is restored under that name. */
+  | ({ event: 'picture_moved'; moved_to: string } & Shown)
+  /** The disk can't hold the image's own path beside another one. `path`: that path. */
+  | ({ event: 'picture_renamed' } & Shown)
 
 /**
- * What messages call the picture: the mirror and the path below its folder. An image that only the host lists has no
- * mirror; its path is below the folder that is filled.
+ * Which picture it is: the mirror and the path below its folder, and `to`, the path below the folder that is filled. An
+ * image that only the host lists has no mirror.
  */
 export interface Shown {
   mirror?: string
   path: string
+  to: string
 }
 
 /**
@@ -103,7 +104,7 @@ export interface Due {
   picture: Picture | null
   /** Why the host does not hold the picture, where more is known of the picture than `noImage` of the source says. */
   noImage?: Source['noImage']
-  /** The picture was deleted from the disk, and is left out. `movedTo`: where its bytes lie now. Null: nowhere. */
+  /** The picture was deleted from the disk, and is left out. `movedTo`: where its bytes lie now, below the folder that is filled. Null: nowhere. */
   gone?: { movedTo: string | null }
 }
 
@@ -157,6 +158,9 @@ export async function fillFolder(
     await target.close(isComplete)
   }
 }
+
+/** Another try brings no such picture back. */
+const HOPELESS: ReadonlySet<MissingCode> = new Set(['UPLOAD_FAILED', 'UNSAFE_NAME', 'NOT_FOUND'])
 
 /** After so many failures of the host or the network in a row, a restore stops. */
 const OUTAGES_MAX = 10
@@ -228,7 +232,7 @@ class Restore {
     if (gone.movedTo === null) this.#report.gone++
     else {
       this.#report.moved++
-      this.#tell({ event: 'picture_moved', ...shown, to: gone.movedTo })
+      this.#tell({ event: 'picture_moved', ...shown, moved_to: gone.movedTo })
     }
     return true
   }
@@ -251,7 +255,7 @@ class Restore {
       if (later !== null) return this.#restore(later, cut, first ?? problem)
       const { code, message } = first ?? problem
       this.#report[code === 'NOT_READ' ? 'unread' : 'missing']++
-      if (code === 'UPLOAD_FAILED' || code === 'UNSAFE_NAME') this.#report.hopeless++
+      if (HOPELESS.has(code)) this.#report.hopeless++
       this.#tell({ event: 'picture_missing', ...shown, code, message })
     }
   }

@@ -127,7 +127,7 @@ describe('restore', () => {
     const failed = await run(stage, [join(stage.home, 'back')])
     expect(failed.code).toBe(3)
     const { message } = (await stage.status()).failures[0]
-    const line = `\nmissing ${stage.pictures}/text.png: not uploaded. ${message} (UPLOAD_FAILED)\n`
+    const line = `\nmissing text.png: not uploaded. ${message} (UPLOAD_FAILED)\n`
     expect(failed.out).toContain(line)
     expect(failed.out).not.toContain('once more')
 
@@ -136,8 +136,30 @@ describe('restore', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     const waiting = await run(stage, [join(stage.home, 'back')])
     expect(waiting.out).toContain(line)
-    expect(waiting.out).toContain('/half.png: not uploaded yet (NOT_ON_HOST)\n')
+    expect(waiting.out).toContain('\nmissing half.png: not uploaded yet (NOT_ON_HOST)\n')
     expect(waiting.out).toContain('\nthe same command tries what is missing once more\n')
+  })
+
+  it('names pictures as they lie below the folder, and offers no other try for what the host does not have', async () => {
+    const recorded = await recordPictures(
+      [
+        { path: 'one.png', bytes: '1' },
+        { path: 'deep/lost.png', bytes: '2', mirror: 1 },
+        { path: 'two.png', bytes: '3', mirror: 1 },
+      ],
+      { mirrors: ['A', 'B'] },
+    )
+    recorded.answers.set('deep/lost.png', response => void response.writeHead(404).end())
+    const { code, out } = await run(stageOf(recorded), [join(recorded.home, 'back')])
+    expect(code).toBe(3)
+    expect(out.trimEnd().split('\n').sort()).toEqual([
+      '1 picture missing: the lines that begin with "missing" say why',
+      '2 pictures restored (2 B), of 3 in all',
+      '3 pictures to restore (3 B)',
+      'missing B/deep/lost.png: the host does not have the image (404) (NOT_FOUND)',
+      'restored A/one.png (1 B)',
+      'restored B/two.png (1 B)',
+    ])
   })
 
   it('says that what waits for its upload may be among the deleted pictures under its old name', async () => {
@@ -167,8 +189,8 @@ describe('restore', () => {
       expect(then).toMatchObject({ code: 3, err: '' })
       expect(then.out.split('\n').sort()).toEqual(
         expect.arrayContaining([
-          `unread ${mirror}/c.png: the file there ${mayNot} (NOT_READ)`,
-          `unread ${mirror}/closed/b.png: its folder ${mayNot} (NOT_READ)`,
+          `unread c.png: the file there ${mayNot} (NOT_READ)`,
+          `unread closed/b.png: its folder ${mayNot} (NOT_READ)`,
           '1 picture restored (5 B), of 3 in all',
           expect.stringMatching(/^as it was at .*, except for what is unread$/),
           '2 pictures unread: the lines that begin with "unread" say why',
@@ -176,7 +198,7 @@ describe('restore', () => {
       )
       expect(then.out).not.toMatch(/missing/)
 
-      recorded.answers.set('a.png', response => void response.writeHead(404).end())
+      recorded.answers.set('a.png', response => void response.writeHead(403).end())
       const back = join(recorded.home, 'back')
       expect(await run(stageOf(recorded), [back])).toMatchObject({
         code: 3,
