@@ -92,13 +92,13 @@ function waitsForCommand({ running, paused, waits_for, blocks }: Status): boolea
 /** A refusal is of the file that the daemon reads, so it says nothing of another file. */
 function configInWords(status: Status, file: string): string[] {
   const { config_refused: refused, config_file: taken } = status
-  const remedy = printable(otherConfigRemedy(status, file))
+  const remedy = otherConfigRemedy(status, file)
   if (!refused || isAnother(taken, file))
-    return [`config  it runs with another config than this one. ${remedy}`]
+    return [`config  it runs with another config than this one. ${printable(remedy ?? '')}`]
   return [
     'config  the new one was refused, so albumd goes on with the one from before until that is mended',
     `        ${printable(refused)}`,
-    `        ${remedy}`,
+    ...(remedy === null ? [] : [`        ${printable(remedy)}`]),
   ]
 }
 

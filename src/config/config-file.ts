@@ -53,11 +53,21 @@ export function isAnother(taken: string | null, file: string): boolean {
   return taken !== null && realPathOf(taken) !== realPathOf(file)
 }
 
-/** What a person can do where a daemon runs with another config than the one in `file`. */
+/**
+ * What a person can do where a daemon runs with another config than the one in `file`. Null: the daemon must be stopped, as
+ * its refusal says. For a file that was put back, a reload is enough.
+ */
 export function otherConfigRemedy(
-  { pid, config_file: taken }: { pid: number | null; config_file: string | null },
+  daemon: {
+    pid: number | null
+    config_file: string | null
+    config_needs_stop: boolean
+    other_config: boolean
+  },
   file: string,
-): string {
+): string | null {
+  const { pid, config_file: taken } = daemon
   if (isAnother(taken, file)) return `Name the one that it runs with: ${taken}`
+  if (daemon.config_needs_stop && daemon.other_config) return null
   return `Let it read the config again${pid === null ? '' : `: kill -HUP ${pid}`}`
 }

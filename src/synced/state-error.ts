@@ -5,15 +5,17 @@ import { shellWord } from '../words/text.ts'
 /**
  * The state can't be used. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; STATE_FULL,
  * STATE_BUSY, STATE_UNWRITABLE, whose causes may pass by themselves; or a code that says that the state belongs to another
- * host or account.
+ * host or account. `needsStop`: whether albumd must be stopped to do what the message says.
  */
 export class StateError extends Error {
   override name = 'StateError'
   readonly code: string
+  readonly needsStop: boolean
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, needsStop = false) {
     super(message)
     this.code = code
+    this.needsStop = needsStop
   }
 }
 

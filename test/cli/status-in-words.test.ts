@@ -55,6 +55,7 @@ const STATUS: Status = {
   new_state: null,
   others_images: null,
   config_refused: null,
+  config_needs_stop: false,
   key_refused: null,
   blocks: [],
   upload_command_failed: null,
@@ -132,6 +133,12 @@ describe('status', () => {
       '        albumd.yaml:2:1: no. Mend it',
       '        Let it read the config again: kill -HUP 7',
     ])
+    const stop = { ...refused, config_needs_stop: true, other_config: true, config_refused: 'stop albumd' }
+    expect(lines(stop).slice(1, 4)).toEqual([lines(refused)[1], '        stop albumd', ''])
+    // The file was put back.
+    expect(lines({ ...stop, other_config: false })[3]).toBe(
+      '        Let it read the config again: kill -HUP 7',
+    )
   })
 
   it('does not say that albumd does not run where one with another state_dir does', () => {

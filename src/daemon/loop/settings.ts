@@ -1,7 +1,8 @@
 import { statSync, unwatchFile, watchFile } from 'node:fs'
 import { keyFileOf } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Synced } from '../../synced/synced.ts'
+import { StateError } from '../../synced/state-error.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import { type CommandQueue, RENEWED } from '../commands/queue.ts'
 import type { Access } from '../engine/remote.ts'
 import type { Bus } from '../events.ts'
@@ -11,7 +12,7 @@ import type { RootLocks } from '../state/claim.ts'
 import { refuseOther } from '../state/state.ts'
 
 /** Why the config or the key that was read last was refused, by the facts that record this. Null: it was not. */
-export type Refusals = Record<'config_refused' | 'key_refused', string | null>
+type Refusals = Record<'config_refused' | 'key_refused', string | null> & { config_needs_stop: true | null }
 
 /** What the daemon runs with. */
 export interface Settings {
@@ -56,7 +57,7 @@ export function openSettings(
   manager: ServiceManager | null,
 ) {
   let current = first
-  const refused: Refusals = { config_refused: null, key_refused: null }
+  const refused: Refusals = { config_refused: null, key_refused: null, config_needs_stop: null }
   let replaced = new AbortController()
   let latest = Promise.resolve()
   let keyFile: string | null = null
@@ -73,7 +74,11 @@ export function openSettings(
   async function takeHere(next: Settings, synced: Synced | null): Promise<void> {
     const { config } = current
     if (next.config.state_dir !== config.state_dir)
-      throw new Error('state_dir: it can not change while albumd runs; stop albumd, then start it again')
+      throw new StateError(
+        'STATE_OTHER_DIR',
+        'state_dir: it can not change while albumd runs; stop albumd, then start it again',
+        true,
+      )
     if (synced) refuseOther(synced, next.config)
     else if (next.config !== config)
       throw new Error('the state can not be opened, so nobody knows whether it belongs to this config')
@@ -85,7 +90,7 @@ export function openSettings(
     roots.follow(taken ? before! : after!)
     if (taken) throw taken
     // A config is read with its key.
-    if (next.config !== config) refused.config_refused = null
+    if (next.config !== config) Object.assign(refused, { config_refused: null, config_needs_stop: null })
     refused.key_refused = null
     current = next
     replaced.abort(RENEWED)
@@ -110,12 +115,21 @@ export function openSettings(
     if (refusal !== null) throw refusal
   }
 
+  /** Records what is refused, and what is no longer. */
+  function record({ meta }: Tx): void {
+    for (const fact of ['config_refused', 'key_refused', 'config_needs_stop'] as const) {
+      const why = refused[fact]
+      if (why === null) meta.clear(fact)
+      else meta.set(fact, why)
+    }
+  }
+
   /** Status and health show the refusal until another config or key is taken. */
-  async function refuse(what: keyof Refusals, { message }: Error): Promise<void> {
+  async function refuse(what: 'config_refused' | 'key_refused', { message }: Error): Promise<void> {
     const [first = ''] = message.split('\n')
     refused[what] = first
     // When the state is closed or fails, the next session records the refusal.
-    await queue.session?.synced.commit(tx => tx.meta.set(what, first)).catch(() => {})
+    await queue.session?.synced.commit(record).catch(() => {})
     const before = what === 'key_refused' ? 'key' : 'config'
     for (const line of message.split('\n'))
       note({ event: what, message: `${line}; the ${before} from before stays` })
@@ -128,6 +142,7 @@ export function openSettings(
       onTaken(current)
       note({ event: 'config_taken' })
     } catch (error) {
+      refused.config_needs_stop = error instanceof StateError && error.needsStop ? true : null
       await refuse('config_refused', error as Error)
     } finally {
       manager?.ready()
@@ -174,7 +189,7 @@ export function openSettings(
     get current() {
       return current
     },
-    refused,
+    record,
     /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
     begin() {
       replaced = new AbortController()

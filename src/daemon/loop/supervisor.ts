@@ -172,7 +172,7 @@ const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
  * the state. Ends when interrupted. Throws what `openClaimed` throws, and StateError where the state fails.
  */
 async function runSession(
-  { current: { config, access }, refused }: CurrentSettings,
+  { current: { config, access }, record }: CurrentSettings,
   claim: Claim,
   { bus, queue, notifier, onUpload, manager, noteProblem }: Services,
   interruption: Interruption,
@@ -201,11 +201,7 @@ async function runSession(
     await synced.commit(tx => {
       givenGrace(tx, { running: running(), graceMs })
       tx.meta.set('config', fingerprintOf(config))
-      for (const fact of ['config_refused', 'key_refused'] as const) {
-        const why = refused[fact]
-        if (why === null) tx.meta.clear(fact)
-        else tx.meta.set(fact, why)
-      }
+      record(tx)
     })
     const say = (line: string) => {
       bus.say(line)

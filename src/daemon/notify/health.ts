@@ -41,7 +41,7 @@ export interface Health {
 const STUCK_MS = 6 * 3_600_000
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> &
-  Partial<Pick<Status, 'watching' | 'deleted_more' | 'config_refused' | 'key_refused'>>
+  Partial<Pick<Status, 'watching' | 'deleted_more' | 'config_refused' | 'config_needs_stop' | 'key_refused'>>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 /** The part of a config that decides what is an alert and what it says. */
@@ -52,7 +52,7 @@ type HealthConfig = KeySource & { notify: Pick<Config['notify'], 'max_age'> }
  * `quietMs`: for how long albumd has given no sign of life.
  */
 export function healthOf(status: Known, config: HealthConfig, now: number, quietMs: number): Health {
-  const { mirrors, watching, deleted_more, config_refused, key_refused } = status
+  const { mirrors, watching, deleted_more, config_refused, config_needs_stop, key_refused } = status
   const oldest = mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
   const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
   const alerts: Alert[] = []
@@ -65,7 +65,7 @@ export function healthOf(status: Known, config: HealthConfig, now: number, quiet
   if (config_refused)
     alert(
       'CONFIG',
-      `The new config was refused, so the one from before stays (${config_refused}). Mend it, then reload albumd`,
+      `The new config was refused, so the one from before stays (${config_refused})${config_needs_stop ? '' : '. Mend it, then reload albumd'}`,
       `CONFIG ${config_refused}`,
     )
   if (key_refused)

@@ -42,6 +42,8 @@ export interface Status {
   config_file: string | null
   /** Why the running daemon refused the config that it last read again. Null: it refused none. */
   config_refused: string | null
+  /** Whether no reload mends that, because albumd must be stopped for it. */
+  config_needs_stop: boolean
   /** The same of the key, whose file changed or is gone. Null: it works with the last one. */
   key_refused: string | null
   /** Null: albumd is not paused. `until` null: the pause lasts until `albumd resume`. */
@@ -235,6 +237,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       other_config: running && isOther(synced, config),
       config_file: null,
       waits_for: null,
+      config_needs_stop: running && synced.meta.get('config_needs_stop') === true,
       config_refused: running ? synced.meta.get('config_refused') : null,
       key_refused: running ? synced.meta.get('key_refused') : null,
       paused: paused && { until: isoTime(paused.until) },

@@ -115,8 +115,8 @@ function knowsTheHost({ albums, images, journal }: Synced): boolean {
  * mirror's album, because the same pictures would be uploaded there again.
  */
 export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config): void {
-  const refuse = (code: string, message: string) => {
-    throw new StateError(code, message)
+  const refuse = (code: string, message: string, needsStop = false) => {
+    throw new StateError(code, message, needsStop)
   }
   const bound = synced.meta.get('base_url')
   if (bound !== null && bound !== host.base_url && knowsTheHost(synced))
@@ -138,7 +138,12 @@ export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config
     const before = known ? undefined : recorded.find(mirror => mirror.album === album)
     if (before) {
       const isConfigured = mirrors.some(mirror => mirror.folder === before.folder)
-      refuse('STATE_OTHER_FOLDER', otherFolder(before, folder, isConfigured))
+      if (!isConfigured && !existsSync(folder))
+        refuse(
+          'STATE_OTHER_FOLDER',
+          `Album "${album}" mirrors ${before.folder}, and the config says ${folder}, which is not there. Correct mirrors[].folder, or mount its disk`,
+        )
+      refuse('STATE_OTHER_FOLDER', otherFolder(before, folder, isConfigured), !isConfigured)
     }
     const other = removed.find(mirror => overlap(albumPathOf(mirror.album, ''), albumPathOf(album, '')))
     if (other)
@@ -156,8 +161,6 @@ function otherFolder({ folder, album }: MirrorRow, now: string, isConfigured: bo
   const back = isLink
     ? 'put the folder back in place of the link'
     : 'put mirrors[].folder back, also to restore lost pictures (docs/how-to/disk-died.md)'
-  if (!isConfigured && !existsSync(now))
-    return `Album "${album}" mirrors ${folder}, and the config says ${now}, which is not there. Correct mirrors[].folder, or mount its disk`
   // A running albumd, which may refuse its new config with these words, has the state that the command needs.
   const move = `If the folder was moved, stop a running albumd and say "albumd move-mirror ${shellWord(folder)} ${shellWord(now)}"; else ${back}`
   return `Album "${album}" mirrors ${folder}, ${said}. ${isConfigured ? 'Put mirrors[].folder back' : move}, or name another album or state_dir`

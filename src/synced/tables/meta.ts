@@ -96,6 +96,8 @@ const FACTS = {
   config: text,
   /** Why the running process refused the config that it was told to read again. Null: it works with the last one. */
   config_refused: text,
+  /** No reload mends that, because albumd must be stopped for it. */
+  config_needs_stop: flag,
   /** The same of the key that was read again. */
   key_refused: text,
   /**

@@ -12,7 +12,7 @@ const NOW = Date.parse('2026-11-22T12:00:00Z')
 const MIRROR = mirrorInSync(5)
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'> &
-  Partial<Pick<Status, 'deleted_more' | 'config_refused' | 'key_refused'>>
+  Partial<Pick<Status, 'deleted_more' | 'config_refused' | 'config_needs_stop' | 'key_refused'>>
 
 function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs = 0): string[] {
   const status: Known = {
@@ -91,6 +91,9 @@ describe('the alerts', () => {
         message:
           'The new config was refused, so the one from before stays (albumd.yaml:2:1: no). Mend it, then reload albumd',
       },
+    ])
+    expect(refused({ config_refused: 'stop albumd', config_needs_stop: true })).toMatchObject([
+      { message: 'The new config was refused, so the one from before stays (stop albumd)' },
     ])
     expect(refused({ key_refused: 'no such file' })).toMatchObject([
       {

@@ -209,6 +209,33 @@ describe('SIGHUP', () => {
     expect(await daemon.stop()).toBe(0)
   })
 
+  it('is not named as the remedy of what it can not mend, before that is put back', async () => {
+    const { stage, daemon } = await mirroring()
+    const before = readFileSync(stage.config)
+    mkdirSync(join(stage.home, 'moved'))
+    stage.configure({ mirrors: [{ folder: 'moved', album: 'Photos' }] })
+    daemon.kill('SIGHUP')
+    expect((await daemon.told('trouble')).message).toMatch(/stop a running albumd and say .* state_dir\)$/)
+    const { out } = await stage.here('status')
+    expect(out).toContain('stop a running albumd and say "albumd move-mirror')
+    expect(out).not.toContain('kill -HUP')
+    expect((await stage.here('doctor')).out).not.toContain('kill -HUP')
+    writeFileSync(stage.config, before)
+    expect((await stage.here('status')).out).toContain(
+      `Let it read the config again: kill -HUP ${daemon.pid}`,
+    )
+    stage.configure({ state_dir: 'elsewhere' })
+    daemon.kill('SIGHUP')
+    await daemon.told('config_refused', 2)
+    writeFileSync(stage.config, before)
+    expect(await stage.json('status')).toMatchObject({ other_config: false, config_needs_stop: true })
+    daemon.kill('SIGHUP')
+    await daemon.told('config_taken')
+    await stage.here('sync')
+    expect(await stage.json('status')).toMatchObject({ config_refused: null, config_needs_stop: false })
+    expect(await daemon.stop()).toBe(0)
+  })
+
   it('with another bandwidth has what was too slow tried again at once', async () => {
     const stage = await setStage()
     const host = { base_url: stage.baseUrl, api_key_file: 'api-key', credential_lifetime: '5s' }
