@@ -183,6 +183,7 @@ export class HostPort implements ImageHost {
     if (fault) this.#see(`fault ${endpoint} ${fault.kind}`)
     if (fault?.kind === 'unreached') return this.#silence(endpoint, 'nothing')
     if (fault?.kind === 'refused') {
+      if (endpoint === 'delete') this.#watch.deletionRefused(about)
       await life.pause(`${endpoint} refused`)
       return { ok: false, failure: this.#refusal(endpoint, fault.code, 'The host says so.') }
     }

@@ -12,6 +12,8 @@ export class DeletionJudge extends ImageJudge {
   readonly #hold = new HoldJudge(this.facts, this.report, this.known, this.truth)
   /** Whether a person has only had failures tried again, so that what was never asked to be deleted stays. */
   onlyAgain = false
+  /** The ids of images that the host has refused to delete. */
+  readonly refused = new Set<string>()
   /** When the last deletion left. */
   #askedAt = 0
 
@@ -46,7 +48,7 @@ export class DeletionJudge extends ImageJudge {
     this.#nothingOfABackup(image)
     this.#nothingKept(image)
     this.#graceIsOver(image)
-    if (this.onlyAgain && !image.deletionAsked)
+    if (this.onlyAgain && !image.deletionAsked && !this.refused.has(image.id))
       this.report(
         'nothing-unasked-deleted',
         `${nameOf(image)} is deleted, and a person has asked for a retry`,

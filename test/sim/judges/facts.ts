@@ -92,6 +92,8 @@ export function oracleOf(world: World, running: () => number): Oracle {
 export interface Watch {
   imageDeletion(id: string): void
   albumDeletion(id: string): void
+  /** The host has refused to delete an image or an album. */
+  deletionRefused(id: string): void
   /** An album is asked for. Answers the moment up to which those of others are known. */
   albumCreation(): number
   fetched(id: string): void

@@ -111,6 +111,14 @@ export class Oracle implements Watch {
     else this.#judge.judge([image])
   }
 
+  /** The host refuses to delete an image or an album. A retry may ask for it again. */
+  deletionRefused(id: string): void {
+    const album = this.#truth.album(id)
+    if (!album) this.#judge.refused.add(id)
+    else
+      for (const image of this.#truth.live()) if (isIn(image.album, album)) this.#judge.refused.add(image.id)
+  }
+
   /** Each image that goes with it is judged like one that goes by itself. */
   albumDeletion(id: string): void {
     this.effects++

@@ -141,6 +141,7 @@ export class Seat {
       sending: (picture: Parameters<Watch['sending']>[0]) => oracle.sending(picture),
       fetched: (id: string) => oracle.fetched(id),
       albumCreation: () => oracle.albumCreation(),
+      deletionRefused: (id: string) => oracle.deletionRefused(id),
       imageDeletion: (id: string) => {
         const image = this.#common.host.truth.images.get(id)
         if (image?.gone === null) this.#deletes([image])
