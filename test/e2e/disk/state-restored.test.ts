@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import {
@@ -18,6 +19,16 @@ import {
   within,
   writePictures,
 } from '../stage/fault-stage.ts'
+import type { Process } from '../stage/process.ts'
+
+/** Stops the daemon between two transactions: what is copied in the middle of one is no older state, but a broken one. */
+async function stopped(daemon: Process, state: string): Promise<void> {
+  const db = new Database(join(state, 'albumd.db'))
+  db.exec('BEGIN IMMEDIATE')
+  daemon.kill('SIGSTOP')
+  await expect.poll(() => readFileSync(`/proc/${daemon.pid}/stat`, 'utf8')).toMatch(/\) T /)
+  db.close()
+}
 
 describe('a state that was restored', () => {
   it('is noticed before anything is sent, and nothing is sent again', async () => {
@@ -71,13 +82,13 @@ describe('a state that was restored', () => {
       for (const end of ['', '-wal', '-shm'])
         copyFileSync(join(from, `albumd.db${end}`), join(to, `albumd.db${end}`))
     }
-    daemon.kill('SIGSTOP')
+    await stopped(daemon, state)
     mkdirSync(`${state}-old`)
     copy(state, `${state}-old`)
     daemon.kill('SIGCONT')
     stage.write('later.png', png(30, 30).bytes)
     await uploaded(daemon, 4)
-    daemon.kill('SIGSTOP')
+    await stopped(daemon, state)
     // Into the files that the daemon has open: what it reads from now on is the older copy.
     copy(`${state}-old`, state)
     daemon.kill('SIGCONT')
