@@ -76,7 +76,7 @@ export function openSettings(
     if (next.config.state_dir !== config.state_dir)
       throw new StateError(
         'STATE_OTHER_DIR',
-        'state_dir: it can not change while albumd runs; stop albumd, then start it again',
+        'state_dir can not change while albumd runs. Stop albumd, then start it again',
         true,
       )
     if (synced) refuseOther(synced, next.config)
