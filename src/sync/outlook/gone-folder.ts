@@ -10,14 +10,12 @@ import {
   bringBack,
   deletionSteps,
   isInGrace,
-  type MirrorContext,
   mayHaveMoved,
   openMove,
-  type Step,
-  step,
   waitsForPerson,
   whereNow,
-} from './steps.ts'
+} from './deletion-steps.ts'
+import { type MirrorContext, type Step, step } from './steps.ts'
 
 /** What became of the pictures of a folder that is gone, and of their images. */
 export interface GoneFolder extends GoneSummary {

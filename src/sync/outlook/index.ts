@@ -1,6 +1,7 @@
 /**
  * What happens next with a path, an image or a mirror, when, and why. The answers are reason codes, made from the records.
  */
+export { deletionWaits, waitsForPerson } from './deletion-steps.ts'
 export { type GoneFolder, wasFolder } from './gone-folder.ts'
 export {
   cameFrom,
@@ -13,10 +14,8 @@ export {
 } from './outlook.ts'
 export {
   contentStep,
-  deletionWaits,
   hostSilence,
   type OutlookContext,
   type Step,
   step,
-  waitsForPerson,
 } from './steps.ts'

@@ -15,9 +15,9 @@ import { albumName } from '../album.ts'
 import { planFolder } from '../plan.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from '../scan/index.ts'
 import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
+import { deletionSteps } from './deletion-steps.ts'
 import { folderOf, type GoneFolder, goneFolderSteps } from './gone-folder.ts'
 import {
-  deletionSteps,
   everythingWaits,
   flatSteps,
   type MirrorContext,
