@@ -72,14 +72,17 @@ describe('a damaged state', () => {
     return page - 1
   }
 
-  /** Damage that shows at the next statement. */
+  /** Damage that shows at the next statement. Between two transactions, a changed state would not be a damaged one yet. */
   function damageWhileRunning(stage: Stage): void {
     const db = new Database(join(stage.home, 'state/albumd.db'))
     db.unsafeMode(true)
     db.pragma('writable_schema = ON')
-    db.exec(`UPDATE sqlite_schema SET rootpage = 999999 WHERE name = 'files'`)
-    const version = db.pragma('schema_version', { simple: true }) as number
-    db.pragma(`schema_version = ${version + 1}`)
+    const damage = db.transaction(() => {
+      db.exec(`UPDATE sqlite_schema SET rootpage = 999999 WHERE name = 'files'`)
+      const version = db.pragma('schema_version', { simple: true }) as number
+      db.pragma(`schema_version = ${version + 1}`)
+    })
+    damage.immediate()
     db.close()
   }
 
