@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { openKits, playSeeds, range } from './campaign.ts'
 import { WIDE } from './histories/seeds.ts'
 
-const LOTS = 8
+const LOTS = 4
 /** Of all kinds in turn. */
-const SEEDS = 2400
+const SEEDS = 800
 
 describe('the simulation', () => {
   const kits = openKits()
