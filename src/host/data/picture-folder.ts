@@ -13,13 +13,14 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   const kept = join(folder, 'kept')
   await rm(incoming, { recursive: true, force: true })
   await mkdir(incoming, { recursive: true })
-  await makeShelves(kept)
+  await mkdir(kept, { recursive: true })
+  const shelves = openShelves(kept)
   const pathOf = (file: string) => join(kept, shelfOf(file), file)
 
   return {
     begin() {
       const file = random(16).toString('hex')
-      return beginDraft(join(incoming, file), file, pathOf(file))
+      return beginDraft(join(incoming, file), file, pathOf(file), shelves)
     },
     async read(file, start, end) {
       const handle = await open(pathOf(file))
@@ -44,14 +45,31 @@ function shelfOf(file: string): string {
   return file.slice(0, 2)
 }
 
-/** All folders are made at the start. So a picture is stored with a sync of its own folder alone. */
-async function makeShelves(kept: string): Promise<void> {
-  for (let shelf = 0; shelf < 256; shelf += 1)
-    await mkdir(join(kept, shelf.toString(16).padStart(2, '0')), { recursive: true })
-  await flushFolder(kept)
+/** Resolves when that folder is there and its name survives a power cut. */
+type Shelves = (shelf: string) => Promise<void>
+
+/**
+ * Makes each folder when its first picture comes. After that, a picture is stored with a sync of its own folder alone. A
+ * folder from an earlier process is treated as new, because that process may have ended before the sync.
+ */
+function openShelves(kept: string): Shelves {
+  const made = new Map<string, Promise<void>>()
+  const make = async (shelf: string) => {
+    await mkdir(shelf, { recursive: true })
+    await flushFolder(kept)
+  }
+  return shelf => {
+    const known = made.get(shelf)
+    if (known) return known
+    const making = make(shelf)
+    made.set(shelf, making)
+    // What could not be made is tried again with the next picture.
+    making.catch(() => made.delete(shelf))
+    return making
+  }
 }
 
-async function beginDraft(path: string, file: string, target: string): Promise<Draft> {
+async function beginDraft(path: string, file: string, target: string, shelves: Shelves): Promise<Draft> {
   const handle = await open(path, 'wx+', 0o600)
   let size = 0
   return {
@@ -69,6 +87,7 @@ async function beginDraft(path: string, file: string, target: string): Promise<D
     async keep() {
       await handle.sync()
       await handle.close()
+      await shelves(dirname(target))
       await rename(path, target)
       await flushFolder(dirname(target))
       return file
