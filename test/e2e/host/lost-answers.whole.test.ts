@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../../src/protocol/endpoints.ts'
 import { png } from '../../pictures.ts'
-import { FAULTS, type FaultProxy, type Kind } from '../stage/fault-proxy.ts'
+import { FAULTS, type Fault, type FaultProxy, type Kind } from '../stage/fault-proxy.ts'
 import {
   expectInSync,
   type FaultStage,
@@ -16,6 +16,21 @@ import { inParallel } from '../stage/in-parallel.ts'
 import { startDaemon } from '../stage/process.ts'
 
 const MINUTES = 60_000
+
+/**
+ * What looks to albumd and to the host like another fault of the same endpoint. Only of a picture's bytes it counts how many
+ * have left. A listing changes nothing, so it is the same whether the host has answered it or not. A credential that albumd
+ * did not get is of no use, whenever the host has made it.
+ */
+const ALIKE: Partial<Record<Kind, readonly Fault[]>> = {
+  upload: ['half_body', 'late'],
+  list: ['half_body', 'drop_answer', 'late'],
+  delete: ['half_body'],
+  create_album: ['half_body'],
+}
+
+/** Never arrived, arrived, perhaps refused by a proxy, arrived later: what an upload in doubt may be in doubt about. */
+const DOUBTS = ['reset', 'drop_answer', 'html_502', 'late'] as const satisfies Fault[]
 
 /** Everything albumd does at a host: new albums, a new picture in each, a changed one, a moved one, a deleted one. */
 function edit(stage: FaultStage): void {
@@ -55,7 +70,8 @@ async function expectInTheEnd(stage: FaultStage): Promise<void> {
 
 describe('with one answer lost on the way, passes come to their end with both sides equal and nothing twice', () => {
   it.each(ENDPOINTS)('at %s', { timeout: 8 * MINUTES }, async kind => {
-    await inParallel(4, FAULTS, async fault => {
+    const faults = FAULTS.filter(fault => !ALIKE[kind]?.includes(fault))
+    await inParallel(4, faults, async fault => {
       const stage = await settledStage()
       edit(stage)
       stage.proxy.fail(kind, 1, fault)
@@ -95,7 +111,7 @@ describe('with one answer lost on the way, passes come to their end with both si
   })
 
   it('where the delivery address says 404 for good', { timeout: 3 * MINUTES }, async () => {
-    await inParallel(4, FAULTS, async fault => {
+    await inParallel(4, DOUBTS, async fault => {
       const stage = await settledStage()
       edit(stage)
       stage.proxy.fail('deliver', 'each', 'cached_404')
