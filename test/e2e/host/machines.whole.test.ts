@@ -5,11 +5,12 @@ import { parse, stringify } from 'yaml'
 import { script } from '../../../src/shared/store.ts'
 import { png } from '../../pictures.ts'
 import { startAlbumd } from '../stage/process.ts'
-import { QUICK, type Run, runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { QUICK, type Run, runHere, type Stage, setStage } from '../stage/stage.ts'
 import { hasRedis, type RedisServer, runAtLast, startRedis, storeOf } from '../stage/store.ts'
 
 /** A machine: a state and a folder of its own. */
 interface Machine extends Pick<Stage, 'home' | 'config'> {
+  /** Carried out in this process, with the machine's own state and connection to the store. */
   albumd(...args: string[]): Promise<Run>
   write(path: string, bytes: Uint8Array): void
   remove(path: string): void
@@ -36,7 +37,7 @@ async function setUp(
     return {
       home,
       config,
-      albumd: (...args: string[]) => runProgram([...args, '--config', config], home),
+      albumd: (...args: string[]) => runHere([...args, '--config', config], home),
       write: (path: string, bytes: Uint8Array) => writeFileSync(join(home, 'pictures', path), bytes),
       remove: (path: string) => rmSync(join(home, 'pictures', path)),
     }
@@ -153,8 +154,8 @@ describe.skipIf(!hasRedis && !process.env.CI)('two machines with one account', (
   it('make one album where both need the same album', async () => {
     const { stage, machines } = await setUp('Family/Ann', 'Family/Ben')
     for (const machine of machines) machine.write('a.png', png(3, 2).bytes)
-    const runs = await Promise.all(machines.map(machine => machine.albumd('sync')))
-    expect(runs).toMatchObject([{ code: 0 }, { code: 0 }])
+    const runs = machines.map(machine => startAlbumd(machine, ['sync']))
+    for (const run of runs) expect(await run.ended).toMatchObject({ code: 0 })
     expect(await stage.albums()).toEqual(['Family', 'Family/Ann', 'Family/Ben'])
   })
 
