@@ -9,7 +9,8 @@ const CHECKOUT = join(import.meta.dirname, '../..')
 const OWN = ['--fork', '--pid', '--kill-child', '--mount', '--mount-proc', '--cgroup', '--uts', '--ipc']
 /** Whatever happens, what was booted is gone by then. */
 const LONGEST_S = '600'
-export const within = { timeout: 240_000, interval: 200 }
+/** Each look starts two programs, so there are not too many. */
+export const within = { timeout: 240_000, interval: 500 }
 
 /** A real systemd needs root, namespaces, and a cgroup of its own. */
 export function canBoot(): boolean {

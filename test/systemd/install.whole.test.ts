@@ -119,7 +119,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     const first = await own('install', '--user')
     expect(first).toMatchObject({ code: 0, err: '' })
     expect(first.out).toContain('\nstarted albumd.service\n')
-    await expect.poll(() => booted.delivered(), within).toHaveProperty('Anna/green.png')
+    await expect.poll(booted.paths, within).toContain('Anna/green.png')
     expect((await own('install', '--user')).out).toContain('\nalbumd.service is running\n')
     expect(await own('status', '--user')).toMatchObject({ code: 0, out: expect.stringContaining('active') })
     expect(await own('uninstall', '--user')).toMatchObject({ code: 0, err: '' })

@@ -14,7 +14,9 @@ export async function installed(booted: Booted): Promise<void> {
 export async function mirrored(booted: Booted, ...names: string[]): Promise<void> {
   const paths = names.map(name => `Photos/${name}`).sort()
   try {
-    await expect.poll(async () => Object.keys(await booted.delivered()).sort(), within).toEqual(paths)
+    await expect.poll(booted.paths, within).toEqual(paths)
+    // Their bytes are fetched only now.
+    expect(Object.keys(await booted.delivered()).sort()).toEqual(paths)
   } catch (error) {
     const log = booted
       .log()

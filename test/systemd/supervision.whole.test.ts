@@ -52,7 +52,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     expect(sentBefore).not.toContain('Photos/last.png')
     booted.setUp({ host })
     await booted.done('systemctl', 'start', 'albumd')
-    // `delivered` throws where a picture is there twice.
+    // Each once.
     await mirrored(booted, 'red.png', 'large.png', 'larger.png', 'last.png')
   })
 

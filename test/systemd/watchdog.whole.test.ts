@@ -26,7 +26,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
 
     const started = await seconds(booted, 'ActiveEnterTimestampMonotonic')
     await expect
-      .poll(() => seconds(booted, 'WatchdogTimestampMonotonic'), within)
+      .poll(() => seconds(booted, 'WatchdogTimestampMonotonic'), { ...within, interval: 2000 })
       .toBeGreaterThan(started + 2 * 15)
     expect(await booted.show('NRestarts', 'ActiveState')).toEqual({ NRestarts: '0', ActiveState: 'active' })
 
