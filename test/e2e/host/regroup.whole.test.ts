@@ -24,7 +24,7 @@ async function upgraded({ pictures, mirror = {}, host = {} }: Settings): Promise
     quota: { probe_every: '1s' },
   })
   for (let n = 0; n < pictures; n++) stage.write(`${n % 3}/${n}.png`, png(2, 2, n).bytes)
-  const flat = await stage.sync()
+  const flat = await stage.here('sync')
   expect(flat).toMatchObject({ code: 0 })
   expect(flat.out).toContain(`${pictures} pictures lie outside their albums`)
   await stage.restartHost(LARGE)
@@ -80,10 +80,10 @@ describe('pictures that lie flat, once the plan has albums,', () => {
 
   it('stay where they are by the config, and in a backup', async () => {
     const never = await upgraded({ pictures: 2, host: { regroup: 'never' } })
-    expect((await never.sync()).code).toBe(0)
+    expect((await never.here('sync')).code).toBe(0)
     expect(await never.paths()).toEqual(names(2))
     const backup = await upgraded({ pictures: 2, mirror: { deletions: 'keep' } })
-    expect((await backup.sync()).code).toBe(0)
+    expect((await backup.here('sync')).code).toBe(0)
     expect(await backup.paths()).toEqual(names(2))
   })
 
