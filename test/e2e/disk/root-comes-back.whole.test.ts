@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
-import { startAlbumd } from '../stage/process.ts'
+import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Stage, setStage, sha256 } from '../stage/stage.ts'
 import { bindFolder, canMount } from './small-disk.ts'
 
@@ -24,9 +24,9 @@ async function synced() {
   return { stage, root, away }
 }
 
-/** The daemon, once it has guarded the mirror. */
+/** The daemon, once it has guarded the mirror. `through`: it is a process of its own, run through that command. */
 async function guarded(stage: Stage, through: readonly string[] = []) {
-  const daemon = startAlbumd(stage, ['run'], { through })
+  const daemon = through.length > 0 ? startAlbumd(stage, ['run'], { through }) : await daemonHere(stage)
   const times = (event: string) => daemon.out().split(`"event":"${event}"`).length - 1
   /** Less than the minute after which a guarded mirror is looked at without an event. */
   const told = (event: string, count = 1) =>
