@@ -30,8 +30,10 @@ export const KEY_REMEDY = 'check host.api_key_file, $ALBUMD_API_KEY or the syste
  */
 export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): string {
   const found = keyFileOf(config, env ?? {})
-  if (found) return `check ${namedBy(found)}`
-  return env?.ALBUMD_API_KEY ? 'check $ALBUMD_API_KEY' : KEY_REMEDY
+  if (!found) return env?.ALBUMD_API_KEY ? 'check $ALBUMD_API_KEY' : KEY_REMEDY
+  // systemd hands a service its credential when the service starts, often from the file beside the config.
+  const isHandedIn = found.kind === 'credential' || (found.kind === 'beside' && env === null)
+  return `check ${namedBy(found)}${isHandedIn ? ', then restart albumd' : ''}`
 }
 
 /** The longest key that is accepted, in bytes. */

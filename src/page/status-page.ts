@@ -40,6 +40,8 @@ export class StatusPage implements Display, Sources {
   #openSocket: () => Promise<Close | null> = async () => null
   /** The endpoints that the host has answered since the daemon began to work with its key. */
   readonly #answered = new Set<Endpoint>()
+  /** The host and the key that they belong to. */
+  #askedWith: string | null = null
   #signAt: number
   #saidLast = ''
 
@@ -66,7 +68,7 @@ export class StatusPage implements Display, Sources {
     })
     bus.on('news', told => this.#metrics.hear(told))
     bus.on('daemon', ({ event }) => {
-      if (event === 'key_taken' || event === 'config_taken') this.#answered.clear()
+      if (event === 'key_taken' || event === 'config_taken') this.#forgetOtherHost()
       if (event === 'config_taken' && this.#daemon)
         void this.#listening?.at(this.#daemon.config().status_page.listen)
     })
@@ -79,8 +81,17 @@ export class StatusPage implements Display, Sources {
     for (const topic of ['news', 'daemon', 'sending', 'logged'] as const) bus.on(topic, this.#viewers.changed)
   }
 
+  /** What another host or key was answered says nothing of the new one. */
+  #forgetOtherHost(): void {
+    const { config, key } = this.#daemon!
+    const asksWith = `${config().host.base_url} ${key()}`
+    if (asksWith !== this.#askedWith) this.#answered.clear()
+    this.#askedWith = asksWith
+  }
+
   async open(daemon: DaemonView): Promise<void> {
     this.#daemon = daemon
+    this.#forgetOtherHost()
     const config = daemon.config()
     const { page, pageKey } = stateFiles(config.state_dir)
     const lock = { key: readOrMakeKey(pageKey), keyFile: pageKey }

@@ -100,12 +100,13 @@ describe('the API key', () => {
       [keyRemedy(named, env), `host.api_key_file (${file})`],
       [keyRemedy(named, null), `host.api_key_file (${file})`],
       [keyRemedy(config, env), '$ALBUMD_API_KEY'],
-      [keyRemedy(config, credential), 'systemd credential "api-key"'],
+      [keyRemedy(config, credential), 'systemd credential "api-key", then restart albumd'],
       [keyRemedy(config, null), anywhere],
     ])
       expect(from).toBe(`check ${where}`)
     write('key-beside')
-    expect(keyRemedy(config, null)).toBe(`check the file beside the config (${file})`)
+    expect(keyRemedy(config, {})).toBe(`check the file beside the config (${file})`)
+    expect(keyRemedy(config, null)).toBe(`check the file beside the config (${file}), then restart albumd`)
   })
 
   it('as long as 4096 bytes is a key', () => {

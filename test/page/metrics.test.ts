@@ -125,7 +125,13 @@ it('health tells between two sessions what the records tell, as status does', as
   const alertsWith = (state_dir: string) => {
     const queue = new CommandQueue()
     return readAlerts(
-      { config: () => ({ ...config, state_dir }), configFile: null, queue, problem: () => null },
+      {
+        config: () => ({ ...config, state_dir }),
+        key: () => 'key',
+        configFile: null,
+        queue,
+        problem: () => null,
+      },
       Date.now(),
       0,
     )
@@ -139,7 +145,13 @@ it('metrics name what keeps albumd from its work, and leave out the numbers of r
   const config = await readConfig(stage.config)
   const problem = waitsAlert('STATE_FULL', 'the disk is full')
   const { text } = await new Metrics(() => 0).read(
-    { config: () => config, configFile: null, queue: new CommandQueue(), problem: () => problem },
+    {
+      config: () => config,
+      key: () => 'key',
+      configFile: null,
+      queue: new CommandQueue(),
+      problem: () => problem,
+    },
     [problem],
     Date.now(),
   )

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
-import { otherConfigRemedy } from '../../config/config-file.ts'
+import { isAnother, otherConfigRemedy } from '../../config/config-file.ts'
 import {
   keyFileOf,
   keyRemedy,
@@ -55,14 +56,19 @@ export async function* examine(
   signal: AbortSignal,
   askDaemon: () => Promise<PageTold | null>,
 ): AsyncGenerator<Finding> {
-  const { findings, folders, lost } = await checkTrees(config, signal)
-  yield* findings
-  yield* checkMounts(config, readMounts(), orNull(() => readFileSync('/etc/fstab', 'utf8')) ?? '')
   const isRunning = whetherRuns(config)
   const database = checkDatabase(config)
   const readable = database.status !== 'fail'
   const told = isRunning ? await askDaemon() : undefined
   const status = readable ? readStatus(config, Date.now(), told) : null
+  // What is in such a folder, and on which disk it is, is in doubt. A finding below says why.
+  const guarded = (status?.mirrors ?? [])
+    .filter(({ state, needs_person }) => state === 'guarded' && needs_person)
+    .map(({ folder }) => folder)
+  const { findings, folders, lost } = await checkTrees(config, signal, guarded)
+  yield* findings
+  const mounts = checkMounts(config, readMounts(), orNull(() => readFileSync('/etc/fstab', 'utf8')) ?? '')
+  yield* mounts.filter(({ status }) => guarded.length === 0 || status !== 'pass')
   if (readable && !isRunning) yield* readState(config, synced => checkGuards(config, synced, realDisk))
   yield* checkHeld(status?.mirrors ?? [])
   yield checkWatches(config, folders, status?.watching ?? null, watchLimit())
@@ -102,8 +108,7 @@ function whetherRuns({ state_dir }: Config): boolean | null {
 /** `lost`: the mirrors' folders that another finding tells of, because they are missing or can't be read. */
 function* checkDaemon(status: Status | null, lost: readonly string[], file: string): Generator<Finding> {
   yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
-  if (status?.other_config)
-    yield warn('daemon', 'albumd runs with another config than this one', otherConfigRemedy(status, file))
+  if (status) yield* checkSettings(status, file)
   if (status?.paused) {
     const { until } = status.paused
     const paused = because('paused_until', { until: until === null ? null : Date.parse(until) })
@@ -120,6 +125,22 @@ function* checkDaemon(status: Status | null, lost: readonly string[], file: stri
       const said = state === 'guarded' ? `guarded: ${reason}` : `${folder} waits: ${reason}`
       yield needs_person ? fail('daemon', said) : warn('daemon', said, BY_ITSELF)
     }
+}
+
+/** Whether the daemon works with this config, and with the key that it read last. */
+function* checkSettings(status: Status, file: string): Generator<Finding> {
+  const { config_refused, config_file, key_refused, other_config } = status
+  const said =
+    config_refused && !isAnother(config_file, file)
+      ? `The new config was refused, so albumd runs with the one from before: ${config_refused}`
+      : 'albumd runs with another config than this one'
+  if (other_config || config_refused) yield warn('daemon', said, otherConfigRemedy(status, file))
+  if (key_refused)
+    yield warn(
+      'daemon',
+      `albumd runs with the key from before, and the next start fails: ${key_refused}`,
+      'Mend the file of the key',
+    )
 }
 
 /** Whether a start would be refused, because an albumd with another state mirrors one of the folders. */
@@ -238,9 +259,12 @@ function readAccess(config: Config, env: NodeJS.ProcessEnv): Access {
  * Whether other users can change or read the config file. The file names commands that albumd runs, and the address of
  * its heartbeat may be a secret.
  */
-export function* checkConfigFile(file: string, { notify }: Pick<Config, 'notify'>): Generator<Finding> {
+export function* checkConfigFile(
+  file: string,
+  { notify, state_dir }: Pick<Config, 'notify' | 'state_dir'>,
+): Generator<Finding> {
   if (process.platform === 'win32') return yield pass('config', file)
-  const { mode } = statSync(file)
+  const { mode, uid } = statSync(file)
   const mayChange = (mode & 0o022) !== 0
   const mayReadSecret = (mode & 0o004) !== 0 && notify.heartbeat !== undefined
   if (mayChange)
@@ -253,9 +277,19 @@ export function* checkConfigFile(file: string, { notify }: Pick<Config, 'notify'
     yield warn(
       'config',
       `${file}: other users can read it, and notify.heartbeat is a secret`,
-      `chmod o-r ${shellWord(file)}`,
+      closedToOthers(file, uid, state_dir),
     )
   if (!mayChange && !mayReadSecret) yield pass('config', `${file}: no mistakes`)
+}
+
+/** The commands that leave the config to its owner and to albumd, which may run as another user. */
+function closedToOthers(file: string, uid: number, stateDir: string): string {
+  const word = shellWord(file)
+  const state = orNull(() => statSync(stateDir))
+  const isOwn = state === null || state.uid === uid
+  const group = resolve(file).startsWith('/etc/albumd/') ? 'albumd' : isOwn ? null : state.gid
+  if (group === null) return `chmod o-r ${word}`
+  return `sudo chgrp ${group} ${word} && sudo chmod 640 ${word}`
 }
 
 /**

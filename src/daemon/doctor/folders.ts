@@ -20,11 +20,12 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 /**
  * Whether each mirror's folder is there, and whether this user may read everything in it. `folders`: how many folders
  * all mirrors have. Each folder has a watch of its own while the daemon runs. `lost`: the mirrors' folders that are missing or
- * can't be read.
+ * can't be read. `guarded`: the mirrors' folders that another finding tells of, so none of them passes.
  */
 export async function checkTrees(
   config: Config,
   signal: AbortSignal,
+  guarded: readonly string[] = [],
 ): Promise<{ findings: Finding[]; folders: number; lost: string[] }> {
   const problems = checkFolders(config)
   const findings = problems.map(({ key, message, code }) =>
@@ -42,7 +43,8 @@ export async function checkTrees(
     if (lost.includes(folder)) continue
     const survey = await surveyFolder(folder, ignore, signal)
     folders += survey.folders
-    findings.push(surveyFinding(folder, survey))
+    const found = surveyFinding(folder, survey)
+    if (found.status !== 'pass' || !guarded.includes(folder)) findings.push(found)
     if (config.host.upload_form === 'presign' && survey.deep.pictures > 0)
       findings.push(presignFinding(folder, survey.deep))
   }

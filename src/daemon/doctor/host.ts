@@ -13,10 +13,9 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 const DAY_MS = 86_400_000
 /** A certificate that ends within this time is warned about. Certificates that are renewed automatically are renewed earlier. */
 const SOON_MS = 14 * DAY_MS
-/**
- * A smaller difference of the clocks may come from the Date header, which has whole seconds, or from the time that the
- * answer needs.
- */
+/** The Date header has whole seconds. */
+const GRAIN_MS = 1000
+/** A smaller difference of the clocks may come from the time that the answer needs. */
 const CLOCK_WARN_MS = 60_000
 /** From this difference of the clocks on the check fails. It is as long as a credential is valid (§3). */
 const CLOCK_FAIL_MS = 10 * 60_000
@@ -52,6 +51,8 @@ export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>,
   const told = Date.parse(headers.date ?? '')
   if (Number.isNaN(told)) return pass('clock', 'the host does not say what time it is')
   const off = now - told
+  if (Math.abs(off) <= GRAIN_MS)
+    return pass('clock', "this machine's clock agrees with the host's to within a second")
   const said = `this machine's clock is ${Math.round(Math.abs(off) / 1000)} s ${off < 0 ? 'behind' : 'ahead of'} the host's`
   const remedy =
     'Set the clock (timedatectl set-ntp true); uploads.hours, schedules and certificates depend on it'

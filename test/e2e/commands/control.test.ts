@@ -229,10 +229,15 @@ describe('SIGHUP', () => {
     await daemon.told('config_refused', 2)
     writeFileSync(stage.config, before)
     expect(await stage.json('status')).toMatchObject({ other_config: false, config_needs_stop: true })
+    const mended = (await stage.here('doctor')).out
+    expect(mended).toMatch(/^warn +daemon +The new config was refused, .*state_dir can not change/m)
+    expect(mended).toContain(`Let it read the config again: kill -HUP ${daemon.pid}`)
     daemon.kill('SIGHUP')
     await daemon.told('config_taken')
     await stage.here('sync')
     expect(await stage.json('status')).toMatchObject({ config_refused: null, config_needs_stop: false })
+    // The key is the same, so what the host was asked before is not forgotten.
+    expect((await stage.here('doctor')).out).not.toContain('has not asked the host')
     expect(await daemon.stop()).toBe(0)
   })
 

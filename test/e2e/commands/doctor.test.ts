@@ -71,13 +71,15 @@ describe('doctor', () => {
     stage.write('other.png', png(9, 2).bytes)
     const { code, of } = await program(stage)
     expect(code).toBe(3)
-    expect(of('folder')).toContainEqual(expect.stringMatching(/^fail guarded: .*another folder than before/))
+    expect(of('folder')).toEqual([expect.stringMatching(/^fail guarded: .*another folder than before/)])
+    expect(of('mounts').filter(line => line.startsWith('pass'))).toEqual([])
     expect((await stage.status()).mirrors).toMatchObject([
       { state: 'guarded', reason: expect.stringContaining('another folder than before'), needs_person: true },
     ])
     const daemon = await daemonHere(stage)
     await daemon.told('mirror_guarded')
-    const { findings } = await doctor(stage)
+    const { findings, of: beside } = await doctor(stage)
+    expect(beside('folder')).toEqual([])
     // What to do stands in the message, and the status has no more words for it.
     expect(findings.filter(({ check, status }) => check === 'daemon' && status === 'fail')).toMatchObject([
       { message: expect.stringMatching(/^guarded: .*albumd trust/), remedy: null },
