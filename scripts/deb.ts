@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
     arch: { type: 'string' },
     /** The folder for the packages. */
     into: { type: 'string', default: ROOT },
-    /** Compresses less: 40 MB in seconds, instead of 30 MB in a minute. */
+    /** Compresses with gzip, as little as it can: 50 MB in seconds, instead of 30 MB in a minute. */
     quick: { type: 'boolean', default: false },
   },
 })
@@ -115,7 +115,7 @@ function makePackage(arch: string, node: string, file: string): void {
     }
     execFileSync(
       'dpkg-deb',
-      ['--root-owner-group', '-Zxz', options.quick ? '-z0' : '-z6', '--build', tree, file],
+      ['--root-owner-group', ...(options.quick ? ['-Zgzip', '-z1'] : ['-Zxz', '-z6']), '--build', tree, file],
       {
         env: { ...process.env, SOURCE_DATE_EPOCH: String(EPOCH_S) },
         stdio: ['ignore', 'ignore', 'inherit'],
