@@ -5,7 +5,7 @@ import { canPreload } from '../../preload.ts'
 
 describe.skipIf(!canPreload() && !process.env.CI)('after a power cut', () => {
   it('albumd goes on: nothing is lost, nothing is sent twice, and no state seems restored', async () => {
-    const { code, out } = await cutThePower('--images', '300')
+    const { code, out } = await cutThePower('--images', '100')
     expect(out).toContain(' 0 failures')
     expect(code).toBe(0)
   })
