@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 
 /** Where systems have it. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -14,18 +14,29 @@ export function findBrowser(): string | null {
 export const noBrowser = findBrowser() === null && !process.env.CI
 
 export async function openBrowser(): Promise<Browser> {
+  const browser = await launch()
+  onTestFinished(() => browser.close())
+  return browser
+}
+
+/** One browser for all tests of a file. Each has pages of its own there, which are closed with the test. */
+export function browserOfFile(): () => Promise<Browser> {
+  let browser: Promise<Browser> | null = null
+  afterAll(async () => (await browser)?.close())
+  return () => (browser ??= launch())
+}
+
+async function launch(): Promise<Browser> {
   const executablePath = findBrowser()
   if (executablePath === null) throw new Error('no chromium: install it, or name it in CHROMIUM')
   const args = ['--disable-dev-shm-usage', '--disable-gpu']
-  const browser = await chromium.launch({
+  return chromium.launch({
     executablePath,
     // As root it does not start in its sandbox.
     chromiumSandbox: process.getuid?.() !== 0,
     args,
     timeout: 60_000,
   })
-  onTestFinished(() => browser.close())
-  return browser
 }
 
 /** A page, and all that its browser complains of. */
@@ -35,6 +46,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<Page & { complaints: string[] }> {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...options })
+  onTestFinished(() => context.close())
   context.setDefaultTimeout(45_000)
   const page = await context.newPage()
   const complaints: string[] = []

@@ -1,16 +1,22 @@
-import { expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { smallPicture } from '../../src/page/thumbnails.ts'
+import { sourceOfBytes } from '../../src/protocol/picture/byte-reader.ts'
 import { startDaemon } from '../e2e/stage/process.ts'
 import { png } from '../pictures.ts'
-import { noBrowser, openBrowser, openPage } from './browser.ts'
+import { browserOfFile, noBrowser, openPage } from './browser.ts'
+import { cameraPicture } from './camera-picture.ts'
 import { ask, setPageStage } from './page-stage.ts'
 import { HOSTILE, setScene } from './scene.ts'
 
 const LONG = { timeout: 240_000, interval: 500 }
+const theBrowser = browserOfFile()
 
 it.skipIf(noBrowser)(
   'shows all there is to see, and its buttons do what they say',
   async () => {
-    const browser = await openBrowser()
+    const browser = await theBrowser()
     const scene = await setScene()
     const page = await openPage(browser, scene.url)
     const text = (selector: string) => () => page.locator(selector).innerText()
@@ -126,7 +132,7 @@ it.skipIf(noBrowser)(
     const stage = await setPageStage()
     stage.write('one.png', png(9, 9, 1).bytes)
     const daemon = await stage.run()
-    const browser = await openBrowser()
+    const browser = await theBrowser()
     const first = await openPage(browser, stage.url)
     const second = await openPage(browser, stage.url, {
       viewport: { width: 360, height: 640 },
@@ -162,3 +168,20 @@ it.skipIf(noBrowser)(
   },
   300_000,
 )
+
+it.skipIf(noBrowser)('turns a thumbnail as the large picture is', async () => {
+  const camera = readFileSync(
+    join(import.meta.dirname, '../../src/cli/try/pictures/Holiday/Mountains/Panorama from the summit.jpg'),
+  )
+  const page = await (await theBrowser()).newPage()
+  onTestFinished(() => page.close())
+  const sizeOf = async (orientation: number) => {
+    const jpeg = (await smallPicture(sourceOfBytes(cameraPicture(camera, orientation, 0))))!
+    const source = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`
+    return page.evaluate(
+      `(async () => { const img = new Image(); img.src = '${source}'; await img.decode(); return [img.naturalWidth, img.naturalHeight] })()`,
+    )
+  }
+  expect(await sizeOf(1)).toEqual([900, 260])
+  expect(await sizeOf(6)).toEqual([260, 900])
+})

@@ -8,29 +8,36 @@ import { parse, stringify } from 'yaml'
 import { startAlbumd } from '../e2e/stage/process.ts'
 import { hasRedis, startRedis } from '../e2e/stage/store.ts'
 import { png } from '../pictures.ts'
-import { noBrowser, openBrowser, openPage } from './browser.ts'
+import { browserOfFile, noBrowser, openPage } from './browser.ts'
 import { ask, setPageStage } from './page-stage.ts'
 
+const theBrowser = browserOfFile()
 const SCREENSHOT = 'Screenshot from 2026-11-25 14-05-31, the whole desktop with its two monitors.png'
 
 function unfold(page: Page, open: boolean): Promise<unknown> {
   return page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = ${open}`)
 }
 
+/** Colours hang on the scheme alone, and places on the width alone. */
+const VIEWS = [
+  { colorScheme: 'light', width: 320 },
+  { colorScheme: 'dark', width: 768 },
+  { colorScheme: 'light', width: 1600 },
+] as const
+
 /** Everything unfolded, by day and by night, on a telephone and on a wide screen: axe finds nothing, and all fits. */
 async function isForEveryone(page: Page, state: string): Promise<void> {
   await unfold(page, true)
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [320, 768, 1600]) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 900 })
-      const where = `${state}, ${colorScheme}, ${width} px`
-      const found = await page.evaluate(
-        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`,
-      )
-      expect(found, where).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBe(width)
-    }
+  for (const { colorScheme, width } of VIEWS) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 900 })
+    const where = `${state}, ${colorScheme}, ${width} px`
+    const found = await page.evaluate(
+      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`,
+    )
+    expect(found, where).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBe(width)
+  }
 }
 
 /** Hours of uploads that do not begin while a test runs. */
@@ -76,10 +83,11 @@ it.skipIf(noBrowser)(
       stage.write(`${name}.png`, png(30, 20, name.charCodeAt(name.length - 1)).bytes)
     stage.write('Telephone/IMG_0001.HEIC', 'left out')
     const daemon = await stage.run()
-    const browser = await openBrowser()
+    const browser = await theBrowser()
     const page = await openPage(browser, stage.url)
     await page.evaluate(axe.source)
-    const titled = (title: string | RegExp) => expect.poll(() => page.title()).toMatch(title)
+    const titled = (title: string | RegExp) =>
+      expect.poll(() => page.title(), { interval: 250 }).toMatch(title)
     const button = (name: string) => page.getByRole('button', { name, exact: true })
     const summary = (text: string) => page.locator('summary', { hasText: text })
 
@@ -212,10 +220,11 @@ it.skipIf(noBrowser || (!hasRedis && !process.env.CI))(
     const stage = await setPageStage({ config: { account, deletions } })
     stage.write('gone.png', png(30, 20, 1).bytes)
     const daemon = await stage.run()
-    const browser = await openBrowser()
+    const browser = await theBrowser()
     const page = await openPage(browser, stage.url)
     await page.evaluate(axe.source)
-    const titled = (title: string) => expect.poll(() => page.title(), { timeout: 90_000 }).toBe(title)
+    const titled = (title: string) =>
+      expect.poll(() => page.title(), { timeout: 90_000, interval: 250 }).toBe(title)
     const healthz = async () => (await ask({ port: stage.port, path: '/healthz' })).text
 
     await titled('Waits for the shared store – albumd')

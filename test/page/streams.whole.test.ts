@@ -65,7 +65,8 @@ it.skipIf(noBrowser)(
       tab.locator('#latest .name', { hasText: name }).count()
     for (const name of ['one.png', 'two.png', 'three.png']) {
       stage.write(name, png(9, 9, name.length).bytes)
-      for (const tab of tabs) await expect.poll(shows(tab, name), { timeout: 60_000, message: name }).toBe(1)
+      for (const tab of tabs)
+        await expect.poll(shows(tab, name), { timeout: 60_000, interval: 250, message: name }).toBe(1)
       await tabs.shift()!.close()
     }
     // The tab that listens now finds out that the daemon has ended, and tells the others.
