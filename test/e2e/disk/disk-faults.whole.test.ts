@@ -111,7 +111,7 @@ describe.skipIf(!canPreload() && !process.env.CI)('a disk that fails', () => {
     write(stage, 'b/5.png')
     await says(daemon, /State can't be read or written/)
     disk.heal()
-    await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
+    await expect.poll(() => stage.delivered(), { ...within, interval: 500 }).toEqual(localTree(stage))
     await says(daemon, /works again/)
     await endedInSync(daemon, stage)
   })

@@ -46,7 +46,7 @@ describe('a damaged state', () => {
       await syncUntilDone(stage)
       const before = await stage.listing()
       damage(join(stage.home, 'state/albumd.db'))
-      const status = await stage.albumd('status', '--config', stage.config)
+      const status = await stage.here('status', '--config', stage.config)
       expect(status.code).toBe(1)
       oneLine(
         status.err,
@@ -101,7 +101,7 @@ describe('a damaged state', () => {
     const { stage, daemon } = await runMidway(30)
     damageWhileRunning(stage)
     await says(daemon, /set aside as albumd\.db\.damaged-/)
-    await expect.poll(() => stage.delivered(), within).toEqual(localTree(stage))
+    await expect.poll(() => stage.delivered(), { ...within, interval: 500 }).toEqual(localTree(stage))
     await says(daemon, /works again/)
     await ended(daemon)
     expect(setAside(stage)).toHaveLength(1)
