@@ -1,4 +1,4 @@
-import type { Tx } from '../synced/synced.ts'
+import type { Synced, Tx } from '../synced/synced.ts'
 import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { FileKey } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
@@ -72,8 +72,8 @@ export function givenGrace(tx: Tx, { running, graceMs }: Pick<Moment, 'running' 
 }
 
 /** Whether the image stays on the host for good. */
-export function isKept(tx: Pick<Tx, 'images'>, image: number): boolean {
-  return tx.images.byId(image)?.kept === 1
+export function isKept({ images }: Pick<Synced, 'images'>, image: number): boolean {
+  return images.byId(image)?.kept === 1
 }
 
 /**

@@ -97,7 +97,7 @@ const KINDS = {
   shell: shellWord,
   /** What ends a doubt about a folder whose pictures do not come back, and what that costs. */
   trust: (folder: string) =>
-    `; only if it is meant to be so, "albumd trust ${shellWord(folder)}" deletes the images of what is missing`,
+    `; only if on purpose, "albumd trust ${shellWord(folder)}" deletes images of what is missing, if not kept`,
   /** The system's error code, shown as what a person can do. */
   remedy: readRemedy,
   /** An error of the disk, as Node words it: "EACCES: permission denied, open '/srv/a'". */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { realDisk } from '../../local/disk.ts'
+import { isKept } from '../../records/escrow.ts'
 import { missingPictures, recordTrust, type Trust, trustIn } from '../../sync/scan/index.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { because, factOf, inWords } from '../../words/reasons.ts'
@@ -9,7 +10,7 @@ export interface TrustResult {
   /** False: the folder is not in doubt. */
   trusted: boolean
   reason: string | null
-  /** How many missing pictures have images. These images will be deleted. */
+  /** How many missing pictures have images that are not kept for good. These images will be deleted. */
   missing: number
   /** The paths of the first NAMED missing pictures, below the mirror's folder. */
   paths: string[]
@@ -43,7 +44,7 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
     const paths: string[] = []
     const isIn = (picture: string) => isAtOrBelow(picture, path)
     for (const picture of keeps ? [] : missingPictures(realDisk, synced, found.mirror, isIn))
-      if (missing++ < NAMED) paths.push(picture.path)
+      if (!isKept(synced, picture.image) && missing++ < NAMED) paths.push(picture.path)
     await recordTrust(synced, found)
     const fact = factOf(found.reason)
     const reason = found.kind === 'root' ? fact : `${folder}: ${fact}`

@@ -224,7 +224,8 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   const root = checkRoot(disk, synced, mirror)
   if (!root.trusted) {
     const { reason, found } = root
-    if (found === null || path !== '') return { kind: 'impossible', reason }
+    if (found === null) return { kind: 'impossible', reason }
+    if (path !== '') return { kind: 'needless', elsewhere: [mirror.folder] }
     return { kind: 'root', mirror, reason, identity: found.identity }
   }
   const doubts = synced.folders.unknown(mirror.id)

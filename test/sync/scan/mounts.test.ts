@@ -196,7 +196,7 @@ describe('a disk that was mounted below the root', () => {
     expect(mounting.guard()).toMatchObject({
       guard_code: 'FOLDER_UNKNOWN',
       guard: expect.stringContaining(
-        `album/usb (Folder was a mount point and is none now). Mount it again; only if it is meant to be so, "albumd trust ${mounting.in('album/usb')}" deletes the images of what is missing`,
+        `album/usb (Folder was a mount point and is none now). Mount it again; only if on purpose, "albumd trust ${mounting.in('album/usb')}" deletes images of what is missing, if not kept`,
       ),
     })
     expect(mounting.summary()).toMatchObject({

@@ -32,7 +32,7 @@ describe('a root that a person trusts', () => {
     replace(workshop)
     await workshop.pass()
     expect(inWords(mirror(workshop).guard!)).toContain(
-      `is empty and held pictures before. Mount its disk; only if it is meant to be so, "albumd trust ${workshop.pictures}" deletes the images of what is missing`,
+      `is empty and held pictures before. Mount its disk; only if on purpose, "albumd trust ${workshop.pictures}" deletes images of what is missing, if not kept`,
     )
     const missing = missingPictures(realDisk, workshop.synced, mirror(workshop), () => true)
     expect(Array.from(missing, ({ path }) => path).sort()).toEqual(['a/green.png', 'red.png'])
@@ -96,6 +96,9 @@ describe('a root that a person trusts', () => {
     renameSync(workshop.pictures, `${workshop.pictures}-old`)
     expect(asked()).toMatchObject({ kind: 'impossible', reason: expect.stringContaining('root_missing') })
     expect(asked('a')).toMatchObject({ kind: 'impossible' })
+    mkdirSync(workshop.pictures)
+    expect(asked('a')).toEqual({ kind: 'needless', elsewhere: [workshop.pictures] })
+    rmSync(workshop.pictures, { recursive: true })
     writeFileSync(workshop.pictures, '')
     expect(asked()).toMatchObject({
       kind: 'impossible',
