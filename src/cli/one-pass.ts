@@ -53,12 +53,20 @@ export async function onePass<N extends PassName>(
   const interrupts = onInterrupts(() => progress.say('stopping'))
   const done = new Tally()
   const hasOneMirror = config.mirrors.length === 1
+  /** What was said of scans. Before deletions everything is scanned once more, and mostly found as it was. */
+  const scans = new Set<string>()
   const tell = (told: SpokenEvent) => {
     done.add(told)
     const shown = hasOneMirror ? told : withWholePath(told)
     if (quiet && told.event === 'picture_failed') sayAside(eventInWords(shown)!)
-    // Of a scan that was interrupted, the counts are not those of the folder.
-    if (told.event === 'scan_finished' && interrupts.stop.aborted) return
+    // Of a scan that was interrupted, the counts are not those of the folder, and nothing that is planned is begun.
+    if (interrupts.stop.aborted && (told.event === 'scan_finished' || told.event === 'uploads_started'))
+      return
+    if (told.event === 'scan_finished') {
+      const line = eventInWords(shown)!
+      if (scans.has(line)) return
+      scans.add(line)
+    }
     // This event is not shown, because the report at the end tells why the uploads stopped.
     if (told.event !== 'uploads_stopped') tellPass(progress, shown)
   }
@@ -74,7 +82,8 @@ export async function onePass<N extends PassName>(
     )
     const isInterrupted = interrupts.stop.aborted && result.verdict !== 'in_sync'
     const leavesDeletions = name === 'retry' && !carried.byDaemon
-    const end = { notCompared, notReady, isInterrupted, leavesDeletions, hasOneMirror }
+    const isNamed = 'paths' in request || ('path' in request && request.path !== undefined)
+    const end = { notCompared, notReady, isInterrupted, leavesDeletions, hasOneMirror, isNamed }
     if (json) printJson({ ...inJson(exitCode, done, result, end), ...(verified && { verified }) })
     else
       report(
@@ -139,6 +148,8 @@ interface End {
   /** Whether the command deletes no images of pictures that are gone, and no daemon deletes them either. */
   leavesDeletions?: boolean
   hasOneMirror?: boolean
+  /** Whether the pass was for named paths alone. */
+  isNamed?: boolean
 }
 
 function report(
@@ -159,7 +170,7 @@ function report(
   if (paused) say(pauseInWords(paused))
   // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so. A named file that can't be sent
   // is not in sync.
-  if (words !== ALL_IN_SYNC || !(paused || end.notReady?.length)) say(words)
+  if (!words.startsWith(NOTHING_TO_DO) || !(paused || end.notReady?.length)) say(words)
   for (const [field, inWords] of [
     ['flat', flatInWords],
     ['accepted', acceptedInWords],
@@ -225,9 +236,13 @@ export const PLAN_REMEDY =
   '"albumd doctor" says what the plan allows; with a larger one albumd goes on by itself'
 
 /** Who deletes the images of pictures that are gone, where a command leaves them. */
-export const BY_SYNC = 'left to "albumd sync" or "albumd run"'
+const BY_SYNC = 'left to "albumd sync" or "albumd run"'
 
-export const ALL_IN_SYNC = 'nothing to do: all in sync'
+export const TELLS_MORE = '"albumd status" tells more'
+
+const NOTHING_TO_DO = 'nothing to do: '
+
+export const ALL_IN_SYNC = `${NOTHING_TO_DO}all in sync`
 
 const COUNTED: Partial<Record<SpokenEvent['event'], keyof Tally['counts']>> = {
   picture_uploaded: 'uploaded',
@@ -290,12 +305,8 @@ export class Tally {
   }
 
   /** The summary of what was done and what is left. The summary says "nothing to do" only when nothing is left. */
-  inWords(
-    left: PassResult['left'],
-    stopped: readonly HostFailure[],
-    { notCompared, isInterrupted = false, leavesDeletions = false, hasOneMirror = true }: End = {},
-  ): string {
-    const { uploaded, unchanged, linked, deleted, albums_deleted, failed: tried } = this.counts
+  inWords(left: PassResult['left'], stopped: readonly HostFailure[], end: End = {}): string {
+    const { uploaded, unchanged, linked, deleted, albums_made, albums_deleted, failed: tried } = this.counts
     const replaced = this.#replaced
     const done = listed([
       [uploaded, `${count(uploaded, 'picture')} uploaded`],
@@ -308,7 +319,26 @@ export class Tally {
       [albums_deleted, `${count(albums_deleted, 'album')} deleted`],
     ])
     // Without it, pictures that were to be sent and needed no upload would seem forgotten.
-    const seen = unchanged > 0 ? `${count(unchanged, 'picture')} found unchanged` : ''
+    const others = listed([
+      [unchanged, `${count(unchanged, 'picture')} found unchanged`],
+      [albums_made, `${count(albums_made, 'album')} made`],
+    ])
+    const what = done || others || 'nothing done'
+    const all = this.leftInWords(left, end)
+    if (end.isInterrupted) return `interrupted; ${what}${all && `; ${all}`}. "albumd sync" goes on`
+    if (all) return `${what}; ${all}. ${TELLS_MORE}`
+    if (done) return done
+    if (stopped.length > 0) return 'nothing done'
+    // A person accepted the failures of pictures that were tried again and are not left.
+    if (tried > 0) return 'nothing else to do'
+    return end.isNamed ? `${NOTHING_TO_DO}what was named is in sync` : ALL_IN_SYNC
+  }
+
+  /** What is left, for example "left: 2 to upload". Empty when nothing is. */
+  leftInWords(
+    left: PassResult['left'],
+    { notCompared, isInterrupted = false, leavesDeletions = false, hasOneMirror = true }: End = {},
+  ): string {
     const sum = (field: Counted) => sumOf(left, field)
     const inDoubt = sum('folders_in_doubt')
     const failed = sum('failed') - inDoubt
@@ -338,13 +368,7 @@ export class Tally {
       [guarded, `${count(guarded, 'mirror')} guarded`],
       [notCompared ?? 0, `${notCompared} linked and not compared`],
     ])
-    if (isInterrupted)
-      return `interrupted; ${done || 'nothing done'}${all && `; left: ${all}`}. "albumd sync" goes on`
-    if (all) return `${done || seen || 'nothing done'}; left: ${all}. "albumd status" tells more`
-    if (done) return done
-    if (stopped.length > 0) return 'nothing done'
-    // A person accepted the failures of pictures that were tried again and are not left.
-    return tried > 0 ? 'nothing else to do' : ALL_IN_SYNC
+    return all && `left: ${all}`
   }
 }
 

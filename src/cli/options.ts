@@ -134,7 +134,7 @@ export async function locator(config: Config) {
   const { printable } = await import('../words/text.ts')
   const { isKnownAt, locationsOf } = await import('../daemon/report/mirrored-pictures.ts')
   const { fullPath } = await import('../sync/tree-path.ts')
-  return (synced: Synced, path: string | undefined): MirrorLocation[] => {
+  return (synced: Synced, path: string | undefined, mayBeUnknown = false): MirrorLocation[] => {
     const places = locationsOf(config, synced, pathArgument(path))
     if (places.length === 0)
       throw new Problem(
@@ -142,7 +142,7 @@ export async function locator(config: Config) {
       )
     // A path that nobody knows means one place, which a person may not have meant.
     const [{ mirror, path: below }] = places as [MirrorLocation]
-    if (path !== undefined && !places.some(place => isKnownAt(synced, place)))
+    if (path !== undefined && !mayBeUnknown && !places.some(place => isKnownAt(synced, place)))
       throw new Problem(`${printable(fullPath(mirror.folder, below))}: ${inWords(because('not_known'))}`)
     return places
   }
@@ -153,10 +153,14 @@ export async function locator(config: Config) {
  * their mirrors is missing; that of another mirror does no harm. A missing folder is told before a path that nobody knows,
  * because the path may lie in this folder. Otherwise throws as `locationsToActOn`.
  */
-export async function locationsToSend(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
+export async function locationsToSend(
+  config: Config,
+  paths: readonly string[],
+  oneIsEnough = false,
+): Promise<MirrorLocation[]> {
   if (paths.length === 0) return []
   const { refuseMissingFolders } = await import('./read-config.ts')
-  const places = await locationsToActOn(config, paths).catch(error => {
+  const places = await locationsToActOn(config, paths, oneIsEnough).catch(error => {
     refuseMissingFolders(config)
     throw error
   })
@@ -184,11 +188,23 @@ export async function looksToSend(places: readonly MirrorLocation[], prunes = fa
   })
 }
 
-/** The locations that paths of a command line name. Throws Problem as `locator` tells. */
-export async function locationsToActOn(config: Config, paths: readonly string[]): Promise<MirrorLocation[]> {
+/**
+ * The locations that paths of a command line name. Throws Problem as `locator` tells. `oneIsEnough`: a path that nobody knows
+ * is no problem beside one that is known.
+ */
+export async function locationsToActOn(
+  config: Config,
+  paths: readonly string[],
+  oneIsEnough = false,
+): Promise<MirrorLocation[]> {
   // Without a path, a damaged state must not be read: sync sets it aside.
   if (paths.length === 0) return []
   const { readState } = await import('../daemon/state/state.ts')
   const locate = await locator(config)
-  return readState(config, synced => paths.flatMap(path => locate(synced, path)))
+  const { isKnownAt } = await import('../daemon/report/mirrored-pictures.ts')
+  return readState(config, synced => {
+    const isAny =
+      oneIsEnough && paths.some(path => locate(synced, path, true).some(place => isKnownAt(synced, place)))
+    return paths.flatMap(path => locate(synced, path, isAny))
+  })
 }

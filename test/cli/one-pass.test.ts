@@ -137,10 +137,16 @@ describe('the summary of a pass', () => {
       'interrupted; nothing done; left: 2 to upload, 1 mirror guarded. "albumd sync" goes on',
     )
     expect(new Tally().inWords([ended], [])).toContain('1 mirror guarded')
+    const tally = new Tally()
+    tally.add({ event: 'album_created', album: 'Photos' })
+    expect(tally.inWords([ended], [], interrupted)).toBe('interrupted; 1 album made. "albumd sync" goes on')
   })
 
   it('does not say that all is in sync where links could not be compared', () => {
     expect(new Tally().inWords([IDLE], [])).toBe(ALL_IN_SYNC)
+    expect(new Tally().inWords([IDLE], [], { isNamed: true })).toBe(
+      'nothing to do: what was named is in sync',
+    )
     expect(new Tally().inWords([IDLE], [], { notCompared: 10 })).toContain('left: 10 linked and not compared')
   })
 })

@@ -3,7 +3,7 @@ import type { AuditFinding, AuditResult } from '../../daemon/commands/audit.ts'
 import type { Verdict } from '../../daemon/report/status.ts'
 import { count, localTimeFrom, printable } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
-import { BY_SYNC, refusalInJson, sayStopped } from '../one-pass.ts'
+import { refusalInJson, sayStopped, Tally, TELLS_MORE } from '../one-pass.ts'
 import { configCommand, flag, jsonOption, quietOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
 import { paint, printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -45,15 +45,14 @@ export const auditCommand = configCommand(
       const { result: audited, byDaemon } = await carryOut(config, 'audit', { repair }, interrupts, {
         progress,
       })
-      const { result, verdict, to_delete } = audited
+      const { result, verdict, left } = audited
       bar.end()
       if (result === null) sayAside('Nothing is recorded yet. Run "albumd sync" or "albumd adopt" first')
       if (json) printJson(inJson(result ?? NOTHING))
       else if (result) report(result, repair, quiet, keyRemedy(config, byDaemon ? null : process.env))
-      if (!json && to_delete > 0 && !byDaemon)
-        printLine(`${count(to_delete, 'image')} to delete, ${BY_SYNC} ("albumd deletions list" says when)`)
       // A repair includes a pass, and the exit code is then the pass's exit code. This line explains exit code 3.
-      if (!json && result?.stopped.length === 0 && verdict === 'left') printLine(NOT_IN_SYNC)
+      const all = new Tally().leftInWords(left, { leavesDeletions: !byDaemon })
+      if (!json && all) printLine(`${all}. ${TELLS_MORE}`)
       return exitCodeOf(result ?? NOTHING, verdict)
     } finally {
       bar.end()
@@ -140,7 +139,6 @@ const NOTHING: AuditResult = {
   withheld: 0,
   stopped: [],
 }
-const NOT_IN_SYNC = 'not everything is in sync (albumd status tells more)'
 
 function summary(albums: number, findings: readonly AuditFinding[], repair: boolean): string {
   const waiting = findings.filter(finding => finding.waits).length

@@ -32,7 +32,7 @@ export const putCommand = configCommand(
           'with the reason, and the command ends with 3, or with 5 where the host refused the key. It ends with 3 too once the host has left run without an answer for five seconds; run sends the picture later. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, quiet, json }, onInterrupts) => {
-    const places = await locationsToSend(config, files)
+    const places = await locationsToSend(config, files, true)
     const waits = await notReady(places)
     const interrupts = onInterrupts(() => sayAside('stopping'))
     const paths = places.map(pathOfPlace)
@@ -119,7 +119,7 @@ function isNotReady(reason: string): Why {
   return { code: 'NOT_READY', reason, again: null }
 }
 
-/** The picture is not on the disk, and was there before. */
+/** The picture is not on the disk. */
 const GONE: Why = { code: 'GONE', reason: inWords(because('gone')) }
 
 /** A person ended the command before the picture was on the host. */
@@ -195,8 +195,8 @@ async function send(
     done.abort()
   }).catch(() => {})
   try {
-    const request = { pruneIgnored: false, paths: [...left], alone: true }
-    const { result, byDaemon } = await carryOut(config, 'sync', request, { stop, cut }, { tell }, leave)
+    const request = { paths: [...left] }
+    const { result, byDaemon } = await carryOut(config, 'put', request, { stop, cut }, { tell }, leave)
     const { paused } = result
     const [stopped] = result.stopped
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
@@ -297,7 +297,7 @@ async function results(
   const now = Date.now()
   const whyNot = (synced: Synced, place: MirrorLocation, file: FileRow | undefined, isGone: boolean): Why => {
     const known = () => whyNotThere(explain({ config, synced, disk: realDisk, running, now }, place))
-    if (isGone) return known().code === 'MOVED' ? known() : GONE
+    if (isGone) return file === undefined || known().code === 'MOVED' ? known() : GONE
     // A failure stays recorded until another try has ended, so of a pending picture it tells nothing.
     const failure = file && file.state !== 'pending' && synced.failures.of(file.folder, file.name)
     return (failure && ofFailure(failure)) || (outcome?.waits.get(pathOfPlace(place)) ?? known())

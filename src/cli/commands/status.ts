@@ -33,8 +33,10 @@ export const statusCommand = configCommand(
     if (!args.watch) process.stdout.write(await show())
     const interrupts = args.watch ? onInterrupts() : null
     const clear = process.stdout.isTTY && !args.json ? '\u001b[H\u001b[2J' : ''
+    let before = clear
     while (interrupts && !interrupts.stop.aborted) {
-      if (!(await writeOut(process.stdout, [clear + (await show())]))) break
+      if (!(await writeOut(process.stdout, [before + (await show())]))) break
+      before = clear || (args.json ? '' : '\n')
       await systemClock.sleep(WATCH_EVERY_MS, interrupts.stop)
     }
     return EXIT.inSync

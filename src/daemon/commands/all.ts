@@ -15,7 +15,7 @@ import { acceptCommand } from './accept.ts'
 import { auditCommand } from './audit.ts'
 import type { Command, CommandContext, CommandOutput } from './command.ts'
 import { deletionsCommand } from './deletions.ts'
-import { adoptCommand, retryCommand, syncCommand } from './sync.ts'
+import { adoptCommand, putCommand, retryCommand, syncCommand } from './sync.ts'
 import { takeAlbumCommand } from './take-album.ts'
 import { trustCommand } from './trust.ts'
 
@@ -44,6 +44,7 @@ export const resumeCommand: Command<object, { paused: Pause | null }> = {
 /** The commands that act on the state. The daemon carries them out where one runs, else the command line does. */
 export const commands = {
   sync: syncCommand,
+  put: putCommand,
   retry: retryCommand,
   accept: acceptCommand,
   audit: auditCommand,

@@ -20,7 +20,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import { inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Engine } from '../engine/engine.ts'
-import { statusOf, type Verdict, verdictOn } from '../report/status.ts'
+import { type LeftOf, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { type Command, type CommandContext, NotPossible } from './command.ts'
 
@@ -28,8 +28,8 @@ interface AuditDone {
   /** Null: no album is recorded that could be compared. */
   result: AuditResult | null
   verdict: Verdict
-  /** How many images wait for their deletion, which a repair leaves to others. */
-  to_delete: number
+  /** What a repair left, in each mirror. Empty without a repair. */
+  left: readonly LeftOf[]
 }
 
 export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
@@ -37,7 +37,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   needsHost: true,
   async carryOut(context, { repair }) {
     const { config, synced } = context
-    if (synced.audit.albums().length === 0) return { result: null, verdict: 'left', to_delete: 0 }
+    if (synced.audit.albums().length === 0) return { result: null, verdict: 'left', left: [] }
     const paused = repair ? pauseAt(synced, Date.now()) : null
     if (paused) throw new NotPossible(`Nothing can be repaired: ${pauseInWords(paused)}`, 'PAUSED')
     for (;;) {
@@ -47,10 +47,9 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
         continue
       }
       if (result.finished) noteAudit(context.engine(), result)
-      if (!repair) return { result, verdict: 'in_sync', to_delete: 0 }
+      if (!repair) return { result, verdict: 'in_sync', left: [] }
       const status = statusOf(config, synced, true, Date.now())
-      const to_delete = status.mirrors.reduce((sum, mirror) => sum + mirror.pending_deletions, 0)
-      return { result, verdict: verdictOn(status, result.stopped), to_delete }
+      return { result, verdict: verdictOn(status, result.stopped), left: status.mirrors }
     }
   },
 }
@@ -153,9 +152,11 @@ export async function audit(
   // The walk sends at most half as many requests as the rate permits, so that other work can send the rest.
   const gapMs = 2000 / config.host.requests_per_second.list
   const { albums, skipped, finished, stopped } = await runAudit({ ...context, gapMs, progress }, interruption)
+  // What an earlier audit found in albums that this one has not reached is not told.
+  const findings = synced.audit.findings().filter(({ album }) => finished || synced.audit.isDone(album))
   // The findings are put into words before the repair, because the repair changes the records.
-  const found = synced.audit.findings().map(finding => shown(context, finding))
-  const gone = synced.audit.findings().flatMap(({ kind, remote_id }) => {
+  const found = findings.map(finding => shown(context, finding))
+  const gone = findings.flatMap(({ kind, remote_id }) => {
     const image = kind === 'gone' ? synced.images.byRemoteId(remote_id) : undefined
     return image ? { image, files: synced.files.onImage(image.id) } : []
   })

@@ -22,6 +22,7 @@ import { forgetNodeTrouble, type Verified, verifyLinks } from '../../sync/upload
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
+import type { PassOptions } from '../engine/engine.ts'
 import { explain, whyNotThere } from '../report/explain.ts'
 import { type LeftOf, type MirrorStatus, statusOf, type Verdict, verdictOn } from '../report/status.ts'
 import { type Pause, pauseAt } from '../state/pause.ts'
@@ -41,30 +42,33 @@ export interface PassResult {
   uploads_go_on: string | null
 }
 
-/**
- * `paths`: absolute; only what is at and below them is scanned, sent and deleted. Left out: everything is. `alone`: nothing
- * is deleted.
- */
+/** `paths`: absolute; only what is at and below them is scanned, sent and deleted. Left out: everything is. */
 interface SyncRequest {
   pruneIgnored: boolean
   paths?: string[] | undefined
-  alone?: boolean | undefined
 }
 
 export const syncCommand: Command<SyncRequest, PassResult> = {
   request: z.strictObject({
     pruneIgnored: z.boolean(),
     paths: z.array(z.string()).optional(),
-    alone: z.boolean().optional(),
   }),
   needsHost: true,
-  carryOut(context, { pruneIgnored, paths, alone }) {
-    const scope = paths && scopeOf(context, paths)
-    const named = paths && new Set(paths)
-    const task = alone ? 'put' : 'mirror'
-    const work = async () => (await context.pass({ pruneIgnored, scope, named, task })).stopped
-    return passResult(context, work, paths)
-  },
+  carryOut: (context, { pruneIgnored, paths }) => passAt(context, { pruneIgnored, task: 'mirror' }, paths),
+}
+
+/** Sends the pictures at these absolute paths, and deletes nothing. */
+export const putCommand: Command<{ paths: string[] }, PassResult> = {
+  request: z.strictObject({ paths: z.array(z.string()) }),
+  needsHost: true,
+  carryOut: (context, { paths }) => passAt(context, { task: 'put' }, paths),
+}
+
+function passAt(context: CommandContext, options: PassOptions, paths?: string[]): Promise<PassResult> {
+  const scope = paths && scopeOf(context, paths)
+  const named = paths && new Set(paths)
+  const work = async () => (await context.pass({ ...options, scope, named })).stopped
+  return passResult(context, work, paths)
 }
 
 /** What is scanned in each mirror when a person names these paths. Throws NotPossible. */
@@ -213,10 +217,14 @@ function whyNothingFailed(config: Config, synced: Synced, path: string): string 
     const context = { config, synced, disk: realDisk, running: false, now: Date.now() }
     const { code, reason } = whyNotThere(explain(context, { mirror, path: place.path }))
     const why = code === 'DAILY_LIMIT_REACHED' ? inWords(because('quota_refused')) : reason
-    return `${place.path} has not failed, but waits (${why}). "albumd retry" without a path asks the host at once`
+    const ends = NOT_THE_HOST.has(code) ? '' : '. "albumd retry" without a path asks the host at once'
+    return `${place.path} has not failed, but waits (${why})${ends}`
   }
   return `Nothing failed at or below ${path}. "albumd status" lists what did`
 }
+
+/** The codes of what a picture waits for where asking the host helps nobody. */
+const NOT_THE_HOST: ReadonlySet<string> = new Set(['NOT_READY', 'PAUSED', 'GUARDED', 'WAITS'])
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
 

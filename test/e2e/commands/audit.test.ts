@@ -196,7 +196,7 @@ it('says why a repair with nothing to repair ends with 3', async () => {
   expect(await stage.here('audit')).toMatchObject({ code: 0, out: '2 albums compared: no difference\n' })
   expect(await stage.here('audit', '--repair')).toMatchObject({
     code: 3,
-    out: '2 albums compared: no difference\nnot everything is in sync (albumd status tells more)\n',
+    out: '2 albums compared: no difference\nleft: 1 failed. "albumd status" tells more\n',
   })
 })
 

@@ -386,7 +386,7 @@ it('retry and a repair delete no image of a picture that is gone, and say what d
 
   rmSync(join(stage.pictures, 'b/bad.png'))
   const waits =
-    '1 image to delete, left to "albumd sync" or "albumd run" ("albumd deletions list" says when)\n'
+    'left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says when). "albumd status" tells more\n'
   const retried = await stage.here('retry')
   expect(retried).toMatchObject({ code: 3, err: '' })
   expect(retried.out).toContain(

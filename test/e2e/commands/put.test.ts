@@ -183,13 +183,14 @@ describe('put', () => {
     expect(found).toMatchObject({ code: 0 })
     // No scan has missed this one.
     rmSync(join(stage.pictures, 'missed.png'))
-    const put = await stage.here('put', '--json', ...names)
+    const put = await stage.here('put', '--json', ...names, 'never.png')
     expect(put.code).toBe(3)
     expect(JSON.parse(put.out).pictures).toMatchObject([
       { cdn_url: expect.stringContaining('http'), code: null, reason: null },
       { cdn_url: null, code: 'MOVED', reason: 'the picture moved to sub/there.png' },
       { cdn_url: null, code: 'GONE', reason: 'gone from the disk' },
       { cdn_url: null, code: 'GONE', reason: 'gone from the disk' },
+      { cdn_url: null, code: 'GONE', reason: 'No such file, and albumd has never seen it' },
     ])
     expect(await stage.here('put', 'moved.png', 'a.png')).toMatchObject({
       code: 3,
@@ -357,7 +358,7 @@ describe('put', () => {
     isFrozen = true
     stage.write('cut.png', png(4, 2).bytes)
     const cut = startAlbumd(stage, ['put', 'cut.png', '--json'])
-    await daemon.told('asked_for')
+    expect(await daemon.told('asked_for')).toMatchObject({ what: 'put' })
     cut.kill('SIGINT')
     expect(await cut.ended).toMatchObject({ code: 3 })
     expect(JSON.parse(cut.out()).pictures).toMatchObject([
@@ -503,7 +504,7 @@ it('sync PATH asks no host where nothing of the paths is left, and sync tells th
   stage.proxy.fail('list', 'each', 'refuse')
   const asked = stage.proxy.log.length
   expect(await stage.json('sync', 'a')).toMatchObject({ exit_code: 0, stopped: [] })
-  expect((await stage.here('sync', 'a/1.png')).out).toMatch(/^nothing to do: all in sync$/m)
+  expect((await stage.here('sync', 'a/1.png')).out).toMatch(/^nothing to do: what was named is in sync$/m)
   expect(stage.proxy.log).toHaveLength(asked)
   expect(await stage.json('sync')).toMatchObject({ exit_code: 3, stopped: [{ code: 'HOST_UNREACHABLE' }] })
 })
