@@ -69,7 +69,7 @@ export function noteImage(
   history.add(location, {
     at: now,
     event: isNew ? IMAGE_EVENT[image.proof] : 'unchanged',
-    detail: isNew ? detail : (detail ?? because('bytes_on_host')),
+    detail: isNew ? detail : detail ? because('image_used_again', { why: detail }) : because('bytes_on_host'),
     since: file.since,
   })
 }

@@ -231,6 +231,7 @@ export const WORDS = {
   old_image_goes: 'the old image is to be deleted',
   old_image_stays: 'the old image stays',
   bytes_on_host: 'the bytes are on the host',
+  image_used_again: 'the bytes are on the host, and their image is used again; {why:reason}',
   found_as_promised: 'the host has it under the address or the id that it had promised',
   found_by_bytes: 'the bytes were fetched and are the same',
   found_alike: 'an image of this name and these dimensions came; the bytes are not compared yet',

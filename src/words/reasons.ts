@@ -72,7 +72,8 @@ const IMAGES = {
   older: 'the image of the older version',
   first: 'the first of the waiting images',
 }
-export type ImageName = keyof typeof IMAGES
+/** An id names one of several images. */
+export type ImageName = keyof typeof IMAGES | { id: string }
 
 /** How a fact is shown: `{at:time}` shows the fact `at` by `KINDS.time`. A fact without a colon is shown as it is. */
 const KINDS = {
@@ -109,7 +110,7 @@ const KINDS = {
   /** An ignore rule and where it stands. `file`: the ignore file; null: the config. */
   rule: ({ pattern, file, line }: { pattern: string; file: string | null; line: number }) =>
     `${pattern} in ${file === null ? 'mirrors[].ignore of the config' : `line ${line} of ${file}`}`,
-  image: (of: ImageName) => IMAGES[of],
+  image: (of: ImageName) => (typeof of === 'string' ? IMAGES[of] : `the image ${of.id}`),
   held: (state: 'held' | 'unproved') =>
     state === 'held'
       ? 'too many were to be deleted at once'

@@ -94,7 +94,7 @@ function report(
   if (told === 'list') printLine(DECIDE)
 }
 
-/** Steps that name the place of one picture, as several images have them in common. */
+/** Steps that name the place of one picture, as several images have them in common. Others name the image first. */
 const SEVERAL: { [code in ReasonCode]?: Reason } = {
   goes_once_sent: because('go_once_sent'),
   goes_once_told_apart: because('go_once_told_apart'),
@@ -102,7 +102,8 @@ const SEVERAL: { [code in ReasonCode]?: Reason } = {
 
 function ofSeveral(step: ShownStep): ShownStep {
   const words = SEVERAL[step.code]
-  return words ? { ...step, what: inWords(words) } : step
+  const what = words ? inWords(words) : step.what.replace(/^the image( of the older version)? /, 'each ')
+  return { ...step, what }
 }
 
 /** The steps of an image that waits for nothing but a pass. */

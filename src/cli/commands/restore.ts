@@ -235,6 +235,12 @@ function lackInWords({ missing, unread, untried }: RestoreReport): string {
   return untried > 0 ? ' as far as it was tried' : ''
 }
 
+function replacedFiles(pictures: number): string {
+  return pictures === 1
+    ? 'replaced a file with other bytes, which is'
+    : 'replaced files with other bytes, which are'
+}
+
 /** What keeps a folder from being as it was, after a semicolon. Empty: no picture came later. */
 function laterInWords({ later, later_in }: RestoreReport): string {
   if (later === 0) return ''
@@ -279,7 +285,7 @@ function reportInWords(
   } else {
     add(report.proved, 'of them only linked until now: the bytes are proved')
     add(report.older, 'of them in an older version: what changed since is not on the host')
-    add(report.moved, 'moved: not under their old names, because their bytes are recorded under new ones')
+    add(report.moved, 'moved: restored under the new name, not under the old one')
     if (!asked.deleted && asked.at === undefined)
       add(
         report.gone,
@@ -292,7 +298,7 @@ function reportInWords(
       lines.push(
         `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,
       )
-    add(replaced, `replaced files with other bytes, which are in ${folder}/.albumd-replaced now`)
+    add(replaced, `${replacedFiles(replaced)} in ${folder}/.albumd-replaced now`)
   }
   lines.push(...unknownInWords(report))
   // The following lines say what is left to do, and which command does the rest.

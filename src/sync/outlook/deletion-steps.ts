@@ -55,26 +55,36 @@ export function deletionSteps(
   context: MirrorContext,
   entry: EscrowRow,
   path: string,
-  of: ImageName = imageOf(entry),
+  ofFolder?: 'first',
 ): Step[] {
   const { synced, hold } = context
   const { mirror } = entry
+  // What a person decides is about all images of the path.
+  const images = synced.escrow.atPath(mirror, entry.path).length
+  const ofPath = images > 1 ? { id: synced.images.byId(entry.image)!.remote_id } : imageOf(entry)
+  const of = ofFolder ?? ofPath
   const running = runningTime(synced, context)
   const areMany = () => willBeHeld(synced, mirror, synced.summaries.mirror(mirror), hold, running)
   const waits = deletionWaits({ ...context, areMany }, entry, of)
   if (codeOf(waits[0]!.why) === 'image_stays') return waits
   const isHeld = waitsForPerson(entry)
   // Of a folder that is gone, a person decides on all images together.
-  if (of === 'first' || (!isHeld && !isInGrace(context, entry))) {
+  if (ofFolder || (!isHeld && !isInGrace(context, entry))) {
     const isTried = codeOf(waits[0]!.why) === 'host_refused' && timePasses(context)
     return isTried ? [...waits, step(because('retry_now', { path }))] : waits
   }
-  const isMissed = of === 'image' && whereNow(synced, entry) === null
+  const isMissed = imageOf(entry) === 'image' && whereNow(synced, entry) === null
   const back = isMissed ? bringBack(context, entry, folderAbove(entry.path), folderAbove(path)) : []
-  const decide = isHeld ? because('approve_image', { path }) : because('end_grace', { path })
+  const [decide, keep] =
+    images > 1
+      ? [
+          because(isHeld ? 'approve_folder' : 'end_graces', { path, images }),
+          because('keep_folder', { path, images }),
+        ]
+      : [because(isHeld ? 'approve_image' : 'end_grace', { path }), because('keep_image', { of, path })]
   const move = openMove(synced, entry)
   const mayGo = move === null || (isHeld && move.isRead) ? [step(decide)] : []
-  return [...waits, ...back, ...mayGo, step(because('keep_image', { of, path }))]
+  return [...waits, ...back, ...mayGo, step(keep)]
 }
 
 /** Where the picture of an image in escrow lies now, or null. A restore would bring a picture that moved a second time. */

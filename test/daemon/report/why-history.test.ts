@@ -57,6 +57,29 @@ describe('why, of a picture', () => {
     expect(at.why('two.png').reason).toContain('the image was deleted (gone from the disk)')
   })
 
+  it('names each of the images of older versions that wait, and an image that is used again', async () => {
+    const at = await asked()
+    const versions = [4, 14, 24].map(width => png(width, 3).bytes)
+    for (const bytes of versions) {
+      at.write('one.png', bytes)
+      await at.pass({ graceMs: 600_000 })
+    }
+    const { deletions, next } = at.why('one.png')
+    const path = join(at.pictures, 'one.png')
+    expect(next.map(({ what, command }) => [what.replace(/ is deleted once .*/, ''), command])).toEqual([
+      [`the image ${deletions[0]!.image_id}`, null],
+      ['to let all 2 waiting images be deleted without a grace', `albumd deletions approve ${path}`],
+      ['to keep all 2 waiting images for good', `albumd deletions discard ${path}`],
+      [`the image ${deletions[1]!.image_id}`, null],
+    ])
+    at.write('one.png', versions[0]!)
+    await at.pass({ graceMs: 600_000 })
+    expect(at.why('one.png').history.at(-1)).toMatchObject({
+      event: 'unchanged',
+      detail: 'the bytes are on the host, and their image is used again; the old image is to be deleted',
+    })
+  })
+
   it('tells equal pictures that moved together apart by their names, else by when they went', async () => {
     const at = await asked()
     const graceMs = 600_000

@@ -94,6 +94,7 @@ it('with several mirrors deletions are listed by whole paths, and a path of seve
   const { out } = await stage.here('deletions', 'list')
   for (const dir of dirs) expect(out).toMatch(new RegExp(`^${dir}/a/0\\.png \\(gone from the disk`, 'm'))
   expect(out).not.toMatch(/^a\//m)
+  expect(out).toContain('6 images:\n  next    each is held, because ')
   for (const action of ['approve', 'discard'])
     for (const path of ['a/0.png', 'a'])
       expect(await stage.here('deletions', action, path)).toMatchObject({
@@ -445,7 +446,7 @@ it('deletions in their grace are listed with when they go, and each can be disca
     expect(state).toBe('grace')
     expect(Date.parse(goes_at) - Date.parse(since)).toBeGreaterThan(60_000)
   }
-  expect((await stage.here('deletions', 'list')).out).toMatch(/next {4}the image is deleted.* — 20/)
+  expect((await stage.here('deletions', 'list')).out).toMatch(/next {4}(the image|each) is deleted.* — 20/)
   // Without a path, only held deletions are discarded.
   await stage.here('deletions', 'discard')
   expect(await listed()).toHaveLength(2)
