@@ -24,7 +24,7 @@ async function withHeld(): Promise<Stage> {
 
 it('held deletions are listed with what would go, and go when they are approved', async () => {
   const stage = await withGone()
-  expect(await stage.sync()).toMatchObject({
+  expect(await stage.here('sync')).toMatchObject({
     code: 3,
     out: expect.stringContaining('3 images would be deleted'),
   })

@@ -55,7 +55,7 @@ describe('exit codes', () => {
 
   it('2 for an option that does not exist', async () => {
     const stage = await setStage()
-    const { code, out, err } = await stage.sync('--dry-runn')
+    const { code, out, err } = await stage.here('sync', '--dry-runn')
     expect({ code, out }).toEqual({ code: 2, out: '' })
     oneLine(err, /dry-runn.*See albumd sync --help\.$/m)
   })

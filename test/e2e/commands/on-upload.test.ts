@@ -68,7 +68,7 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
 it('runs for what sync uploads by itself, in order and to its end, and tells what went wrong once', async () => {
   const stage = await setStage({ config: { notify: { on_upload: 'echo "$ALBUMD_PATH" >> seen' } } })
   for (const n of [1, 2, 3]) stage.write(`${n}.png`, png(n, 2).bytes)
-  const { code, out, err } = await stage.sync()
+  const { code, out, err } = await stage.here('sync')
   expect({ code, err }).toEqual({ code: 0, err: '' })
   const order = [...out.matchAll(/^uploaded (\S+)/gm)].map(([, path]) => `${stage.pictures}/${path}`)
   expect(order).toHaveLength(3)

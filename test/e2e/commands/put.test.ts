@@ -431,7 +431,7 @@ it('sync PATH sends and deletes nothing of what waits elsewhere', async () => {
   // What a pass finds while albumd is paused waits.
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(await stage.here('resume')).toMatchObject({ code: 0 })
-  const { code, out } = await stage.albumd('sync', 'a')
+  const { code, out } = await stage.here('sync', 'a')
   // What waits elsewhere was not asked for.
   expect(code).toBe(0)
   expect(out).toMatch(/^1 picture to send \(/m)

@@ -24,12 +24,12 @@ const runWaits = async (daemon: DaemonProcess) =>
 describe('commands that meet at the state', () => {
   it('queue, and none sends what another has sent', async () => {
     const stage = await setStage()
-    const names = ['1.png', '2.png', '3.png', 'same.png', 'same.png', 'same.png']
+    const names = ['1.png', '2.png', 'same.png', 'same.png']
     for (const [n, name] of names.entries()) stage.write(name, png(3 + n, 2).bytes)
     const runs = await Promise.all(names.map(name => stage.albumd('put', name)))
     for (const { code, err } of runs) expect(code, err).toBe(0)
-    expect(new Set(runs.slice(3).map(({ out }) => out)).size).toBe(1)
-    expect(await stage.paths()).toEqual(['1', '2', '3', 'same'].map(name => `Photos/${name}.png`))
+    expect(new Set(runs.slice(2).map(({ out }) => out)).size).toBe(1)
+    expect(await stage.paths()).toEqual(['1', '2', 'same'].map(name => `Photos/${name}.png`))
   })
 
   it('wait for one that ends', async () => {

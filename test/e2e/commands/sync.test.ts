@@ -140,7 +140,7 @@ describe('sync', () => {
   it('gives one summary object with --json', async () => {
     const stage = await setStage()
     stage.write('red.png', red)
-    const { out, code } = await stage.sync('--json')
+    const { out, code } = await stage.here('sync', '--json')
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ exit_code: 0, uploaded: 1, failed: 0, stopped: [] })
     expect(JSON.parse(out)).toMatchObject({ not_ready: [], interrupted: false })

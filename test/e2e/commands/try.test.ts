@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { png } from '../../pictures.ts'
-import { PROGRAM, runProgram } from '../stage/stage.ts'
+import { PROGRAM, runHere } from '../stage/stage.ts'
 
 const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
 
@@ -73,7 +73,7 @@ describe('try', () => {
     await trial.said('deleted the image of Icons/Sun.ico')
     expect(await trial.stop()).toBe(0)
     const config = join(cwd, 'albumd-try/samples/albumd.yaml')
-    const { out } = await runProgram(['status', '--json', '--config', config], cwd)
+    const { out } = await runHere(['status', '--json', '--config', config], cwd)
     expect(JSON.parse(out)).toMatchObject({
       running: false,
       mirrors: [{ files: 17, synced: 17, pending_deletions: 0 }],
@@ -128,15 +128,15 @@ describe('try', () => {
     expect(await trial.stop()).toBe(0)
     const [trialName] = readdirSync(join(cwd, 'albumd-try'))
     const config = join(cwd, 'albumd-try', trialName!, 'albumd.yaml')
-    const { out } = await runProgram(['status', '--json', '--config', config], cwd)
+    const { out } = await runHere(['status', '--json', '--config', config], cwd)
     expect(JSON.parse(out).mirrors).toMatchObject([{ folder: own, album: 'pictures' }])
   })
 
   it('refuses a folder that is not there, or that holds the trial itself', async () => {
     const cwd = home()
-    expect(await runProgram(['try', 'nowhere'], cwd)).toMatchObject({ code: 2 })
+    expect(await runHere(['try', 'nowhere'], cwd)).toMatchObject({ code: 2 })
     for (const folder of ['.', '..', '/'])
-      expect(await runProgram(['try', folder], cwd)).toMatchObject({ code: 2 })
+      expect(await runHere(['try', folder], cwd)).toMatchObject({ code: 2 })
     expect(existsSync(join(cwd, 'albumd-try'))).toBe(false)
   })
 })

@@ -10,7 +10,7 @@ import { treeOf } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
 import { loseState } from '../stage/fault-stage.ts'
 import { daemonHere } from '../stage/process.ts'
-import { runProgram, setStage } from '../stage/stage.ts'
+import { setStage } from '../stage/stage.ts'
 
 const PICTURES = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes]))
 const mirrored = (config: object = {}) => setStage({ pictures: PICTURES, config })
@@ -206,7 +206,7 @@ it('with --quiet commands say nothing but what failed, what is left, and the dat
   const stage = await setStage()
   stage.write('a/0.png', png(2, 2).bytes)
   const nothing = { code: 0, out: '', err: '' }
-  expect(await stage.sync('--quiet')).toEqual(nothing)
+  expect(await stage.here('sync', '--quiet')).toEqual(nothing)
   expect(await stage.albumd('adopt', '--quiet')).toEqual(nothing)
   expect(await stage.here('audit', '--quiet')).toEqual(nothing)
   expect(await stage.here('restore', join(stage.home, 'back'), '--quiet')).toEqual(nothing)
@@ -392,7 +392,7 @@ it('an option without its value is a usage error', async () => {
     ['host', '--data', 'h', '--api-key'],
     ['sync', '-c'],
   ]) {
-    const { code, err } = await runProgram(args, stage.home)
+    const { code, err } = await stage.here(...args)
     expect(code).toBe(2)
     expect(err).toBe(`albumd: ${args.at(-1)} has no value. See albumd ${args[0]} --help.\n`)
   }

@@ -80,7 +80,7 @@ describe('restore --at', () => {
     expect(Date.parse((await stage.status()).restorable_since)).toBeLessThan(Date.parse(at))
 
     const back = join(stage.home, 'back')
-    expect(await stage.albumd('restore', back, '--at', at, '--config', stage.config)).toMatchObject({
+    expect(await stage.here('restore', back, '--at', at, '--config', stage.config)).toMatchObject({
       code: 0,
     })
     expect(treeOf(back)).toEqual(tree)

@@ -5,38 +5,45 @@ import { png } from '../../pictures.ts'
 import { found, listingWith, never, openAlbumStage, times } from '../album-stage.ts'
 import { failure } from '../workshop.ts'
 
-const PAGE = 100_000
-
 /** Whatever page it is asked for, there are others. */
-function endless(entries: (first: number) => Pick<ListPage, 'albums' | 'images'>): Pick<ImageHost, 'list'> {
+function endless(
+  perPage: number,
+  entries: (first: number) => Pick<ListPage, 'albums' | 'images'>,
+): Pick<ImageHost, 'list'> {
   let listed = 0
   return {
     async list(_album, page) {
       const first = listed
-      listed += PAGE
+      listed += perPage
       const pagination = { page, per_page: 20, total_pages: 2 ** 50, total_images: 2 ** 50 }
       return { ok: true, value: { ...entries(first), pagination, cdn_base_url: 'https://cdn.example.com' } }
     },
   }
 }
 
-const ids = (first: number) => Array.from({ length: PAGE }, (_, n) => ({ id: String(first + n) }))
+const ids = (first: number, count: number) =>
+  Array.from({ length: count }, (_, n) => ({ id: String(first + n) }))
 
 it('a listing without end is given up before it fills the memory', async () => {
-  const images = endless(first => ({ albums: [], images: ids(first) }))
+  const images = endless(100_000, first => ({ albums: [], images: ids(first, 100_000) }))
   expect(await walkAlbum(images, null, never)).toMatchObject({ failure: { code: 'HOST_LISTING' } })
 })
 
 it('so are albums within albums without end', async () => {
   const album = { name: 'a', depth: 1, image_count: 0, sub_count: 1, created_at: '' }
-  const albums = endless(first => ({ albums: ids(first).map(({ id }) => ({ id, ...album })), images: [] }))
+  const albums = endless(100, first => ({
+    albums: ids(first, 100).map(({ id }) => ({ id, ...album })),
+    images: [],
+  }))
   const ended = { total_pages: 1, total_images: 0 }
   const list: ImageHost['list'] = async (...args) => {
     const listed = await albums.list(...args)
     if (!listed.ok) return listed
     return { ok: true, value: { ...listed.value, pagination: { ...listed.value.pagination, ...ended } } }
   }
-  expect(await walkEverything({ list }, never)).toMatchObject({ failure: { code: 'HOST_LISTING' } })
+  expect(await walkEverything({ list }, never, null, 1000)).toMatchObject({
+    failure: { code: 'HOST_LISTING' },
+  })
 })
 
 it('a page that is gone when it is asked for is no sign that the album is gone', async () => {
