@@ -136,8 +136,13 @@ function planMissing(
         kind: 'gone',
         file: gone,
         was: file.state,
-        reason: because(file.image === null ? 'gone_unsent' : 'gone'),
+        reason: whyGone(file),
       }
+}
+
+function whyGone({ image, state }: FileRow): Reason {
+  if (image !== null) return because('gone')
+  return because(state === 'uncertain' ? 'gone_uncertain' : 'gone_unsent')
 }
 
 const WHY_HIDDEN = {

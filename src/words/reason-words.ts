@@ -35,6 +35,7 @@ export const WORDS = {
   kept_by_backup: 'gone from the disk; this mirror keeps images',
   gone: 'gone from the disk',
   gone_unsent: 'gone from the disk, before it was on the host',
+  gone_uncertain: 'gone from the disk, before it was known whether its upload arrived',
   gone_after_lost: 'gone from the disk, when its image was not on the host any more',
   ignored_on_request: 'hidden by an ignore rule, and asked for',
   name_not_utf8:
@@ -283,8 +284,7 @@ export const WORDS = {
   folder_mirrored: 'part of the mirror',
   folder_gone: (gone: ImagesOfFolder | null) => `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
   image_deleted: 'the image was deleted ({why:reason})',
-  last_known: 'not there any more ({why:reason})',
-  last_event: 'not there any more ({event})',
+  last_event: 'the last event is "{event}"',
 
   // Why something on the disk is not mirrored. `at`: the folder above the path that is left out; null: the path itself is.
   hidden_name: '{at:within}hidden, because the name begins with a dot',
@@ -370,7 +370,7 @@ export const WORDS = {
   compare_links: 'to compare the bytes',
   repair_gone: 'no pass puts back an image that is gone from the host; to upload its picture again',
   kept_stays:
-    'the image stays, and a file with the same bytes that comes back finds it again; delete it at the host to end its address',
+    'the image stays, and is used again when the picture comes back here with the same bytes; delete it at the host to end its address',
   kept_once: 'the image was kept once, so it stays for good, whatever becomes of the picture',
   prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
   retry_now: 'to try at once',

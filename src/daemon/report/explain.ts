@@ -192,6 +192,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       paused: pauseAt(synced, now),
       uploadsWaitUntil: uploadsWaitUntil(config.uploads.hours, now),
       lossEndsAt: lossEndsAt(synced, config.host.credential_lifetime, systemClock),
+      credentialLifetimeMs: config.host.credential_lifetime,
     },
     { mirror, path },
   )
@@ -288,6 +289,7 @@ export function whyNotThere({ failure, state, reason, cause, next, guard, path }
 } {
   if (failure && (state === 'failed' || state === 'uncertain'))
     return { code: failure.code, reason: failure.message }
+  if (state === 'uncertain') return { code: 'UNCERTAIN', reason }
   if (state === 'gone_on_host')
     return { code: 'GONE_ON_HOST', reason: inWords(because('gone_on_host', { pictures: 1 })) }
   const [first] = next

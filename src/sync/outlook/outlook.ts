@@ -8,10 +8,12 @@ import type { FailureRow } from '../../synced/tables/failures.ts'
 import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
+import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason, reasonIn } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { albumName } from '../album.ts'
+import { mayArriveFor } from '../clock.ts'
 import { planFolder } from '../plan.ts'
 import { lookAt, type MirrorLocation, type OnDisk, perhapsRenamedTo } from '../scan/index.ts'
 import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
@@ -52,6 +54,8 @@ export interface Recorded {
   move: Reason | null
   /** The images of this path that are in escrow. */
   escrow: EscrowRow[]
+  /** The uploads of this path that are in doubt. */
+  inDoubt: OpenUpload[]
   failure: FailureRow | undefined
   /** When a person accepted the failure: milliseconds since 1970. */
   acceptedAt: number | undefined
@@ -81,6 +85,7 @@ const NOTHING: Recorded = {
   album: '',
   move: null,
   escrow: [],
+  inDoubt: [],
   failure: undefined,
   acceptedAt: undefined,
   history: [],
@@ -142,6 +147,7 @@ function recordsOf(synced: Synced, { id }: MirrorRow, path: string): Recorded {
     album: albumName(synced, image?.album ?? null),
     move: scanned ? moveAt(synced, scanned, image) : null,
     escrow: synced.escrow.atPath(id, path),
+    inDoubt: above ? synced.journal.openOnFile({ folder: above.id, name: nameOf(path) }) : [],
     failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
     acceptedAt: above ? synced.failures.acceptedAt({ folder: above.id, name: nameOf(path) }) : undefined,
     history: synced.history.of({ mirror: id, path }),
@@ -202,13 +208,14 @@ function stateOf(subject: Subject): [PathState, Reason] {
 
 function stateOfAbsent(subject: Subject): [PathState, Reason] {
   const { recorded, gone, isRenamed } = subject
-  const { file, history, isFolder } = recorded
+  const { file, history, inDoubt, isFolder } = recorded
   if (isRenamed && (file ? file.state === 'hidden' : isFolder)) return ['unknown', because('perhaps_renamed')]
   if (file) {
     const left = history.findLast(({ event }) => event === 'left_out')?.detail
     const isUnknown = file.state === 'hidden' && left != null && codeOf(left) === 'perhaps_renamed'
     return [isUnknown ? 'unknown' : file.state, withChange(file, subject)]
   }
+  if (inDoubt.length > 0) return ['uncertain', because('gone_uncertain')]
   const last = history.at(-1)
   if (last) return ['absent', whatBecame(last)]
   return ['absent', gone || isFolder ? because('folder_gone', gone) : because('not_known')]
@@ -216,9 +223,7 @@ function stateOfAbsent(subject: Subject): [PathState, Reason] {
 
 function whatBecame({ event, detail }: HistoryRow): Reason {
   if (!detail) return because('last_event', { event })
-  return event === 'deleted'
-    ? because('image_deleted', { why: detail })
-    : because('last_known', { why: detail })
+  return event === 'deleted' ? because('image_deleted', { why: detail }) : detail
 }
 
 /** Why a file is in its state. When the file has changed since the last scan, the answer says this too. */
@@ -294,8 +299,8 @@ function stepsOf(
       return failedSteps(context, subject, path)
     case 'uncertain':
       return [
-        step(because('looked_for'), recorded.failure?.next_attempt_at ?? null),
-        step(because('resend', { path })),
+        step(because('looked_for'), recorded.failure?.next_attempt_at ?? doubtEnds(context, recorded)),
+        ...(recorded.file ? [step(because('resend', { path }))] : []),
         ...waits,
       ]
     case 'linked':
@@ -316,6 +321,15 @@ function stepsOf(
     default:
       return []
   }
+}
+
+/** When it will be known at the latest whether the uploads of a picture that is gone have arrived, or null. */
+function doubtEnds(
+  { credentialLifetimeMs }: Pick<MirrorContext, 'credentialLifetimeMs'>,
+  { inDoubt }: Pick<Recorded, 'inDoubt'>,
+): number | null {
+  const last = inDoubt.at(-1)
+  return last ? last.since + mayArriveFor(credentialLifetimeMs) : null
 }
 
 /** What happens next with a picture whose upload failed. */

@@ -32,6 +32,7 @@ export interface OutlookContext {
   uploadsWaitUntil: number | null
   /** Until when pictures wait after a state loss; null: they do not wait for that. */
   lossEndsAt: number | null
+  credentialLifetimeMs: number
 }
 
 /** Something that will happen, or that a person can do. For a person, `commandOf` tells the command. */

@@ -355,9 +355,12 @@ export class UploadQueue {
   }
 
   #doubt({ hash, failure }: Extract<UploadResult, { kind: 'uncertain' }>) {
-    const { clock, credentialLifetimeMs } = this.#run
+    const { clock, credentialLifetimeMs, synced } = this.#run
     const since = clock.wall()
-    return { hash, since, until: since + mayArriveFor(credentialLifetimeMs), why: failure.message }
+    // Recovery counts from when the bytes were sent, also after they were moved away and back.
+    const sent = synced.journal.openUploads().flatMap(open => (open.hash.equals(hash) ? [open.sent_at] : []))
+    const age = sent.length > 0 ? clock.monotonic() - Math.max(...sent) : 0
+    return { hash, since, until: since - age + mayArriveFor(credentialLifetimeMs), why: failure.message }
   }
 
   #stop(failure: HostFailure): HostFailure {

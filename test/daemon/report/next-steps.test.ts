@@ -452,6 +452,36 @@ describe('why, of a picture', () => {
     expect(events(uncertain)).toContain('uncertain')
   })
 
+  it('tells of a picture in doubt that is gone until when it is looked for, no later when it is there again', async () => {
+    const at = await asked()
+    let passed = 0
+    const began = systemClock.wall()
+    const clock = { ...systemClock, wall: () => began + passed, monotonic: () => 1_000_000 + passed }
+    const host = hostWith(at.host, { send: async () => failure('find_out', 'HOST_TIMEOUT', 'send') })
+    at.write('there.png', png(8, 8).bytes)
+    await at.pass({ clock })
+    at.write('lost.png', png(7, 7).bytes)
+    await at.pass({ host, clock })
+    const until = at.why('lost.png').next[0]!.at
+    expect(until).not.toBe(null)
+    passed = 30_000
+    const away = `${at.pictures}.png`
+    renameSync(join(at.pictures, 'lost.png'), away)
+    await at.pass({ host, clock })
+    const host60 = { ...at.config.host, credential_lifetime: 60_000 }
+    const gone = at.why('lost.png', { config: { ...at.config, host: host60 } })
+    expect(gone).toMatchObject({
+      state: 'uncertain',
+      reason: 'gone from the disk, before it was known whether its upload arrived',
+      failure: null,
+      next: [{ code: 'looked_for', at: until }],
+    })
+    expect(whyNotThere(gone)).toMatchObject({ code: 'UNCERTAIN' })
+    renameSync(away, join(at.pictures, 'lost.png'))
+    await at.pass({ host, clock })
+    expect(at.why('lost.png')).toMatchObject({ state: 'uncertain', failure: { next_attempt_at: until } })
+  })
+
   it('tells what uploads wait for, and until when', async () => {
     const at = await asked()
     at.write('p.png', png(3, 3).bytes)

@@ -111,8 +111,7 @@ describe('why, of a picture', () => {
     const told = at.why('other.png')
     expect(told).toMatchObject({
       state: 'absent',
-      reason:
-        'not there any more (an image of this name stays on the host, because its bytes are those of another picture)',
+      reason: 'an image of this name stays on the host, because its bytes are those of another picture',
     })
     expect(events(told)).toEqual(['found', 'linked', 'gone', 'kept'])
   })

@@ -149,6 +149,7 @@ function outlookContext(world: World): Context {
     settleMs: SETTLE_MS,
     incomplete: INCOMPLETE,
     lossEndsAt: lossEndsAt(state.synced, LIFETIME_MS, machine),
+    credentialLifetimeMs: LIFETIME_MS,
     paused: pausing.holdsAt(now) ? pausing.saved() : null,
     uploadsWaitUntil: hours === null || isOpen(hours, now) ? null : now + openFor(hours, now),
   }
