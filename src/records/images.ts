@@ -25,6 +25,10 @@ export function deleted(tx: Tx, image: ImageRow, now: number): void {
 
 /** The host does not hold the image any more, and albumd did not delete it. */
 export function lost(tx: Tx, image: ImageRow, now: number): void {
+  // The record of a picture that is gone goes too. So the history keeps what became of its image.
+  for (const file of tx.files.onImage(image.id))
+    if (file.state === 'gone' || file.state === 'kept')
+      tx.history.ofFile(file, { at: now, event: 'lost', detail: because('image_not_found') })
   unrecord(tx, image, now, because('image_not_found'))
 }
 

@@ -150,7 +150,7 @@ function summary(albums: number, findings: readonly AuditFinding[], repair: bool
 }
 
 const REPAIRS_GONE =
-  '"albumd audit --repair" links an image there that has the same bytes, or uploads it again'
+  '"albumd audit --repair" links an image there that has the same bytes, or uploads it again; where its picture is gone, the image is forgotten'
 
 /** `repair`: whether the audit was told to repair. Then the words do not advise to repair at once. */
 function whatToDo({ kind, ours, repaired, waits, lost, repair_from }: AuditFinding, repair: boolean): string {

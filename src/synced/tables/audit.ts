@@ -48,9 +48,12 @@ export function openAudit({ all, column, has, run }: Statements) {
       kinds: all<[], { kind: FindingKind; n: number }>(
         'SELECT kind, count(*) AS n FROM audit_findings GROUP BY kind',
       ),
-      /** Whether an image is in escrow, or albumd has asked the host to delete it. */
+      /**
+       * Whether an image is in escrow, or albumd has asked the host to delete it. An unproved image is not asked for, so
+       * only the audit can find that it is gone.
+       */
       isLeaving: has<[{ image: number }]>(
-        `SELECT image FROM escrow WHERE image = @image
+        `SELECT image FROM escrow WHERE image = @image AND state <> 'unproved'
          UNION ALL SELECT image FROM journal JOIN files USING (image) WHERE image = @image`,
       ),
     },
@@ -88,7 +91,7 @@ export function openAudit({ all, column, has, run }: Statements) {
            OR EXISTS (SELECT 1 FROM files WHERE files.image = images.id AND files.state <> 'gone')))
        ELSE NOT EXISTS (
          SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id
-           AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id)
+           AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id AND state <> 'unproved')
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
       /**

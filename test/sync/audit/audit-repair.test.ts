@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
+import { unproved } from '../../../src/records/escrow.ts'
 import { hostWith, type ListPage, type Outcome } from '../../../src/remote/host.ts'
 import { deleteTwice, repairGone } from '../../../src/sync/audit/audit-repair.ts'
 import { because, said } from '../../../src/words/reasons.ts'
@@ -135,6 +136,24 @@ describe('a repair', () => {
     await repairGone(partsOf(workshop, workshop.host), interruption)
     await workshop.pass()
     expect(workshop.events.map(({ event }) => event)).not.toContain('picture_uploaded')
+    const history = workshop.synced.history.of({ mirror: 1, path: '1.png' })
+    expect(history.at(-1)).toMatchObject({ event: 'lost', detail: because('image_not_found') })
+    await audit(workshop)
+    expect(found(workshop)).toEqual([])
+  })
+
+  it('forgets the image of a deletion that waits, because nothing proved the bytes', async () => {
+    const workshop = await workshopWith({ '1.png': png(3, 2, 10).bytes, '2.png': png(4, 2, 10).bytes })
+    const { synced } = workshop
+    const { id, remote_id } = imageOf(workshop, '1.png')
+    workshop.remove('1.png')
+    await workshop.pass({ graceMs: DAY })
+    synced.commitNow(tx => unproved(tx, id, DAY))
+    await workshop.host.deleteImage(remote_id, never)
+    await audit(workshop)
+    expect(found(workshop)).toEqual(['gone 1.png'])
+    await repairGone(partsOf(workshop, workshop.host), interruption)
+    expect(synced.escrow.ofMirror(1)).toEqual([])
     await audit(workshop)
     expect(found(workshop)).toEqual([])
   })
