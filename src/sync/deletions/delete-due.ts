@@ -1,4 +1,5 @@
 import { kept } from '../../records/escrow.ts'
+import { remedyOfCode } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { endsByItself } from '../../words/reasons.ts'
@@ -34,7 +35,12 @@ export async function deleteDueImages(
   // Everything is scanned a second time only when something may be deleted by then.
   const doubt = whyNoDeletions(context, mirrors)
   if (doubt !== null && !endsByItself(doubt)) return
-  const isMeant = ({ postponed }: EscrowRow) => task === 'mirror' || postponed === 1
+  // Where the plan refused a deletion, the pass asked for no other one of those that waited then.
+  const refusal = synced.account
+    .blocks()
+    .find(({ endpoint, code }) => endpoint === 'delete' && remedyOfCode(code) === 'plan')
+  const isMeant = ({ postponed, since }: EscrowRow) =>
+    task === 'mirror' || postponed === 1 || (refusal !== undefined && since <= refusal.said_at)
   const known = new Set(
     before.flatMap(({ row }) =>
       synced.escrow

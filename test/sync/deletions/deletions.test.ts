@@ -197,6 +197,21 @@ describe('images under doubt', () => {
     expect(await imagesOn(workshop)).toEqual(['c.png'])
   })
 
+  it('are carried out by a retry where the plan has refused them, and no others', async () => {
+    const workshop = await workshopWith({ 'red.png': red, 'green.png': green, 'blue.png': blue })
+    const { host } = workshop
+    workshop.remove('red.png')
+    workshop.remove('green.png')
+    await workshop.pass({
+      host: hostWith(host, { deleteImage: async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'delete') }),
+    })
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 2 })
+    workshop.remove('blue.png')
+    workshop.write('other.png', png(5, 5).bytes)
+    await workshop.pass({}, 'retry')
+    expect(await imagesOn(workshop)).toEqual(['blue.png', 'other.png'])
+  })
+
   it('are not kept by a file of their size that will never be a picture', async () => {
     const workshop = await workshopWith({
       'red.png': red,
