@@ -17,7 +17,7 @@ export const EXIT = {
 
 export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.inSync]: 'done',
-  [EXIT.unexpected]: 'unexpected failure',
+  [EXIT.unexpected]: 'unexpected failure, such as a full disk under the state',
   [EXIT.usage]: 'bad usage or config',
   [EXIT.left]: 'something is left, or paused',
   [EXIT.locked]: 'another albumd has this state or folder, or another machine this album',

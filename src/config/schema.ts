@@ -179,7 +179,7 @@ const notify = value.section({
     .meta({
       description:
         'A command for the shell (sh -c) that runs when trouble begins, changes or ends, at most once a minute. It gets ' +
-        '$ALBUMD_EVENT (trouble or resolved), $ALBUMD_CODE and $ALBUMD_MESSAGE, and of the environment only PATH, HOME, ' +
+        '$ALBUMD_EVENT (trouble or resolved), $ALBUMD_CODE (empty when resolved) and $ALBUMD_MESSAGE, and of the environment only PATH, HOME, ' +
         'LANG, TZ, USER, and what a message on the desktop needs. It is ended after a minute. When it fails, it runs ' +
         'again, four times within three hours.',
       example: 'notify-send albumd "$ALBUMD_MESSAGE"',

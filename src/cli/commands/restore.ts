@@ -77,10 +77,12 @@ export const restoreCommand = configCommand(
       const isWhole = missing + unread === 0 && older === 0 && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
-      else if (!quiet || !isWhole)
-        for (const line of reportInWords(report, printable(folder), { deleted, fromHost, at, isWaiting }))
-          if (quiet) sayAside(line)
-          else printLine(line)
+      else if (!quiet || !isWhole) {
+        const lines = reportInWords(report, printable(folder), { deleted, fromHost, at, isWaiting })
+        // What was restored is no error.
+        if (quiet) for (const line of lines.slice(1)) sayAside(line)
+        else for (const line of lines) printLine(line)
+      }
       if (stopped !== null) sayAside(stopped)
       return exitCode
     } finally {

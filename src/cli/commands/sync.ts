@@ -210,7 +210,7 @@ export const adoptCommand = configCommand(
     options
       .options({
         verify: flag(
-          'Fetch what was linked by name and size, and compare its bytes; needs an upload of ours that the host acknowledged',
+          'Fetch what was linked by name and size, and compare its bytes; needs a delivery address from a listing, or from an upload of ours',
         ),
         ...quietOption,
         ...jsonOption,

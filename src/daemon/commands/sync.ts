@@ -168,7 +168,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
       }
       if (resend !== undefined && (await resendInDoubt(config, synced, resend, Date.now())) === 0)
         throw new NotPossible(
-          `No upload at or below ${resend} is in doubt. "albumd status" lists those that are`,
+          `No picture at or below ${resend} is uncertain. "albumd status" lists those that are`,
         )
       const options = paths && { scope: scopeOf(context, paths), named: new Set(paths) }
       return (await context.pass({ ...options, task: 'retry' })).stopped

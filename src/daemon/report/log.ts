@@ -123,7 +123,10 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   scan_started: ['debug', 'the scan of a mirror began'],
   scan_finished: ['info', 'the scan of a mirror ended'],
   change_found: ['debug', 'a file must be uploaded, or its image deleted'],
-  picture_gone: ['info', 'a picture is gone from the disk; its image goes when the grace is over'],
+  picture_gone: [
+    'info',
+    'a picture is gone from the disk; its image, if there is one, goes when the grace is over',
+  ],
   mirror_guarded: ['warn', 'a folder may not be what it was, so nothing of its mirror is deleted'],
   uploads_started: ['info', 'pictures are to be uploaded, or to be compared first'],
   picture_uploaded: ['info', 'a picture was uploaded'],

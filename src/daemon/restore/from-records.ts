@@ -47,7 +47,7 @@ export function restoreMirrors(
     const open = () =>
       recordedPictures(synced, () => newestVersions(synced, rows, foldersFor(mirrors), deleted), {
         code: 'NOT_ON_HOST',
-        message: 'not uploaded yet',
+        message: 'not on the host yet, as far as is known',
       })
     return { ...(await fillFolder(config, request, open, tell, interruption)), ...unknownTo(config, synced) }
   })

@@ -136,7 +136,9 @@ describe('restore', () => {
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     const waiting = await run(stage, [join(stage.home, 'back')])
     expect(waiting.out).toContain(line)
-    expect(waiting.out).toContain('\nmissing half.png: not uploaded yet (NOT_ON_HOST)\n')
+    expect(waiting.out).toContain(
+      '\nmissing half.png: not on the host yet, as far as is known (NOT_ON_HOST)\n',
+    )
     expect(waiting.out).toContain('\nthe same command tries what is missing once more\n')
   })
 
