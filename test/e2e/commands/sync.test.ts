@@ -56,7 +56,10 @@ describe('sync', () => {
     stage.write('new/added.png', green)
     renameSync(join(stage.pictures, 'a/movesaway.png'), join(stage.pictures, 'moved.png'))
     rmSync(join(stage.pictures, 'a/goes.png'))
-    expect(await stage.here('sync')).toMatchObject({ code: 0 })
+    const synced = await stage.here('sync')
+    expect(synced).toMatchObject({ code: 0 })
+    // Before deletions everything is scanned once more.
+    expect(synced.out.match(/: \d+ pictures in \d+ folders$/gm)).toHaveLength(1)
     expect(await stage.delivered()).toEqual({
       'Photos/a/stays.png': sha256(png(4, 4, 5).bytes),
       'Photos/a/changes.png': sha256(red),
@@ -135,6 +138,13 @@ describe('sync', () => {
       /\ninterrupted; \d+ pictures? uploaded; left: \d+ to upload(, \d+ uncertain)?\. "albumd sync" goes on\n$/,
     )
     expect(sync.out()).not.toContain('guarded')
+    expect(sync.out().slice(sync.out().indexOf('stopping'))).not.toContain(' to send')
+    const watch = startAlbumd(stage, ['status', '--watch'])
+    const reports = () => watch.out().split(firstLineOf(watch.out())).length - 1
+    await expect.poll(reports, { timeout: 30_000 }).toBeGreaterThan(1)
+    watch.kill('SIGINT')
+    await watch.ended
+    expect(watch.out()).toContain(`\n\n${firstLineOf(watch.out())}`)
   })
 
   it('gives one summary object with --json', async () => {
@@ -188,3 +198,7 @@ describe('sync', () => {
     expect(await stage.listing()).toEqual(before)
   })
 })
+
+function firstLineOf(text: string): string {
+  return `${text.split('\n')[0]}\n`
+}
