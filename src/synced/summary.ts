@@ -97,6 +97,14 @@ export interface GoneSummary {
   deleted: number
 }
 
+/** A picture that is gone, whose image is kept for good. */
+interface KeptPicture {
+  folder: string
+  name: string
+  hash: Buffer
+  since: number
+}
+
 /** A picture that lies flat. */
 export interface FlatPicture {
   path: string
@@ -235,6 +243,15 @@ export function openSummaries({ all, column, one, value }: Statements) {
         `SELECT path, detail ->> '$[1].path' AS "to" FROM (
            SELECT path, event, detail, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
          WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
+      ),
+      /** The pictures below a folder whose images are kept for good, and since when each is gone. */
+      keptBelow: all<[{ mirror: number; path: string }], KeptPicture>(
+        `SELECT folders.path AS folder, files.name AS name, images.hash AS hash,
+           ifnull((SELECT max(at) FROM history WHERE event = 'gone' AND history.mirror = folders.mirror
+             AND history.path = CASE folders.path WHEN '' THEN files.name ELSE folders.path || '/' || files.name END),
+             files.since) AS since
+         FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
+         WHERE ${below} AND state = 'kept' AND state <> 'synced'`,
       ),
       mirror(mirror: number): MirrorSummary {
         const root = { mirror, path: '', above: '', name: '' }

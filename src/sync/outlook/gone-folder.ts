@@ -1,3 +1,4 @@
+import { locationOf } from '../../records/versions.ts'
 import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -5,7 +6,7 @@ import type { Location } from '../../synced/tables/history.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because } from '../../words/reasons.ts'
 import type { OnDisk } from '../scan/index.ts'
-import { folderAbove } from '../tree-path.ts'
+import { folderAbove, pathOf } from '../tree-path.ts'
 import {
   bringBack,
   deletionSteps,
@@ -19,7 +20,7 @@ import { type MirrorContext, type Step, step } from './steps.ts'
 
 /** What became of the pictures of a folder that is gone, and of their images. */
 export interface GoneFolder extends GoneSummary {
-  /** Pictures that lie elsewhere now. Their images are among those that wait, are held or were deleted. */
+  /** Pictures that lie elsewhere now. Their images are among those that wait, are held, are kept or were deleted. */
   moved: number
   /** The folder, below the mirror, that all of `moved` went to; null: there is none, or there are several. */
   moved_to: string | null
@@ -57,8 +58,12 @@ function movesOf(synced: Synced, folder: Location): Pick<GoneFolder, 'moved' | '
     const to = whereNow(synced, entry)
     return to === null ? [] : [{ path: entry.path, to }]
   })
+  const kept = synced.summaries.keptBelow(folder).flatMap(({ folder, ...picture }) => {
+    const file = synced.files.withBytes(picture)
+    return file ? [{ path: pathOf(folder, picture.name), to: locationOf(synced, file).path }] : []
+  })
   const moves = new Map(
-    [...synced.summaries.movedBelow(folder), ...waiting].map(({ path, to }) => [path, to]),
+    [...synced.summaries.movedBelow(folder), ...waiting, ...kept].map(({ path, to }) => [path, to]),
   )
   const folders = Array.from(moves, ([path, to]) => folderNow(path.slice(folder.path.length + 1), to))
   const [only, another] = new Set(folders)

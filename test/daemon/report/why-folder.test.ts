@@ -205,9 +205,10 @@ describe('why, of a folder', () => {
 
     const over = at.synced.meta.get('running_at')! + 700_000
     expect(at.why('a', { now: over }).next.map(({ code }) => code)).toEqual(['goes_next', 'keep_folder'])
+    await at.decide('discard', 'a/c.png')
     await at.pass({ running: () => 700_000 })
     expect(at.why('a').reason).toBe(
-      'the folder is gone, and 4 of its pictures moved to St. Anna; of the images of its pictures 4 were deleted',
+      'the folder is gone, and 4 of its pictures moved to St. Anna; of the images of its pictures 1 is kept on the host, 3 were deleted',
     )
   })
 
