@@ -35,12 +35,13 @@ export async function deleteDueImages(
   // Everything is scanned a second time only when something may be deleted by then.
   const doubt = whyNoDeletions(context, mirrors)
   if (doubt !== null && !endsByItself(doubt)) return
-  // Where the plan refused a deletion, the pass asked for no other one of those that waited then.
+  // When the plan refused a deletion, the pass asked for no other one of those that waited then. A later refusal may be an
+  // answer to a retry, so what was missed since the first one may never have been asked for.
   const refusal = synced.account
     .blocks()
     .find(({ endpoint, code }) => endpoint === 'delete' && remedyOfCode(code) === 'plan')
   const isMeant = ({ postponed, since }: EscrowRow) =>
-    task === 'mirror' || postponed === 1 || (refusal !== undefined && since <= refusal.said_at)
+    task === 'mirror' || postponed === 1 || (refusal !== undefined && since <= refusal.since)
   const known = new Set(
     before.flatMap(({ row }) =>
       synced.escrow
