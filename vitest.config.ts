@@ -7,16 +7,37 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** A folder in memory, and the room that it must have: each fsync of a test waits for a disk that others use too. */
 const MEMORY = { folder: '/dev/shm', bytes: 2 ** 30 }
 
-/** What takes minutes whatever runs beside it: the rest runs meanwhile, and does not wait for it at the end. */
-const LONG = ['fuzz', 'lost-answers', 'commands', 'deb', 'kill-transitions'].map(
-  name => `/${name}.whole.test.ts`,
-)
+/**
+ * What takes the longest, because it mostly waits: the rest runs meanwhile, and at the end nobody waits for one of these.
+ * The longest comes first.
+ */
+const LONG = [
+  '/fuzz.whole.test.ts',
+  '/states.whole.test.ts',
+  '/lost-answers.whole.test.ts',
+  '/deb.whole.test.ts',
+  '/kill-transitions.whole.test.ts',
+  '/commands.whole.test.ts',
+  '/supervision.whole.test.ts',
+  '/rate.whole.test.ts',
+  '/readings.whole.test.ts',
+  '/watchdog.whole.test.ts',
+  '/tree-events.whole.test.ts',
+  '/state-restored.test.ts',
+  '/put.test.ts',
+  '/control.test.ts',
+]
+/** What takes all cores by itself, and so may be left to the end. */
+const WIDE = ['power-cuts', 'seeds', 'mutants', 'exhaust'].map(name => `/${name}.whole.test.ts`)
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => LONG.some(name => moduleId.endsWith(name))
-    const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter(file => !isLong(file))]
+    const place = ({ moduleId }: TestSpecification) => {
+      const isThis = (end: string) => moduleId.endsWith(end)
+      const long = LONG.findIndex(isThis)
+      return long >= 0 ? long : LONG.length + (WIDE.some(isThis) ? 1 : 0)
+    }
+    return (await super.sort(files)).sort((one, other) => place(one) - place(other))
   }
 }
 
