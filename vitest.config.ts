@@ -16,6 +16,7 @@ const LONG = [
   '/states.whole.test.ts',
   '/lost-answers.whole.test.ts',
   '/deb.whole.test.ts',
+  '/state-restored.whole.test.ts',
   '/kill-transitions.whole.test.ts',
   '/commands.whole.test.ts',
   '/supervision.whole.test.ts',
@@ -23,7 +24,6 @@ const LONG = [
   '/readings.whole.test.ts',
   '/watchdog.whole.test.ts',
   '/tree-events.whole.test.ts',
-  '/state-restored.test.ts',
   '/put.test.ts',
   '/control.test.ts',
 ]

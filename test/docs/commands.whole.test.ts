@@ -29,7 +29,7 @@ const ELSEWHERE: readonly RegExp[] = [
   /^albumd trust --take-album/,
   // test/e2e/commands/move-mirror.test.ts
   /^albumd move-mirror /,
-  // test/cli/completion.test.ts, in fish
+  // test/cli/completion.whole.test.ts, in fish
   /^albumd completion fish/,
   // A name in a sentence, without the operand that the command needs.
   /^albumd (trust|restore|backup|why|url|move-mirror|retry --resend|deletions|host)$/,
