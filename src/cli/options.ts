@@ -125,26 +125,35 @@ export async function pathToActOn(config: Config, path: string | undefined): Pro
   return isElsewhere ? fullPath(place.mirror.folder, place.path) : given
 }
 
+/** All of each mirror: what a command line means that names no path. */
+export function wholeMirrors({ mirrors }: Config): MirrorLocation[] {
+  return mirrors.map(mirror => ({ mirror, path: '' }))
+}
+
 /**
- * Answers a function that finds the locations which a path of a command line names: one or several; without a path all
- * mirrors. The function throws Problem for a path in no mirror, and for a path that neither disk nor records know.
+ * Answers a function that finds the locations which paths of a command line name, one or several for each path. The function
+ * throws Problem for a path in no mirror, and for a path that neither disk nor records know. `oneIsEnough`: a path that
+ * nobody knows is no problem beside one that is known.
  */
-export async function locator(config: Config) {
+export async function locator(config: Config, oneIsEnough = false) {
   const { because, inWords } = await import('../words/reasons.ts')
   const { printable } = await import('../words/text.ts')
   const { isKnownAt, locationsOf } = await import('../daemon/report/mirrored-pictures.ts')
   const { fullPath } = await import('../sync/tree-path.ts')
-  return (synced: Synced, path: string | undefined, mayBeUnknown = false): MirrorLocation[] => {
-    const places = locationsOf(config, synced, pathArgument(path))
-    if (places.length === 0)
+  return (synced: Synced, ...paths: readonly string[]): MirrorLocation[] => {
+    const places = paths.flatMap(path => {
+      const found = locationsOf(config, synced, pathArgument(path))
+      if (found.length > 0) return found
       throw new Problem(
-        printable(inWords(because('in_no_mirror', { path: resolve(path ?? ''), mirrors: config.mirrors }))),
+        printable(inWords(because('in_no_mirror', { path: resolve(path), mirrors: config.mirrors }))),
       )
+    })
     // A path that nobody knows means one place, which a person may not have meant.
-    const [{ mirror, path: below }] = places as [MirrorLocation]
-    if (path !== undefined && !mayBeUnknown && !places.some(place => isKnownAt(synced, place)))
-      throw new Problem(`${printable(fullPath(mirror.folder, below))}: ${inWords(because('not_known'))}`)
-    return places
+    const unknown = places.filter(place => !isKnownAt(synced, place))
+    const [first] = oneIsEnough && unknown.length < places.length ? [] : unknown
+    if (!first) return places
+    const path = fullPath(first.mirror.folder, first.path)
+    throw new Problem(`${printable(path)}: ${inWords(because('not_known'))}`)
   }
 }
 
@@ -156,7 +165,7 @@ export async function locator(config: Config) {
 export async function locationsToSend(
   config: Config,
   paths: readonly string[],
-  oneIsEnough = false,
+  oneIsEnough?: boolean,
 ): Promise<MirrorLocation[]> {
   if (paths.length === 0) return []
   const { refuseMissingFolders } = await import('./read-config.ts')
@@ -188,23 +197,15 @@ export async function looksToSend(places: readonly MirrorLocation[], prunes = fa
   })
 }
 
-/**
- * The locations that paths of a command line name. Throws Problem as `locator` tells. `oneIsEnough`: a path that nobody knows
- * is no problem beside one that is known.
- */
+/** The locations that paths of a command line name. Throws Problem as `locator` tells. */
 export async function locationsToActOn(
   config: Config,
   paths: readonly string[],
-  oneIsEnough = false,
+  oneIsEnough?: boolean,
 ): Promise<MirrorLocation[]> {
   // Without a path, a damaged state must not be read: sync sets it aside.
   if (paths.length === 0) return []
   const { readState } = await import('../daemon/state/state.ts')
-  const locate = await locator(config)
-  const { isKnownAt } = await import('../daemon/report/mirrored-pictures.ts')
-  return readState(config, synced => {
-    const isAny =
-      oneIsEnough && paths.some(path => locate(synced, path, true).some(place => isKnownAt(synced, place)))
-    return paths.flatMap(path => locate(synced, path, isAny))
-  })
+  const locate = await locator(config, oneIsEnough)
+  return readState(config, synced => locate(synced, ...paths))
 }

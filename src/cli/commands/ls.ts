@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { count, printable, shellWord } from '../../words/text.ts'
-import { configCommand, flag, jsonOption, locator, pathArgument } from '../options.ts'
+import { configCommand, flag, jsonOption, locator, pathArgument, wholeMirrors } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { FORMATS, listing, needsAddress } from '../terminal/listing-formats.ts'
 import { SCHEMA, sayAside, writeOut } from '../terminal/output.ts'
@@ -33,7 +33,7 @@ export const lsCommand = configCommand(
     const { picturesOf, recordedAt } = await import('../../daemon/report/mirrored-pictures.ts')
     const locate = await locator(config)
     return reading(config, async synced => {
-      const places = locate(synced, path)
+      const places = path === undefined ? wholeMirrors(config) : locate(synced, path)
       if (leftOut) {
         const { leftOutLines } = await import('../terminal/left-out.ts')
         await writeOut(process.stdout, leftOutLines(places, format === 'json'))

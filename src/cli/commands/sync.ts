@@ -17,6 +17,7 @@ import {
   pathToActOn,
   quietOption,
   valued,
+  wholeMirrors,
 } from '../options.ts'
 import { EXIT, Problem, sayStateProblem } from '../problem.ts'
 import type { OnInterrupts } from '../terminal/interrupts.ts'
@@ -89,10 +90,6 @@ async function sayFailedBefore(
       if (failure) sayAside(`${printable(whole)}: ${printable(inWords(failure.message))}`)
     }
   })
-}
-
-function wholeMirrors({ mirrors }: Config): MirrorLocation[] {
-  return mirrors.map(mirror => ({ mirror, path: '' }))
 }
 
 async function sayLeftOut(places: readonly MirrorLocation[]): Promise<void> {
