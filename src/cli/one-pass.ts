@@ -145,6 +145,8 @@ interface End {
   notReady?: readonly NotReady[]
   /** Whether a person has ended the pass before its end. */
   isInterrupted?: boolean
+  /** Whether albumd is paused, so that there was no pass. */
+  isPaused?: boolean
   /** Whether the command deletes no images of pictures that are gone, and no daemon deletes them either. */
   leavesDeletions?: boolean
   hasOneMirror?: boolean
@@ -166,11 +168,9 @@ function report(
     say(
       `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`,
     )
-  const words = done.inWords(left, stopped, end)
+  const words = done.inWords(left, stopped, { ...end, isPaused: paused !== null })
   if (paused) say(pauseInWords(paused))
-  // Without a pass nobody knows whether all is in sync, so a paused albumd does not say so. A named file that can't be sent
-  // is not in sync.
-  if (!words.startsWith(NOTHING_TO_DO) || !(paused || end.notReady?.length)) say(words)
+  if (words) say(words)
   for (const [field, inWords] of [
     ['flat', flatInWords],
     ['accepted', acceptedInWords],
@@ -240,9 +240,7 @@ const BY_SYNC = 'left to "albumd sync" or "albumd run"'
 
 export const TELLS_MORE = '"albumd status" tells more'
 
-const NOTHING_TO_DO = 'nothing to do: '
-
-export const ALL_IN_SYNC = `${NOTHING_TO_DO}all in sync`
+export const ALL_IN_SYNC = 'nothing to do: all in sync'
 
 const COUNTED: Partial<Record<SpokenEvent['event'], keyof Tally['counts']>> = {
   picture_uploaded: 'uploaded',
@@ -304,7 +302,7 @@ export class Tally {
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
   }
 
-  /** The summary of what was done and what is left. The summary says "nothing to do" only when nothing is left. */
+  /** The summary of what was done and what is left. Empty when it would be "all in sync", and may not be. */
   inWords(left: PassResult['left'], stopped: readonly HostFailure[], end: End = {}): string {
     const { uploaded, unchanged, linked, deleted, albums_made, albums_deleted, failed: tried } = this.counts
     const replaced = this.#replaced
@@ -331,7 +329,9 @@ export class Tally {
     if (stopped.length > 0) return 'nothing done'
     // A person accepted the failures of pictures that were tried again and are not left.
     if (tried > 0) return 'nothing else to do'
-    return end.isNamed ? `${NOTHING_TO_DO}what was named is in sync` : ALL_IN_SYNC
+    // Without a pass nobody knows whether all is in sync. A named file that can't be sent is not in sync.
+    if (end.isPaused || end.notReady?.length) return ''
+    return end.isNamed ? 'nothing to do: what was named is in sync' : ALL_IN_SYNC
   }
 
   /** What is left, for example "left: 2 to upload". Empty when nothing is. */
