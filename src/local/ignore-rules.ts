@@ -29,6 +29,11 @@ export interface IgnoreRules {
   text: string
 }
 
+/** The rules that the config names for a mirror. */
+export function rulesOfConfig(ignore: readonly string[]): IgnoreRules {
+  return { base: '', text: ignore.join('\n') }
+}
+
 /** The text of a folder's ignore file. Null: the folder has none. Throws the disk's error when the file can't be read. */
 export function ignoreTextIn(disk: Disk, folder: string): string | null {
   try {

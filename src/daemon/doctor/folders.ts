@@ -5,6 +5,7 @@ import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { lossOf } from '../../local/folder-watcher.ts'
+import { rulesOfConfig } from '../../local/ignore-rules.ts'
 import { type FolderToLookAt, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import { isRemote, type Mount, mountsOf, unescaped } from '../../local/mount-table.ts'
 import { doubtOfRoot } from '../../sync/scan/index.ts'
@@ -75,7 +76,7 @@ export async function surveyFolder(
     unreadable: { folders: 0, pictures: 0, first: null },
   }
   const { unreadable, deep } = survey
-  const open: FolderToLookAt[] = [{ path: '', rules: [{ base: '', text: ignore.join('\n') }], digest: null }]
+  const open: FolderToLookAt[] = [{ path: '', rules: [rulesOfConfig(ignore)], digest: null }]
   for (let folder = open.pop(); folder !== undefined && !signal.aborted; folder = open.pop()) {
     // Waits for a turn of the event loop, so that an interrupt is noticed in a large tree.
     await turn()

@@ -1,4 +1,4 @@
-import type { IgnoreRules } from '../../local/ignore-rules.ts'
+import { type IgnoreRules, rulesOfConfig } from '../../local/ignore-rules.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import { folderAbove, foldersAbove, nameOf, pathOf } from '../tree-path.ts'
 
@@ -37,7 +37,7 @@ export class KnownFolders {
 
   /** The rules for a folder: those of the config, then those of the ignore files above it. */
   rulesAbove(path: string, ignore: readonly string[]): IgnoreRules[] {
-    const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
+    const rules = [rulesOfConfig(ignore)]
     for (const base of foldersAbove(path)) {
       const text = this.at(base)?.ignore_text
       if (text) rules.push({ base, text })

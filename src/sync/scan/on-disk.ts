@@ -7,6 +7,7 @@ import {
   IGNORE_FILE,
   type IgnoreRules,
   ignoreTextIn,
+  rulesOfConfig,
 } from '../../local/ignore-rules.ts'
 import type { FileLook } from '../../local/look.ts'
 import { FORMATS, formatOfName } from '../../protocol/formats.ts'
@@ -68,7 +69,7 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
   try {
     entry = entryAt(disk, root, path)
     if (entry === null) return { kind: 'absent' }
-    const rules: IgnoreRules[] = [{ base: '', text: ignore.join('\n') }]
+    const rules = [rulesOfConfig(ignore)]
     for (const above of [...foldersAbove(path), path]) {
       const isLast = above === path
       const left = above === '' ? null : leftOut(disk, root, above, path, isLast ? entry : null, rules)
@@ -114,7 +115,7 @@ export function* leftOutBelow(
   if (found.kind === 'left_out') yield found
   if (found.kind === 'unknown') yield { kind: 'unread', at: path, reason: found.why }
   if (found.kind !== 'folder') return
-  const rules: IgnoreRules[] = [{ base: '', text: mirror.ignore.join('\n') }]
+  const rules = [rulesOfConfig(mirror.ignore)]
   for (const above of path === '' ? [] : foldersAbove(path))
     rules.push(...ownRules(disk, mirror.folder, above))
   yield* leftOutIn(disk, mirror.folder, path, rules, isDeep)
