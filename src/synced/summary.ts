@@ -97,20 +97,17 @@ export interface GoneSummary {
   deleted: number
 }
 
-/** A picture that is gone, whose image is kept for good. */
-interface KeptPicture {
-  folder: string
-  name: string
-  hash: Buffer
-  since: number
-}
-
 /** A picture that lies flat. */
 export interface FlatPicture {
   path: string
   folder: string
   /** The row of the album that the picture's image lies in; null is the root. */
   album: number | null
+}
+
+/** The path of a picture, or of a folder whose `name` is ''. */
+function pathOf(name = 'files.name'): string {
+  return `trim(folders.path || '/' || ${name}, '/')`
 }
 
 export function openSummaries({ all, column, one, value }: Statements) {
@@ -187,7 +184,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
   )
   const goneAt = value<[At], number>(`SELECT count(*) ${gone} ${at('files.name')}`)
   const firstGone = value<[mirror: number], string | undefined>(
-    `SELECT CASE WHEN path = '' THEN files.name ELSE path || '/' || files.name END ${gone} mirror = +? ORDER BY 1 LIMIT 1`,
+    `SELECT ${pathOf()} ${gone} mirror = +? ORDER BY 1 LIMIT 1`,
   )
   const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
      WHERE flat > 0 AND state = 'synced' AND mirror = +?`
@@ -212,8 +209,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
          AND later.id > lost.id AND later.event IN ('gone','lost','uploaded','adopted','linked','unchanged','arrived'))`,
   )
   const failure = `SELECT mirror, failures.folder, failures.name,
-       CASE WHEN path = '' THEN name WHEN name = '' THEN path ELSE path || '/' || name END AS path,
-       code, message, attempts, next_attempt_at, at AS accepted_at
+       ${pathOf('failures.name')} AS path, code, message, attempts, next_attempt_at, at AS accepted_at
      ${failuresWithAccepted}`
 
   return {
@@ -245,11 +241,13 @@ export function openSummaries({ all, column, one, value }: Statements) {
          WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
       ),
       /** The pictures below a folder whose images are kept for good, and since when each is gone. */
-      keptBelow: all<[{ mirror: number; path: string }], KeptPicture>(
-        `SELECT folders.path AS folder, files.name AS name, images.hash AS hash,
+      keptBelow: all<
+        [{ mirror: number; path: string }],
+        { path: string; name: string; hash: Buffer; since: number }
+      >(
+        `SELECT ${pathOf()} AS path, files.name, images.hash,
            ifnull((SELECT max(at) FROM history WHERE event = 'gone' AND history.mirror = folders.mirror
-             AND history.path = CASE folders.path WHEN '' THEN files.name ELSE folders.path || '/' || files.name END),
-             files.since) AS since
+             AND history.path = ${pathOf()}), files.since) AS since
          FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
          WHERE ${below} AND state = 'kept' AND state <> 'synced'`,
       ),
@@ -309,7 +307,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
       ),
       /** At most `most` pictures of a mirror that lie flat. */
       flatOf: all<[mirror: number, most: number], FlatPicture>(
-        `SELECT CASE WHEN path = '' THEN name ELSE path || '/' || name END AS path, path AS folder,
+        `SELECT ${pathOf()} AS path, path AS folder,
            (SELECT album FROM images WHERE id = files.image) AS album ${flat} LIMIT +?`,
       ),
       /** At most `most` failures, in the order of their paths. */
@@ -340,7 +338,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
          WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND folders.mirror = +? AND (
            SELECT detail ->> '$[0]' FROM history
            WHERE history.mirror = folders.mirror AND event = 'left_out'
-             AND history.path = CASE folders.path WHEN '' THEN '' ELSE folders.path || '/' END || files.name
+             AND history.path = ${pathOf()}
            ORDER BY history.id DESC LIMIT 1) = 'perhaps_renamed'`,
       ),
       /** The names of the files of a mirror whose recorded failure has this code. */

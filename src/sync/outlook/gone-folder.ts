@@ -6,7 +6,7 @@ import type { Location } from '../../synced/tables/history.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because } from '../../words/reasons.ts'
 import type { OnDisk } from '../scan/index.ts'
-import { folderAbove, pathOf } from '../tree-path.ts'
+import { folderAbove } from '../tree-path.ts'
 import {
   bringBack,
   deletionSteps,
@@ -58,9 +58,9 @@ function movesOf(synced: Synced, folder: Location): Pick<GoneFolder, 'moved' | '
     const to = whereNow(synced, entry)
     return to === null ? [] : [{ path: entry.path, to }]
   })
-  const kept = synced.summaries.keptBelow(folder).flatMap(({ folder, ...picture }) => {
+  const kept = synced.summaries.keptBelow(folder).flatMap(({ path, ...picture }) => {
     const file = synced.files.withBytes(picture)
-    return file ? [{ path: pathOf(folder, picture.name), to: locationOf(synced, file).path }] : []
+    return file ? [{ path, to: locationOf(synced, file).path }] : []
   })
   const moves = new Map(
     [...synced.summaries.movedBelow(folder), ...waiting, ...kept].map(({ path, to }) => [path, to]),
