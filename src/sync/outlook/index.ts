@@ -3,15 +3,8 @@
  */
 export { deletionWaits, waitsForPerson } from './deletion-steps.ts'
 export { type GoneFolder, wasFolder } from './gone-folder.ts'
-export {
-  cameFrom,
-  mirrorOutlook,
-  type Outlook,
-  outlook,
-  type PathState,
-  shownState,
-  whyPending,
-} from './outlook.ts'
+export { mirrorOutlook, type Outlook, outlook } from './outlook.ts'
+export { cameFrom, type PathState, shownState, whyPending } from './path-state.ts'
 export {
   contentStep,
   hostSilence,
