@@ -20,29 +20,42 @@ export function momentOf({
  */
 const DRIFT_MS = 250
 
+/** What is known of the wall clock, in milliseconds. */
+export interface KnownClock {
+  /** The wall clock minus the monotonic clock, when the two were last read. */
+  offset: number
+  /** The monotonic time at which albumd first read the clocks in this boot, or noticed that the wall clock had been set. */
+  setAt: number
+}
+
 /** Tells how long files have been left alone. After somebody has set the clock forward, a young file must not seem old. */
 export class FileAges {
-  /**
-   * The wall clock minus the monotonic clock, when the two were last read. At first this is the difference that the
-   * previous process recorded. Null: no difference is recorded.
-   */
-  #offset: number | null
-  #setAt: number | null = null
+  #known: KnownClock | null
 
-  constructor(offset: number | null) {
-    this.#offset = offset
+  /** `known`: what the previous process recorded in this boot, or null. */
+  constructor(known: KnownClock | null) {
+    this.#known = known
   }
 
   /**
-   * Milliseconds since `ctime` (microseconds since 1970). When the wall clock was set, the answer is at most the time since
-   * albumd noticed this.
+   * Reads both clocks, and answers what is known of the wall clock now. Each pass ends with such a look, and records what is
+   * known: ages are asked for seldom, and a clock that was set is trusted only from the next look on.
    */
-  since(ctime: number, clock: Clock): number {
+  look(clock: Clock): KnownClock {
     const now = clock.monotonic()
     const offset = clock.wall() - now
-    if (this.#offset === null || Math.abs(offset - this.#offset) > DRIFT_MS) this.#setAt = now
-    this.#offset = offset
-    const trusted = this.#setAt === null ? Number.POSITIVE_INFINITY : now - this.#setAt
+    const before = this.#known
+    const isSet = before === null || Math.abs(offset - before.offset) > DRIFT_MS
+    this.#known = { offset, setAt: isSet ? now : before.setAt }
+    return this.#known
+  }
+
+  /**
+   * Milliseconds since `ctime` (microseconds since 1970), but at most the time for which albumd has known the wall clock
+   * not to be set.
+   */
+  since(ctime: number, clock: Clock): number {
+    const trusted = clock.monotonic() - this.look(clock).setAt
     // On a file system whose timestamps are whole seconds, a file may have changed up to a second after its timestamp.
     const grain = isCoarse(ctime) ? STAMP_GRAIN : 0
     // After the clock was set back, a file's last change may lie in the future. The file then counts as changed just now.
@@ -154,7 +167,7 @@ export function noteBoot(
   if (known !== bootId || monotonic < Number(at)) {
     // The columns hold whole milliseconds.
     for (const table of [journal, albums, unusedAlbums]) table.restartClocks(Math.round(monotonic))
-    meta.clear('clock_offset')
+    meta.clear('wall_clock')
     if (lostAt({ meta }) !== null) noteLost({ meta }, monotonic)
   }
   meta.set('boot', `${bootId} ${monotonic}`)

@@ -3,7 +3,6 @@ import { forgetGoneAccepted } from '../records/pictures.ts'
 import { versionsForgotten } from '../records/versions.ts'
 import type { Block, HostFailure } from '../remote/host.ts'
 import type { Tx } from '../synced/synced.ts'
-import { clockOffset } from './clock.ts'
 import type { EngineContext } from './context.ts'
 import {
   deleteDueImages,
@@ -108,10 +107,13 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
 }
 
 /** Records what the next process needs to know about running time and clocks. */
-function recordTime(tx: Tx, { clock, running }: Pick<EngineContext, 'clock' | 'running'>): void {
+function recordTime(
+  tx: Tx,
+  { ages, clock, running }: Pick<EngineContext, 'ages' | 'clock' | 'running'>,
+): void {
   tx.mirrors.endPhases()
   recordRunning(tx, { now: clock.wall(), running: running() })
-  tx.meta.set('clock_offset', clockOffset(clock))
+  tx.meta.set('wall_clock', ages.look(clock))
 }
 
 /** Whether old rows may be forgotten: once an hour, because all rows must be counted to find them. */

@@ -126,7 +126,7 @@ export function openEngine(
       afterMs: config.watch.incomplete_after,
       action: config.watch.incomplete,
     }),
-    ages: new FileAges(state.synced.meta.get('clock_offset')),
+    ages: new FileAges(state.synced.meta.get('wall_clock')),
     vanishedRules: new VanishedRules(systemClock),
     graceMs,
     versions: config.deletions.versions,

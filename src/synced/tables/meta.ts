@@ -135,8 +135,8 @@ const FACTS = {
   boot: text,
   /** The monotonic time at which the state loss was found. Uploads that were sent earlier may still arrive (clock.ts). */
   lost_at: number,
-  /** The wall clock minus the monotonic clock when the last pass ended, in milliseconds (clock.ts). */
-  clock_offset: number,
+  /** What was known of the wall clock when the last pass ended (clock.ts). */
+  wall_clock: json<{ offset: number; setAt: number }>(),
   /** When old rows of the history were last dropped (pass.ts). */
   pruned_at: number,
   /** The host's id of the account's default album (§4.1). '' when there is none, null when it is not known. */

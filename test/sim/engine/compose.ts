@@ -75,7 +75,7 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     allowance: world.allowance,
     settleMs: SETTLE_MS,
     incomplete: new IncompletePictures(INCOMPLETE),
-    ages: new FileAges(synced.meta.get('clock_offset')),
+    ages: new FileAges(synced.meta.get('wall_clock')),
     vanishedRules: new VanishedRules(life.clock),
     concurrency: history.concurrency,
     order: history.order,

@@ -15,7 +15,7 @@ const PAST_KEYS: ReadonlySet<unknown> = new Set([
   'running_ms',
   'pruned_at',
   'upload_rate',
-  'clock_offset',
+  'wall_clock',
   'largest_taken',
   'boot',
 ])

@@ -66,4 +66,5 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'while flat pictures were sent, a used-up quota was not recorded where another upload had ended the sending',
   530000042: 'an image of a machine whose clock was behind counted as one of others after its deletion',
   210062747: 'an audit overlooked what was recorded while the clock was ahead',
+  400012068: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

@@ -53,6 +53,14 @@ export const CHECKING: readonly Mutant[] = [
     seed: 23018350,
   },
   {
+    name: 'passes do not look at the clock',
+    file: 'sync/pass.ts',
+    find: "tx.meta.set('wall_clock', ages.look(clock))",
+    replace: 'void ages',
+    why: 'the clock is trusted only once an age is asked for, and a repair gives no lost picture back',
+    seed: 400012068,
+  },
+  {
     name: 'a repair believes listings about young images without an address',
     file: 'sync/audit/audit.ts',
     find: 'image.cdn_url === null ? youngFor(context, image) : 0',

@@ -17,7 +17,7 @@ export const partsOf = ({ synced, events }: Workshop, host: ImageHost, clock: Cl
   clock,
   claims: ALONE,
   tell: (told: PassEvent) => void events.push(told),
-  ages: new FileAges(synced.meta.get('clock_offset')),
+  ages: new FileAges(synced.meta.get('wall_clock')),
   credentialLifetimeMs: 60_000,
   contents: new AlbumContents(),
 })

@@ -25,7 +25,7 @@ function judge(
 ) {
   const clock = new VirtualClock()
   clock.jump(1_800_000_000_000)
-  const ages = new FileAges(0)
+  const ages = new FileAges(null)
   const look = { size: 1, mtime: 0, ctime: (clock.wall() - age) * 1000, ino: 1 }
   ages.since = ctime => Math.max(0, Math.min(clock.wall() - ctime / 1000, known))
   const pictures = new IncompletePictures({ afterMs, action })

@@ -52,7 +52,7 @@ function stage({
       incomplete: Object.assign(new IncompletePictures({ afterMs: 0, action: 'leave' }), {
         wasJustCut: () => wasCut,
       }),
-      ages: new FileAges(knowsClock ? clockOffset(clock) : null),
+      ages: new FileAges(knowsClock ? { offset: clockOffset(clock), setAt: Number.NEGATIVE_INFINITY } : null),
       async openPicture() {
         openings.push(Math.round(clock.monotonic()))
         open++
