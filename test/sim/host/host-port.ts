@@ -25,7 +25,7 @@ import { because, said } from '../../../src/words/reasons.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Life } from '../engine/virtual-clock.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
-import type { Watch } from '../judges/facts.ts'
+import type { TakeBack, Watch } from '../judges/facts.ts'
 import { SECRET } from '../judges/secrecy.ts'
 import type { Actor } from './host-truth.ts'
 import type { VirtualHost } from './virtual-host.ts'
@@ -84,13 +84,13 @@ export class HostPort implements ImageHost {
   }
 
   deleteImage = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
-    const leaves = () => this.#watch.imageDeletion(id)
-    return this.#persist('delete', id, signal, () => this.#host.deleteImage(id, this.#me), leaves, mayGo)
+    const serve = () => this.#host.deleteImage(id, this.#me)
+    return this.#delete(id, signal, serve, () => this.#watch.imageDeletion(id), mayGo)
   }
 
   deleteAlbum = (id: string, signal: AbortSignal, mayGo?: () => boolean) => {
-    const leaves = () => this.#watch.albumDeletion(id)
-    return this.#persist('delete', id, signal, () => this.#host.deleteAlbum(id, this.#me), leaves, mayGo)
+    const serve = () => this.#host.deleteAlbum(id, this.#me)
+    return this.#delete(id, signal, serve, () => this.#watch.albumDeletion(id), mayGo)
   }
 
   createAlbum = (
@@ -127,6 +127,21 @@ export class HostPort implements ImageHost {
   }
 
   close = async () => null
+
+  async #delete<T>(
+    id: string,
+    signal: AbortSignal,
+    serve: () => Promise<T>,
+    leaves: () => TakeBack,
+    mayGo: (() => boolean) | undefined,
+  ): Promise<Outcome<T>> {
+    const tries: TakeBack[] = []
+    const outcome = await this.#persist('delete', id, signal, serve, () => void tries.push(leaves()), mayGo)
+    // A target that the host does not know is gone.
+    const isThere = !outcome.ok && outcome.failure.remedy !== 'gone' && wasNotDone(outcome.failure)
+    if (isThere) for (const takeBack of tries) takeBack()
+    return outcome
+  }
 
   /** As the gate: a state of the account is remembered, passing trouble is waited out once. */
   async #persist<T>(

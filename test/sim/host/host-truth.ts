@@ -24,7 +24,7 @@ export interface TrueImage {
   askedAt: number
   /** Lists don't show it before. */
   listedFrom: number
-  /** Albumd has sent a request to delete it. */
+  /** Albumd has sent a request to delete it, and knows of no refusal. */
   deletionAsked: boolean
   /** The host has answered that request, and keeps it all the same. */
   keptDeleted: boolean

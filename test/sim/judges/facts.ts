@@ -88,10 +88,13 @@ export function oracleOf(world: World, running: () => number): Oracle {
   return new Oracle(factsOf(world, running))
 }
 
+/** Called once albumd has heard that the host refuses what it asked for, and has done none of it. */
+export type TakeBack = () => void
+
 /** What the oracle is asked before a request leaves that can't be undone, and what it hears of answers. */
 export interface Watch {
-  imageDeletion(id: string): void
-  albumDeletion(id: string): void
+  imageDeletion(id: string): TakeBack
+  albumDeletion(id: string): TakeBack
   /** The host has refused to delete an image or an album. */
   deletionRefused(id: string): void
   /** An album is asked for. Answers the moment up to which those of others are known. */

@@ -3,7 +3,7 @@ import { split } from '../disk/tree.ts'
 import { isIn, pathOfAlbum, type TrueAlbum, type TrueImage, type Truth } from '../host/host-truth.ts'
 import { RepairJudge } from './audit-judge.ts'
 import { DeletionJudge } from './deletion-judge.ts'
-import { type Facts, nameOf, type Watch } from './facts.ts'
+import { type Facts, nameOf, type TakeBack, type Watch } from './facts.ts'
 import { whatMayHide } from './ignore-judge.ts'
 import { QuotaJudge } from './quota-judge.ts'
 import { SecrecyJudge } from './secrecy.ts'
@@ -101,14 +101,30 @@ export class Oracle implements Watch {
     return source.path
   }
 
-  imageDeletion(id: string): void {
+  imageDeletion(id: string): TakeBack {
     this.effects++
     this.#nothingBegins(id)
     const image = this.#truth.images.get(id)
-    if (!image) return
+    if (!image) return () => {}
+    const takeBack = this.#takeBack([image])
     if (image.gone) this.#judge.again(image)
     else if (this.repairs.isUnderWay) this.repairs.judge(image)
     else this.#judge.judge([image])
+    return takeBack
+  }
+
+  /**
+   * Before images are asked for. What the host has refused is there, so a picture may stand on it; but an earlier request
+   * for it that is in doubt may still be served.
+   */
+  #takeBack(images: readonly TrueImage[]): TakeBack {
+    const anew = images.filter(({ deletionAsked }) => !deletionAsked)
+    return () => {
+      for (const image of anew) {
+        image.deletionAsked = false
+        this.#judge.refused.add(image.id)
+      }
+    }
   }
 
   /** The host refuses to delete an image or an album. A retry may ask for it again. */
@@ -120,11 +136,11 @@ export class Oracle implements Watch {
   }
 
   /** Each image that goes with it is judged like one that goes by itself. */
-  albumDeletion(id: string): void {
+  albumDeletion(id: string): TakeBack {
     this.effects++
     this.#nothingBegins(id)
     const album = this.#truth.album(id)
-    if (!album || album.gone) return
+    if (!album || album.gone) return () => {}
     const { doubts, wholeAlbums, mirrors } = this.#facts
     const hanging = mirrors.find(mirror => `${mirror.album}/`.startsWith(`${pathOfAlbum(album)}/`))
     if (hanging)
@@ -136,6 +152,7 @@ export class Oracle implements Watch {
         this.report('nothing-needed-deleted', `${pathOfAlbum(other)} with its album`)
     }
     const inside = this.#truth.live().filter(image => isIn(image.album, album))
+    const takeBack = this.#takeBack(inside)
     if (!wholeAlbums)
       for (const image of inside) this.report('nothing-needed-deleted', `${image.name} with its album`)
     // Whole albums are for those who alone write to the account: what others put there just now is not seen.
@@ -146,6 +163,7 @@ export class Oracle implements Watch {
             !keptDeleted && (by === 'albumd' || listedFrom < doubts.passAt),
         ),
       )
+    return takeBack
   }
 
   /** A pass begins, and uploads may; or (`why`) they may not. */

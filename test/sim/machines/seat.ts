@@ -145,13 +145,13 @@ export class Seat {
       imageDeletion: (id: string) => {
         const image = this.#common.host.truth.images.get(id)
         if (image?.gone === null) this.#deletes([image])
-        oracle.imageDeletion(id)
+        return oracle.imageDeletion(id)
       },
       albumDeletion: (id: string) => {
         const { truth } = this.#common.host
         const album = truth.album(id)
         if (album && !album.gone) this.#deletes(truth.live().filter(image => image.album === album))
-        oracle.albumDeletion(id)
+        return oracle.albumDeletion(id)
       },
     })
   }
