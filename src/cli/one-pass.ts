@@ -132,12 +132,10 @@ export function inJson(
   }
 }
 
-/** The folders of the mirrors that are guarded. */
 function guardedIn(left: readonly LeftOf[]): ReadonlySet<string> {
   return new Set(left.filter(({ state }) => state === 'guarded').map(({ folder }) => folder))
 }
 
-/** How a pass ended. */
 interface End {
   /** How many linked images could not be compared; null when the command compares none. */
   notCompared?: number | null
@@ -271,10 +269,7 @@ export class Tally {
   /** The pictures that failed or are in doubt now. */
   readonly troubled = new Set<string>()
 
-  /**
-   * How many unchanged pictures had their image fetched and compared. The summary does not mention other unchanged
-   * pictures.
-   */
+  /** How many unchanged pictures had their image fetched and compared. Others are not in the summary. */
   #compared = 0
 
   /** How many of the deleted images had a newer image of their picture in their place. */

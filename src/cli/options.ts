@@ -21,7 +21,6 @@ export function valued(describe: string, usual?: string) {
   return { type: 'string', requiresArg: true, describe, ...asDefault } as const
 }
 
-/** `--config/-c`, for commands that need a config. */
 export const configOption = {
   config: {
     alias: 'c',
@@ -31,20 +30,16 @@ export const configOption = {
   },
 } as const
 
-/** `--json`, for commands whose answer a program may read. */
 export const jsonOption = {
   json: flag('Write one JSON object'),
 } as const
 
-/** `--quiet`, for commands that work. */
 export const quietOption = {
   quiet: flag('Say nothing but errors, and the data that was asked for'),
 } as const
 
-/** The options of all commands. */
 export type LogLevelArgs = InferredOptionTypes<typeof logLevelOption>
 
-/** `--log-level`, for all commands. */
 export const logLevelOption = {
   'log-level': {
     choices: ['error', 'warn', 'info', 'debug'],

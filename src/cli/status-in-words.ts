@@ -257,7 +257,6 @@ function linkedInWords(pictures: number): string {
   return `${pictures} of them linked to images that were there: ${bytes} not compared yet; "albumd adopt --verify" does`
 }
 
-/** Pictures that lie flat. */
 export function flatInWords(pictures: number): string {
   const lie = pictures === 1 ? 'lies' : 'lie'
   return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd ls" shows them as flat, "albumd why" says what happens next`
@@ -268,7 +267,6 @@ export function goneInWords(pictures: number, first: string | null = null): stri
   return printable(inWords(because('gone_on_host', { pictures, path: first })))
 }
 
-/** Failures that a person accepted. */
 export function acceptedInWords(failures: number): string {
   return `${count(failures, 'failure')} accepted; "albumd accept --list" says which`
 }

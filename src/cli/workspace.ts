@@ -21,7 +21,6 @@ export interface Workspace {
   apiKey: string
 }
 
-/** The folder of the sample pictures. */
 const SAMPLES = join(import.meta.dirname, 'try/pictures')
 
 const USUAL_PORT = 8443

@@ -57,7 +57,6 @@ export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   )
 }
 
-/** A file that holds the key. */
 interface KeyFile {
   file: string
   kind: keyof typeof KEY_FILES

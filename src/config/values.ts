@@ -25,7 +25,6 @@ export function text(what: string) {
   })
 }
 
-/** Text that is not empty. */
 export function filledText(what: string) {
   return text(what).min(1, { error: `must be ${what}` })
 }
@@ -122,7 +121,6 @@ export const share = spelt(
 
 const CRON_LIMITS = 'with minutes up to 59, hours up to 23, and a day that exists'
 
-/** A cron expression, as written. */
 export const schedule = spelt(`a cron expression such as "0 */6 * * *", ${CRON_LIMITS}`, written =>
   comes(written) ? written : undefined,
 )
@@ -226,7 +224,6 @@ export const siteUrl = address('an address such as https://images.example.com')
   .refine(url => url.pathname === '/', 'must have nothing after its host name and port')
   .transform(url => url.origin)
 
-/** The name of a machine. */
 export const machineName = text('a name such as studio-1').regex(/^[^\s/][^/\t\r\n]{0,62}$/, {
   error: 'must be a name such as studio-1, of at most 63 characters',
 })

@@ -18,7 +18,6 @@ export function mistakesOf(issue: z.core.$ZodIssue, root: z.ZodType, config: unk
   return [{ path: issue.path, message: silent ? issue.message : `${stateOf(found)}, ${issue.message}` }]
 }
 
-/** The value at `path`; undefined when there is none. */
 export function valueAt(config: unknown, path: KeyPath): unknown {
   let value = config
   for (const step of path) {

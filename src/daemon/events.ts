@@ -55,7 +55,6 @@ export interface Topics {
   /** The events of a pass without repetitions: see `newsFilter`. */
   news: SpokenEvent
   daemon: DaemonEvent
-  /** One line for a person. */
   say: string
   /** A pass has ended, and has tried all of its uploads. */
   passEnded: Synced

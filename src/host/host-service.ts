@@ -121,7 +121,6 @@ function openAdmission({ accounts, settings, clock }: Stores) {
 
   return {
     count,
-    /** Admits a request that carries a key. */
     admit(apiKey: string | undefined, endpoint: Endpoint): { account: Account; rate: RateState } {
       const account = accounts.identify(apiKey)
       const rate = count(account.id, endpoint)

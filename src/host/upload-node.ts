@@ -132,7 +132,6 @@ function wrongLength(size: number): Refusal {
   return new Refusal('wrongLength', `The file does not have the ${size} bytes that were declared.`)
 }
 
-/** Codes of errors of a full or failing disk. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'SQLITE_FULL'])
 
 function asNodeTrouble(error: unknown): unknown {

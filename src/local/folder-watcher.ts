@@ -230,7 +230,6 @@ function eventsNearOverflow(): number {
 /** Why changes on the disk may not be noticed. */
 export interface WatchLoss {
   code: 'WATCH_LIMIT' | 'WATCH_OVERFLOW' | 'WATCH_ERROR'
-  /** A sentence that says what is wrong. */
   message: Reason
   /** A sentence that says what a person can do. */
   remedy: Reason
@@ -278,10 +277,7 @@ function limit(key: string, more: number): WatchLoss {
   }
 }
 
-/**
- * The number of items that are worked on before the event loop turns. They take a few milliseconds when each needs a system
- * call.
- */
+/** So many items are worked on in a turn of the event loop: a few milliseconds with a system call for each. */
 const BATCH = 256
 
 /**

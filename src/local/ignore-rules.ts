@@ -96,10 +96,7 @@ interface Link {
   fingerprint: string
 }
 
-/**
- * The rule texts that were compiled last. Most folders of a tree have the same rules, and to compile rules takes longer
- * than to ask them.
- */
+/** The texts compiled last. Most folders have the same rules, and compiling takes longer than asking. */
 const seen = new Map<string, Link>()
 const SEEN_MAX = 64
 

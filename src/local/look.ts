@@ -53,10 +53,7 @@ export interface FolderLook {
   problems: LookProblem[]
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
-  /**
-   * The folder's mtime after its entries were listed, which says when an entry last came or went. The digest does not
-   * include it.
-   */
+  /** Its mtime after its entries were listed: when one last came or went. Not in the digest. */
   changedAt: number
   /**
    * Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
@@ -66,7 +63,6 @@ export interface FolderLook {
   mount: boolean
 }
 
-/** One folder to look at. */
 export interface FolderToLookAt {
   /** The folder's path below the root, with slashes; '' is the root itself. */
   path: string
@@ -160,9 +156,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
 }
 
-/**
- * Enters an entry into the list of `look` that it belongs to. False: the entry has vanished since the folder was listed.
- */
+/** Enters an entry into the list of `look` that it belongs to. False: it has vanished meanwhile. */
 function enter(
   look: FolderLook,
   disk: Disk,

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 
-/** A mount in the kernel's list. */
 export interface Mount {
   /** The kernel's number, the device, and the folder of the device. A later mount may have the number of an earlier one. */
   id: string
@@ -49,10 +48,7 @@ export function parseMounts(text: string): Mount[] {
   })
 }
 
-/**
- * The mount that a folder lies on, followed by the mounts below the folder. A mount that a later mount covers is not among
- * them.
- */
+/** The mount that a folder lies on, then those below the folder, without mounts that a later one covers. */
 export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
   const visible = new Map<string, Mount>()
   let carrier: Mount | undefined

@@ -10,10 +10,7 @@ import { type FileLook, isSameLook } from './look.ts'
 
 const CHUNK = 256 * 1024
 
-/**
- * A file that was opened and hashed. albumd sends the bytes of this open file, even when another file gets its name
- * meanwhile.
- */
+/** A file that was opened and hashed. Its bytes are sent, even when another file gets its name meanwhile. */
 export interface OpenPicture {
   look: Omit<FileLook, 'name'>
   /** When the file was made, in microseconds since 1970. 0 when its file system does not record this. */
@@ -28,10 +25,7 @@ export interface OpenPicture {
   foreign: ReturnType<typeof foreignFormat>
   /** Whether the picture is complete. */
   ending: Ending
-  /**
-   * All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
-   * next picture.
-   */
+  /** All bytes; null when they are too many for the memory, which the next picture gets after `close`. */
   bytes: Uint8Array | null
   /**
    * All bytes of the picture with `head` before and `tail` after them, in one piece of memory, so that a single write sends
@@ -43,9 +37,7 @@ export interface OpenPicture {
    * it needs the memory no longer.
    */
   lend(): () => void
-  /**
-   * Reads the file again. Gives the last chunk only after the bytes, read a second time, have proved to have the same hash.
-   */
+  /** Reads the file again. The last chunk comes only once the hash has proved to be the same. */
   chunks(): AsyncIterable<Uint8Array>
   close(): void
 }
@@ -111,10 +103,7 @@ export class OpenFile {
     this.fd = fd
   }
 
-  /**
-   * Fills `into` with the bytes from `position` on. Answers how many bytes it has read; fewer than fit when the file ends
-   * before.
-   */
+  /** Fills `into` from `position` on. Answers how many bytes were read: fewer where the file ends. */
   async read(into: Uint8Array, position: number): Promise<number> {
     if (this.#isClosed) throw new Error('the file is closed')
     this.#reads++

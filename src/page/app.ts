@@ -158,7 +158,6 @@ function refused(
   return context.text(`${why}\n`, status, HEADERS)
 }
 
-/** The texts of the page's style sheet and script. */
 function readAssets(): { style: string; script: string } {
   // `../page` is right for this file in src/page, and for the built code in dist/cli beside dist/page.
   const read = (name: string) => readFileSync(new URL(`../page/assets/${name}`, import.meta.url), 'utf8')

@@ -1,7 +1,6 @@
 import { type CommandName, commandNamed, type RequestOf } from '../daemon/commands/all.ts'
 import type { CommandQueue } from '../daemon/commands/queue.ts'
 
-/** A command that a person gave on the page. */
 export interface PageCommand {
   id: number
   /** What the command does, in words: "Retrying a/b.png". */
@@ -13,7 +12,6 @@ export interface PageCommand {
   ended: number | null
 }
 
-/** The fields of a form. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** How many commands the page shows, and for how many milliseconds after their end. */
@@ -108,10 +106,7 @@ export class PageCommands {
   }
 }
 
-/**
- * The path that a form names. Null: the form names no path, so the command is for all files. Undefined: the path is not
- * valid.
- */
+/** Null: the form names no path, so the command is for all files. Undefined: the path is not valid. */
 function pathIn({ path }: Fields): string | null | undefined {
   if (path === undefined) return null
   try {
@@ -123,10 +118,7 @@ function pathIn({ path }: Fields): string | null | undefined {
   }
 }
 
-/**
- * How many held deletions the person saw, as the form says. Null: the form does not say it. Undefined: the number is not
- * valid.
- */
+/** How many held deletions the person saw. Null: the form does not say. Undefined: no valid number. */
 function mostIn({ most }: Fields): number | null | undefined {
   if (most === undefined) return null
   return typeof most === 'string' && /^\d{1,9}$/.test(most) ? Number(most) : undefined

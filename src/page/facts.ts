@@ -32,7 +32,6 @@ export interface Facts {
   log: LogLine[]
 }
 
-/** What is left out of a mirror. */
 export interface LeftOutList {
   /** The mirror's folder. */
   folder: string

@@ -97,10 +97,7 @@ export function superseded(
   if (Number.isFinite(versions)) tx.escrow.endGrace({ mirror, path, versions, running })
 }
 
-/**
- * A file uses the image again, so the image is taken out of escrow. The records of gone files that used the image are
- * removed.
- */
+/** A file uses the image again: the image leaves escrow, and gone files that used it lose their records. */
 export function takenBack(tx: Tx, image: number): void {
   tx.escrow.takeBack(image)
   for (const file of tx.files.onImage(image))
@@ -162,10 +159,7 @@ export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, 
   tx.escrow.postpone({ image: entry.image, due_at: dueAt })
 }
 
-/**
- * A person wants all deletions that the host has refused to be tried again at once. `running`: running time in
- * milliseconds.
- */
+/** A person wants refused deletions tried again at once. `running`: running time in milliseconds. */
 export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }

@@ -74,9 +74,7 @@ export function noteImage(
   })
 }
 
-/**
- * Where the picture of an image in escrow lies now, also when it is not sent from there yet. Null: it has not moved.
- */
+/** Where the picture of an image in escrow lies now, sent from there or not. Null: it has not moved. */
 export function movedToLocation(synced: MoveRecords, image: ImageRow): Location | null {
   if (synced.escrow.of(image.id)?.reason !== 'deleted') return null
   const sent = sentFrom(synced, image)
@@ -137,7 +135,6 @@ export function moveOf(synced: MoveRecords, image: ImageRow): Reason | null {
   return perhaps && because('may_have_moved', { path: perhaps.path })
 }
 
-/** albumd deleted an image. */
 export function noteDeleted(tx: Tx, image: ImageRow, now: number): void {
   const entry = tx.escrow.of(image.id)
   if (!entry) return

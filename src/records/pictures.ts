@@ -41,10 +41,7 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/**
- * An image on the host that a picture will use: where it is, whether it lies flat, and what proves that it has the
- * picture's bytes.
- */
+/** An image that a picture will use: where it is, whether it lies flat, and what proves its bytes. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
@@ -104,9 +101,7 @@ export function stored(
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
 
-/**
- * The file was read and has the bytes of a recorded image, so it uses this image and needs no upload. `flat`: as in Stored.
- */
+/** The file was read and has the bytes of a recorded image, so it needs no upload. `flat`: as in Stored. */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,

@@ -35,7 +35,6 @@ export const COMMON_HEADERS = {
   'accept-encoding': 'identity',
 }
 
-/** What is needed to read an answer. */
 export interface Reading<T> {
   endpoint: Endpoint
   /** The schema of the answer to a request that succeeded. */

@@ -6,7 +6,6 @@ import { type Address, deliveryAddress, parseAddress } from './http/address.ts'
 import type { HttpOptions, HttpRequest, TransportError } from './http/exchange.ts'
 import { Http } from './http/http.ts'
 
-/** The result of a download. */
 export type Downloaded =
   | (Extract<Delivered, { ok: true }> & { retryAfterMs: number | null })
   /** OTHER_BYTES: far more bytes came than the picture has, so albumd closed the connection. */

@@ -176,7 +176,6 @@ export type ListPage = Omit<z.infer<typeof answers.list>['data'], 'cdn_base_url'
 }
 export type CreatedAlbum = z.infer<typeof answers.create_album>['data']['album']
 
-/** A picture to be sent. */
 export interface PictureBody {
   fileName: string
   mime: string

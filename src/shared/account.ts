@@ -124,7 +124,6 @@ function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () =
   return { over: beating(), lastStop }
 }
 
-/** Makes the windows of one process. */
 function openWindows(options: Omit<WindowOptions, 'newId'>) {
   const windows: SharedWindow[] = []
   // Ids must differ from those of other processes.
@@ -146,7 +145,6 @@ const MISSED_MS = 1500
 /** Beats that are so long apart show that the process was stopped meanwhile (SIGSTOP). */
 const STOPPED_MS = 3000
 
-/** What the machines share through this store. */
 export function openAccount(store: Store, { machine, share, usedToday, clock }: AccountOptions) {
   const ended = new AbortController()
   const storeClock = new StoreClock()

@@ -5,7 +5,6 @@ import type { Store, Value } from './store.ts'
 
 /** How long a machine that is not heard of keeps its leave to delete. Its albums stay its own for as long as it takes. */
 export const LEASE_MS = 30_000
-/** How often the lease is renewed. */
 export const RENEW_MS = 10_000
 /**
  * The lease ends so much earlier for this machine than for the store, because a request takes a while to the host, and the

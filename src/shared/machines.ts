@@ -1,7 +1,6 @@
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { type Script, type Store, script } from './store.ts'
 
-/** A machine of the account. */
 export interface Machine {
   /** As its state folder has it. A machine that gets another name stays the same. */
   id: string

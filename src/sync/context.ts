@@ -36,7 +36,6 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
   lookAt: (root: string, ended: AbortSignal) => LookAtFolders
 }
 
-/** The settings of the engine, from the config. */
 export interface EngineSettings {
   /** How long a picture must be missing, or replaced, before its image is deleted. */
   graceMs: number

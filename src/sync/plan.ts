@@ -68,7 +68,6 @@ export function missingReasonIn({
   return name => (hidden.has(name) ? 'ignored' : left.has(name) ? 'left_out' : otherwise)
 }
 
-/** What becomes of the files of a folder that is missing. */
 export function planMissingFolder(
   known: readonly FileRow[],
   why: MissingReason,

@@ -31,7 +31,6 @@ export class UnderWay {
     this.#scanAgain = scanAgain
   }
 
-  /** Runs the upload of a file. */
   async during(file: FileKey, upload: () => Promise<void>): Promise<void> {
     const key = textOf(file)
     const again: Place[] = []

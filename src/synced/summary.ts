@@ -97,7 +97,6 @@ export interface GoneSummary {
   deleted: number
 }
 
-/** A picture that lies flat. */
 export interface FlatPicture {
   path: string
   folder: string

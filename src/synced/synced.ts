@@ -74,7 +74,6 @@ export interface SyncedOptions extends Pick<GroupOptions, 'check' | 'schedule'> 
   syncLog?: (descriptor: number) => Promise<void>
 }
 
-/** Opens the records. */
 export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
   const { check = () => {}, syncLog = promisify(fdatasync), ...schedule } = options
   const log = openLog(db, syncLog)

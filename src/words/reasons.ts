@@ -128,7 +128,6 @@ type Kinds = typeof KINDS
 
 type Words = typeof WORDS
 export type ReasonCode = keyof Words
-/** Every code. */
 export const CODES = Object.keys(WORDS) as ReasonCode[]
 
 /** The facts that a text names, each fact as `{name}` or `{name:kind}`. */

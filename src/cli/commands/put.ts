@@ -119,7 +119,6 @@ function isNotReady(reason: string): Why {
   return { code: 'NOT_READY', reason, again: null }
 }
 
-/** The picture is not on the disk. */
 const GONE: Why = { code: 'GONE', reason: inWords(because('gone')) }
 
 /** A person ended the command before the picture was on the host. */
@@ -222,10 +221,7 @@ async function send(
   }
 }
 
-/**
- * Tells when the albumd that works waits for a silent host. Nobody needs to wait for a daemon that does: it sends the
- * picture later.
- */
+/** Tells when the albumd that works waits for a silent host. A daemon sends the picture later. */
 async function leaveWhenSilent(
   config: Config,
   left: AbortSignal,

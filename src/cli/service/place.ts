@@ -5,7 +5,6 @@ import { PACKAGE_FOLDER } from '../../daemon/package.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { runTool } from './systemctl.ts'
 
-/** The paths of a service. */
 export interface ServicePlace {
   /** Whether the service belongs to the user or to the machine. */
   user: boolean
@@ -24,7 +23,6 @@ export interface ServicePlace {
   stateDir: string | null
 }
 
-/** The folder of the units in the package. */
 const TEMPLATES = join(PACKAGE_FOLDER, 'systemd')
 
 /** Where Debian's package has its units. A unit of the same name in /etc, or of the user, comes before. */

@@ -33,7 +33,6 @@ export const PROGRAM = ['start', 'npx'].includes(process.env.npm_lifecycle_event
   ? 'npx albumd'
   : 'albumd'
 
-/** Writes a line to standard output. */
 export function printLine(line: string): void {
   process.stdout.write(`${line}\n`)
 }

@@ -11,7 +11,6 @@ import { fingerprintOf } from '../state/claim.ts'
 /** What a command shows to the person who gave it, while it works. */
 export interface CommandOutput {
   tell: TellSpoken
-  /** One line for a person. */
   say(line: string): void
   /** `done` of all `albums` are compared by now. */
   progress(done: number, albums: number): void
@@ -31,10 +30,7 @@ export interface CommandContext {
   output: Pick<CommandOutput, 'progress'>
   /** Makes a complete pass over all mirrors, or what the options leave of it. */
   pass(options?: PassOptions): Promise<PassReport>
-  /**
-   * Whether other work waits. A command that takes long asks this again and again, and calls `giveWay` when other work
-   * waits.
-   */
+  /** Whether other work waits. A long command asks again and again, and calls `giveWay` then. */
   othersWait(): boolean
   /** Lets the other work be done. Resolves after one pass. */
   giveWay(): Promise<void>

@@ -28,7 +28,6 @@ import { type LeftOf, type MirrorStatus, statusOf, type Verdict, verdictOn } fro
 import { type Pause, pauseAt } from '../state/pause.ts'
 import { type Command, type CommandContext, isMeant, NotPossible, refuseSeveral } from './command.ts'
 
-/** The result of a command that makes a pass. */
 export interface PassResult {
   verdict: Verdict
   /** The host's failures that ended the work early. */
@@ -247,10 +246,7 @@ function inDoubtAt(config: Mirrors, synced: Synced, path: string): FileRow[] {
   )
 }
 
-/**
- * Failures of which nobody knows whether the image is on the host. They end when a person asks for the upload to be sent
- * again.
- */
+/** Whether the image is on the host is not known. They end when a person asks for the upload to be sent again. */
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
@@ -261,10 +257,7 @@ function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], pat
   })
 }
 
-/**
- * Answers a function that tells whether a location is at or below `path` in a mirror of the config. `path`: as for
- * `forgetFailures`.
- */
+/** A test whether a location is at or below `path` in a mirror of the config. `path`: as for `forgetFailures`. */
 export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
   const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return (location: { mirror: number; path: string }) => {

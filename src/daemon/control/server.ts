@@ -54,7 +54,6 @@ export async function serveControl(app: Hono, file: string): Promise<Close> {
   }
 }
 
-/** Closes a server. */
 export type Close = () => Promise<void>
 
 /**

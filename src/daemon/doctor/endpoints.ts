@@ -28,10 +28,7 @@ export const askingOnce = (timeout: number) => ({
   patience: { attempts: 1, maxDelayMs: 0 },
 })
 
-/**
- * The endpoints that the doctor can ask. The endpoint that takes a picture's bytes (§4.2) can't be asked, because it needs
- * a credential.
- */
+/** The endpoint that takes a picture's bytes (§4.2) can't be asked, because it needs a credential. */
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
 interface Question {
@@ -184,7 +181,6 @@ function about(endpoint: AskedEndpoint, said: string): string {
   return `${endpoint} (${QUESTIONS[endpoint].aim}): ${said}`
 }
 
-/** What to do about what passes. */
 export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
 /** A remedy that is null is what a person can do about the key. */

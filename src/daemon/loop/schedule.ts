@@ -12,7 +12,6 @@ import type { Engine } from '../engine/engine.ts'
 import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'
 
-/** A time that recurs. */
 export interface Recurring {
   /**
    * When the time comes, in milliseconds since 1970. A time that has come stays until `attended` is called. Times that come
@@ -74,7 +73,6 @@ const AUDIT_AGAIN_MS = 15 * 60_000
 /** How long the audit of an album goes on when other work is due. With less time a large album might never be finished. */
 const PATIENCE_MS = 30_000
 
-/** The audit by schedule, as the loop sees it. */
 export type ScheduledAudit = ReturnType<typeof scheduledAudit>
 
 /**

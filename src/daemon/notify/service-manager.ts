@@ -14,7 +14,6 @@ export interface ServiceManagerOptions {
   clock: Clock
   /** The service manager ends a service that gave no sign of life for so long. Null: it never does. */
   watchdogMs: number | null
-  /** One line for a person. */
   say: (line: string) => void
 }
 
@@ -23,10 +22,7 @@ const WATCHDOG_SHARE = 4
 /** The shortest time between two status lines. */
 const STATUS_MS = 10_000
 
-/**
- * The service manager that started the daemon. Notices are sent one after the other. A notice that can't be sent stops
- * nothing else.
- */
+/** The service manager that started the daemon. It gets one notice after the other; a lost one stops nothing. */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions
   #latest: Promise<void> = Promise.resolve()

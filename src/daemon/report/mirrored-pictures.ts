@@ -89,7 +89,6 @@ function bytesLost({ name }: DiskEntry): string {
 /** A location of which only the mirror's folder matters. */
 type Location = { mirror: { folder: string }; path: string }
 
-/** Whether anything is on the disk at a location. */
 function isOnDisk({ mirror, path }: Location): boolean {
   return orNull(() => realDisk.lstat(fullPath(mirror.folder, path))) !== null
 }

@@ -57,10 +57,7 @@ export interface RestoreReport extends Record<Note, number> {
   unread: number
   /** How many pictures were not tried, because the restore ended early. */
   untried: number
-  /**
-   * How many pictures were not restored because they were deleted from the disk, although their images are still on the
-   * host.
-   */
+  /** How many were deleted from the disk, and so not restored, although the host still has their images. */
   gone: number
   /** How many pictures were not restored under this name, because their bytes are recorded under another name. */
   moved: number
@@ -90,10 +87,7 @@ export interface Picture extends Wanted {
   note: Note | null
   /** Whether the picture is on the disk already, as far as the records tell. False: its bytes must be read to find out. */
   isThere?(): boolean
-  /**
-   * The same picture with its newer image, when a daemon has replaced the image since the record was read. Null: no daemon
-   * has.
-   */
+  /** The picture with its newer image, when a daemon has replaced the image meanwhile. Null: none has. */
   replacement?(): Due | null
 }
 
@@ -121,9 +115,7 @@ export interface Source {
   doubt: string | null
 }
 
-/**
- * The most downloads at the same time. More would slow down other users of the host, and one disk would hardly be faster.
- */
+/** The most downloads at a time. More would slow down others, and one disk would hardly be faster. */
 const CONCURRENCY_MAX = 8
 
 /**
@@ -295,10 +287,7 @@ class Restore {
     this.#tell({ event: 'picture_restored', ...shown, size, there, note })
   }
 
-  /**
-   * Stops the restore after too many failures of the host or the network in a row, because the next pictures would fail
-   * too.
-   */
+  /** Stops the restore after too many outages in a row, because the next pictures would fail too. */
   #count({ isOutage, message }: PictureProblem): void {
     this.#outagesInARow = isOutage ? this.#outagesInARow + 1 : 0
     if (this.#outagesInARow >= OUTAGES_MAX)

@@ -78,10 +78,7 @@ export async function openTarget(
       root,
       /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
       own,
-      /**
-       * The folder for files that have the place of a picture and other bytes. Null: such a file stays, and the picture is
-       * missing.
-       */
+      /** For files in the place of a picture with other bytes. Null: they stay, and the picture is missing. */
       aside: place && join(root, ASIDE),
       /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
       async paths(): Promise<Map<string, string>> {

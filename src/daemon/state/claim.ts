@@ -11,7 +11,6 @@ import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
 import { orNull } from '../or-null.ts'
 import { isListening } from './socket-path.ts'
 
-/** The paths of the files in a state folder. */
 export const stateFiles = (stateDir: string) => ({
   database: join(stateDir, 'albumd.db'),
   witness: join(stateDir, 'albumd.witness'),
@@ -64,7 +63,6 @@ export function claimState(config: Config) {
 
 /** How a process waits while another albumd has the state or a root. */
 export interface Waiting {
-  /** Ends the wait. */
   stop: AbortSignal
   /** Tells a person in one line what is waited for. */
   say(line: string): void

@@ -96,10 +96,7 @@ export function openAlbums({ db, clock, random }: Ports) {
   )
 
   return {
-    /**
-     * The account's album with this id; null is the account's root. Refuses an unknown id, and the id of another account's
-     * album.
-     */
+    /** The account's album; null is its root. Refuses an unknown id, and that of another account's album. */
     owned(account: Account, id: string | null): AlbumRow {
       const album = id === null ? bySeq.get(account.root) : byId.get(id)
       if (!album) throw new Refusal('unknownAlbum', 'There is no such album.')
@@ -108,7 +105,6 @@ export function openAlbums({ db, clock, random }: Ports) {
     },
     at: (seq: number) => bySeq.get(seq),
     exists: (seq: number) => bySeq.get(seq) !== undefined,
-    /** Makes an album in the given album. */
     make({ seq, account, depth }: AlbumRow, name: string): AlbumRow {
       const id = random(16).toString('hex')
       return insert.get({ id, account, parent: seq, name, depth: depth + 1, created_at: clock.wall() })!

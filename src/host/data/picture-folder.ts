@@ -37,10 +37,7 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   }
 }
 
-/**
- * The pictures are spread over 256 folders by the first two hex digits of their names, so that no folder gets too many
- * files.
- */
+/** 256 folders, by the first two hex digits of the names, so that none gets too many files. */
 function shelfOf(file: string): string {
   return file.slice(0, 2)
 }

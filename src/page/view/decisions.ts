@@ -76,7 +76,6 @@ interface Grouped<T> {
   groups: readonly (readonly T[])[]
   /** A group of one has no head. */
   alone(only: T): Html
-  /** The id and the head of the group. */
   head(group: readonly T[]): { id: string; head: Html }
   row(one: T, group: readonly T[]): Html
   /** How many rows the records have beside those of the groups. */

@@ -69,7 +69,6 @@ export function asksFirst(label: string, about: string, question: string, answer
 <p>${question}</p>${answer}</details>`
 }
 
-/** The optional parts of a button. */
 interface ButtonParts {
   /** The absolute path of the file that the command is for. Undefined: the command is for all files. */
   path?: string

@@ -42,7 +42,6 @@ const KINDS = {
   blocked: 'bad',
 } as const
 
-/** The state of each mirror. */
 export function mirrors({ status: { mirrors, blocks }, alerts }: Recorded): Html {
   // An error stands once on the page.
   const said = [...alerts, ...blocks].map(({ message }) => message)

@@ -89,7 +89,6 @@ interface Lane {
   hostOutage: Outage | null
   /** While one of these outages lasts, requests of this lane wait. */
   waitsOut: readonly Outage[]
-  /** How many requests are under way. */
   underWay: number
 }
 

@@ -30,7 +30,6 @@ export type PathState = FileState | 'gone_on_host' | 'unseen' | 'absent' | 'left
 export interface Recorded {
   file: FileRow | undefined
   isFolder: boolean
-  /** The image that the file uses. */
   image: ImageRow | undefined
   /** Whether the file is synced or linked to an image that an audit found gone from the host. */
   goneOnHost: boolean
@@ -38,9 +37,7 @@ export interface Recorded {
   album: string
   /** That the picture moved, or perhaps moved: from this path when it is gone, and to this path when it is new. */
   move: Reason | null
-  /** The images of this path that are in escrow. */
   escrow: EscrowRow[]
-  /** The uploads of this path that are in doubt. */
   inDoubt: OpenUpload[]
   failure: FailureRow | undefined
   /** When a person accepted the failure: milliseconds since 1970. */

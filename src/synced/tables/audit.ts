@@ -11,7 +11,6 @@ export type FindingKind = 'gone' | 'changed' | 'foreign' | 'twice'
 
 export interface Finding {
   kind: FindingKind
-  /** The host's id of the image. */
   remote_id: string
   /** The album that the image is or was in; null is the root. */
   album: number | null
@@ -62,7 +61,6 @@ export function openAudit({ all, column, has, run }: Statements) {
       done: run<[album: number | null, at: number]>(
         'INSERT INTO audit (album, at) VALUES (ifnull(?, 0), ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
-      /** Forgets which albums the audit has compared already. */
       forgetDone: run<[]>('DELETE FROM audit'),
       /** Forgets what was found in an album that is compared anew. */
       forgetFindings: run<[album: number | null]>('DELETE FROM audit_findings WHERE album = ifnull(?, 0)'),

@@ -93,7 +93,6 @@ export function openFailures({ all, changes, get, run, value }: Statements) {
       ),
       /** Forgets the failed looks of a folder, before a new look at the folder is recorded. */
       clearLook: run<[folder: number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`),
-      /** Forgets all failures of a folder that is gone. */
       clearAll: run<[folder: number]>('DELETE FROM failures WHERE folder = ?'),
       accept: run<[AcceptedRow]>(
         'INSERT OR REPLACE INTO accepted (folder, name, code, hash, at) VALUES (@folder, @name, @code, @hash, @at)',

@@ -231,7 +231,6 @@ export function openFiles({ all, get, has, one, run }: Statements) {
            ino = excluded.ino, state = excluded.state, since = excluded.since, image = excluded.image, hash = excluded.hash,
            flat = excluded.flat`,
       ),
-      /** Makes a failed file pending again. */
       retry: run<[FileKey]>(
         `UPDATE files SET state = 'pending' WHERE folder = @folder AND name = @name AND state = 'failed'`,
       ),

@@ -120,7 +120,6 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       ),
       /** Forgets the digest. So the next look answers the folder's whole content, which is compared with the records. */
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
-      /** Records that the folder's ignore file has vanished. */
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
       /**
        * Records that a folder is gone. Its row stays as long as files in it have images. A folder that is left out stays

@@ -85,7 +85,6 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
 
   return {
     reads: {
-      /** The path's last event, if any. */
       last: value<[Location], HistoryEvent | undefined>(
         'SELECT event FROM history WHERE mirror = +@mirror AND path = +@path ORDER BY id DESC LIMIT 1',
       ),
@@ -113,7 +112,6 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
       dropBefore: changes<[{ moment: number; most: number }]>(
         'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +@most) AND at < +@moment',
       ),
-      /** Removes the `most` oldest rows. */
       dropOldest: run<[most: number]>(
         'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +?)',
       ),

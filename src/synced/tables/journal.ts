@@ -48,12 +48,10 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
       nextInDoubt: value<[after: number], number | null>(
         `SELECT min(sent_at) FROM journal WHERE kind <> 'delete_image' AND sent_at > ?`,
       ),
-      /** The open intent to delete an image, if any. */
       deletionOf: get<[image: number], Intent>(
         `SELECT * FROM journal WHERE image = ? AND kind = 'delete_image'`,
       ),
       open: all<[], Intent>('SELECT * FROM journal ORDER BY id'),
-      /** The open intents to upload a file. */
       openOnFile: all<[FileKey], OpenUpload>(
         `SELECT * FROM journal WHERE kind = 'upload' AND folder = +@folder AND name = +@name`,
       ),
@@ -74,7 +72,6 @@ export function openJournal({ all, get, insert, run, value }: Statements) {
       openImageDeletion: insert<[image: number, since: number]>(
         `INSERT INTO journal (kind, image, since) VALUES ('delete_image', ?, ?)`,
       ),
-      /** Forgets the intents of an image that is gone. */
       forgetImage: run<[image: number]>('DELETE FROM journal WHERE image = ?'),
       close: run<[id: number]>('DELETE FROM journal WHERE id = ?'),
     },

@@ -193,7 +193,6 @@ const FACTS = {
   audit_newest: number,
   /** A failure of the host has ended the audit early. The next run continues this audit. */
   audit_stopped: flag,
-  /** When the last audit ended. */
   audit_ended: number,
 
   // daemon
