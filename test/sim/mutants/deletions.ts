@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts'
 /** What keeps an image from being deleted. */
 export const DELETIONS: readonly Mutant[] = [
   {
+    name: 'a deletion that the plan refuses counts as done',
+    file: 'sync/deletions/send-delete.ts',
+    find: "answer.failure.remedy === 'gone' ?",
+    replace: "['gone', 'plan'].includes(answer.failure.remedy) ?",
+    why: 'a picture that comes back is sent again beside its image',
+    seed: 300008256,
+  },
+  {
     name: 'a backup keeps its images from its own deletions alone',
     file: 'sync/deletions/send-delete.ts',
     find: "(image.kept === 1 ? because('kept_for_good') : null)",
