@@ -172,9 +172,7 @@ export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }
 
-/**
- * Counts a deletion for the hold. Call this before the image's record is removed. `running`: running time in milliseconds.
- */
+/** Counts a deletion for the hold, before the image's record goes. `running`: in milliseconds. */
 export function countDeletion(tx: Tx, { image }: Pick<EscrowRow, 'image'>, running: number): void {
   tx.escrow.record({ at: running, image })
 }

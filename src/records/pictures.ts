@@ -212,10 +212,7 @@ export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   }
 }
 
-/**
- * The host refuses the picture's own album, so the picture stays flat. `name`: null stands for every flat picture of the
- * folder.
- */
+/** The host refuses the picture's own album. `name`: null stands for every flat picture of the folder. */
 export function staysFlat(tx: Tx, pictures: { folder: number; name: string | null }): void {
   tx.files.stayFlat(pictures)
 }
@@ -341,10 +338,7 @@ function usesImage(
   supersede(tx, file, image, { mirror, path }, deletions, moment)
 }
 
-/**
- * Writes that the file uses its image. This ends the file's failures, the image's wait in escrow and a wish to send the
- * file again.
- */
+/** The file uses its image. Its failures, the image's wait in escrow and a wish to send it again end. */
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)

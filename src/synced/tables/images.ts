@@ -118,10 +118,7 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/**
- * Images with the name and dimensions of a mirror's picture that proved to have other bytes, so that they are not linked
- * again.
- */
+/** Images like a mirror's picture that proved to have other bytes, so that none is linked again. */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {
