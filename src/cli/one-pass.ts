@@ -269,7 +269,10 @@ export class Tally {
   /** The pictures that failed or are in doubt now. */
   readonly troubled = new Set<string>()
 
-  /** How many unchanged pictures had their image fetched and compared. Others are not in the summary. */
+  /**
+   * How many unchanged pictures had their image fetched and compared. The summary does not mention other unchanged
+   * pictures.
+   */
   #compared = 0
 
   /** How many of the deleted images had a newer image of their picture in their place. */

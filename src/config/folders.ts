@@ -12,7 +12,10 @@ export interface NamedPath {
   path: string
 }
 
-/** A mistake for each two folders or albums that are one, or lie in one another. It names the later one. */
+/**
+ * A mistake for each two folders or albums that are the same, or of which one lies in the other. The mistake names the
+ * later one.
+ */
 export function overlaps(paths: readonly NamedPath[], separator: string = sep): Mistake[] {
   return paths.flatMap(({ at, path }, index) => {
     for (const earlier of paths.slice(0, index)) {

@@ -277,7 +277,10 @@ function limit(key: string, more: number): WatchLoss {
   }
 }
 
-/** So many items are worked on in a turn of the event loop: a few milliseconds with a system call for each. */
+/**
+ * The number of items that are worked on before the event loop turns. They take a few milliseconds when each needs a system
+ * call.
+ */
 const BATCH = 256
 
 /**

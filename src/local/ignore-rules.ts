@@ -96,7 +96,10 @@ interface Link {
   fingerprint: string
 }
 
-/** The texts compiled last. Most folders have the same rules, and compiling takes longer than asking. */
+/**
+ * The rule texts that were compiled last. Most folders of a tree have the same rules, and to compile rules takes longer
+ * than to ask them.
+ */
 const seen = new Map<string, Link>()
 const SEEN_MAX = 64
 

@@ -53,7 +53,10 @@ export interface FolderLook {
   problems: LookProblem[]
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
-  /** Its mtime after its entries were listed: when one last came or went. Not in the digest. */
+  /**
+   * The folder's mtime after its entries were listed, which says when an entry last came or went. The digest does not
+   * include it.
+   */
   changedAt: number
   /**
    * Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
@@ -156,7 +159,9 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
 }
 
-/** Enters an entry into the list of `look` that it belongs to. False: it has vanished meanwhile. */
+/**
+ * Enters an entry into the list of `look` that it belongs to. False: the entry has vanished since the folder was listed.
+ */
 function enter(
   look: FolderLook,
   disk: Disk,

@@ -48,7 +48,10 @@ export function parseMounts(text: string): Mount[] {
   })
 }
 
-/** The mount that a folder lies on, then those below the folder, without mounts that a later one covers. */
+/**
+ * The mount that a folder lies on, followed by the mounts below the folder. A mount that a later mount covers is not among
+ * them.
+ */
 export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
   const visible = new Map<string, Mount>()
   let carrier: Mount | undefined

@@ -10,7 +10,10 @@ import { type FileLook, isSameLook } from './look.ts'
 
 const CHUNK = 256 * 1024
 
-/** A file that was opened and hashed. Its bytes are sent, even when another file gets its name meanwhile. */
+/**
+ * A file that was opened and hashed. albumd sends the bytes of this open file, even when another file gets its name
+ * meanwhile.
+ */
 export interface OpenPicture {
   look: Omit<FileLook, 'name'>
   /** When the file was made, in microseconds since 1970. 0 when its file system does not record this. */
@@ -25,7 +28,10 @@ export interface OpenPicture {
   foreign: ReturnType<typeof foreignFormat>
   /** Whether the picture is complete. */
   ending: Ending
-  /** All bytes; null when they are too many for the memory, which the next picture gets after `close`. */
+  /**
+   * All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
+   * next picture.
+   */
   bytes: Uint8Array | null
   /**
    * All bytes of the picture with `head` before and `tail` after them, in one piece of memory, so that a single write sends
@@ -37,7 +43,9 @@ export interface OpenPicture {
    * it needs the memory no longer.
    */
   lend(): () => void
-  /** Reads the file again. The last chunk comes only once the hash has proved to be the same. */
+  /**
+   * Reads the file again. Gives the last chunk only after the bytes, read a second time, have proved to have the same hash.
+   */
   chunks(): AsyncIterable<Uint8Array>
   close(): void
 }
@@ -103,7 +111,10 @@ export class OpenFile {
     this.fd = fd
   }
 
-  /** Fills `into` from `position` on. Answers how many bytes were read: fewer where the file ends. */
+  /**
+   * Fills `into` with the bytes from `position` on. Answers how many bytes it has read; fewer than fit when the file ends
+   * before.
+   */
   async read(into: Uint8Array, position: number): Promise<number> {
     if (this.#isClosed) throw new Error('the file is closed')
     this.#reads++

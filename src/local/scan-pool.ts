@@ -166,7 +166,10 @@ class ScanLane {
     this.#worker.ref()
   }
 
-  /** Sends a batch to the thread. When the thread dies, all results are 'unknown' (SCAN_WORKER_DIED). */
+  /**
+   * Sends a batch to the thread. When the thread dies, the results of the batch are 'unknown', with the code
+   * SCAN_WORKER_DIED.
+   */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
     this.#worker.postMessage(batch)
     const answer = Promise.withResolvers<FolderResult[]>()

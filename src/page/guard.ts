@@ -101,7 +101,10 @@ export function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
 
-/** The user at the other end, looked up when the connection begins, because the port may be reused. */
+/**
+ * The user at the other end of each connection. The user is looked up when a connection begins, because the port may be
+ * reused later.
+ */
 const users = new WeakMap<Socket, number | null>()
 
 export function noteOtherEnd(socket: Socket): void {

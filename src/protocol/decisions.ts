@@ -159,7 +159,10 @@ export const CODES = {
 } as const satisfies Record<string, Answered>
 
 export const DECISIONS = {
-  /** §1.6 names two plans from which list, delete and create_album are allowed. By default it is the lower one. */
+  /**
+   * §1.6 states two plans from which on list, delete and create_album are allowed. The host takes the lower one unless told
+   * otherwise.
+   */
   plansFrom: 'professional',
   /** §1.6: only a paid plan may upload through the interface. The 50 images a day of the free plan (§8) are for the web. */
   uploadFrom: 'professional',

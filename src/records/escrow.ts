@@ -97,7 +97,10 @@ export function superseded(
   if (Number.isFinite(versions)) tx.escrow.endGrace({ mirror, path, versions, running })
 }
 
-/** A file uses the image again: the image leaves escrow, and gone files that used it lose their records. */
+/**
+ * A file uses the image again, so the image is taken out of escrow. The records of gone files that used the image are
+ * removed.
+ */
 export function takenBack(tx: Tx, image: number): void {
   tx.escrow.takeBack(image)
   for (const file of tx.files.onImage(image))
@@ -159,7 +162,10 @@ export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, 
   tx.escrow.postpone({ image: entry.image, due_at: dueAt })
 }
 
-/** A person wants refused deletions tried again at once. `running`: running time in milliseconds. */
+/**
+ * A person wants all deletions that the host has refused to be tried again at once. `running`: running time in
+ * milliseconds.
+ */
 export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }
@@ -172,7 +178,9 @@ export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }
 
-/** Counts a deletion for the hold, before the image's record goes. `running`: in milliseconds. */
+/**
+ * Counts a deletion for the hold. Call this before the image's record is removed. `running`: running time in milliseconds.
+ */
 export function countDeletion(tx: Tx, { image }: Pick<EscrowRow, 'image'>, running: number): void {
   tx.escrow.record({ at: running, image })
 }

@@ -74,7 +74,9 @@ export function noteImage(
   })
 }
 
-/** Where the picture of an image in escrow lies now, sent from there or not. Null: it has not moved. */
+/**
+ * Where the picture of an image in escrow lies now, also when it is not sent from there yet. Null: it has not moved.
+ */
 export function movedToLocation(synced: MoveRecords, image: ImageRow): Location | null {
   if (synced.escrow.of(image.id)?.reason !== 'deleted') return null
   const sent = sentFrom(synced, image)

@@ -41,7 +41,10 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/** An image that a picture will use: where it is, whether it lies flat, and what proves its bytes. */
+/**
+ * An image on the host that a picture will use: where it is, whether it lies flat, and what proves that it has the
+ * picture's bytes.
+ */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
@@ -101,7 +104,9 @@ export function stored(
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
 
-/** The file was read and has the bytes of a recorded image, so it needs no upload. `flat`: as in Stored. */
+/**
+ * The file was read and has the bytes of a recorded image, so it uses this image and needs no upload. `flat`: as in Stored.
+ */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,
@@ -212,7 +217,10 @@ export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   }
 }
 
-/** The host refuses the picture's own album. `name`: null stands for every flat picture of the folder. */
+/**
+ * The host refuses the picture's own album, so the picture stays flat. `name`: null stands for every flat picture of the
+ * folder.
+ */
 export function staysFlat(tx: Tx, pictures: { folder: number; name: string | null }): void {
   tx.files.stayFlat(pictures)
 }
@@ -338,7 +346,10 @@ function usesImage(
   supersede(tx, file, image, { mirror, path }, deletions, moment)
 }
 
-/** The file uses its image. Its failures, the image's wait in escrow and a wish to send it again end. */
+/**
+ * Writes that the file uses its image. This ends the file's failures, the image's wait in escrow and a wish to send the
+ * file again.
+ */
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)

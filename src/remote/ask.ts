@@ -113,7 +113,9 @@ export function attemptOf<T>(outcome: Outcome<T>, result: HttpResult): Attempt<T
   return { outcome, status: result.status, pace }
 }
 
-/** The outcome of a request, by the forms of §1. An answer of another form is a failure of the host. */
+/**
+ * Turns the result of a request into an outcome, by the forms of §1. An answer of any other form is a failure of the host.
+ */
 function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   const { endpoint, schema, where, secrets } = reading
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })

@@ -215,7 +215,9 @@ export const NO_ROOM = 'NO_AVAILABLE_IO_NODE'
 
 const OUTAGE = new Set(['HOST_UNREACHABLE', 'HOST_TLS', 'HOST_ANSWER', 'RATE_LIMITED', NO_ROOM])
 
-/** With these, a firewall or a proxy before the host refuses one request, with a page of its own. */
+/**
+ * With these statuses, a firewall or a proxy in front of the host refuses a single request, and answers a page of its own.
+ */
 const OF_REQUEST: ReadonlySet<number> = new Set([400, 403, 406, 413, 414, 415, 422, 451])
 
 /** Whether this is an answer to step 1 that can't be used, while other pictures may get a good answer. */
@@ -223,7 +225,9 @@ export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): bool
   return issued === true || (endpoint === 'upload' && code === 'HOST_ANSWER' && OF_REQUEST.has(status))
 }
 
-/** Whether it will pass and concerns others too: the host is overloaded, out of order or out of reach. */
+/**
+ * Whether the failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached.
+ */
 export function isOutage(failure: HostFailure): boolean {
   const { code, remedy, status = 0 } = failure
   if (isOdd(failure) || remedy === 'refused_by_node' || remedy === 'give_way') return false

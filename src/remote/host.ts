@@ -75,13 +75,17 @@ export type Remedy =
   | 'find_out'
   /** The host stored nothing: the upload node refused, or did not get the whole picture. Ask for a new credential. */
   | 'new_credential'
-  /** The upload node stored nothing, for a reason that §4.2 does not show. Try again after hours. */
+  /**
+   * The upload node refused the picture for a reason that §4.2 does not show, and stored nothing. Try again after hours.
+   */
   | 'refused_by_node'
   /** Declare other dimensions, or at last `skip_dimension_check`. */
   | 'other_dimensions'
   /** The host does not take this version of the picture. Wait until the picture changes. */
   | 'change_picture'
-  /** The host takes no request of this form, so no repetition helps. The message says what it refuses. */
+  /**
+   * This host does not take a request of this form, so sending it again is useless. The message says what the host refuses.
+   */
   | 'change_request'
   /** The image or album does not exist, or no longer exists. */
   | 'gone'
@@ -177,7 +181,9 @@ export interface PictureBody {
   mime: string
   /** How many bytes `chunks` gives. */
   size: number
-  /** Reads the bytes. Throws PictureChanged before the last chunk when they are not those hashed. */
+  /**
+   * Reads the picture's bytes. When they are no longer those that were hashed, throws PictureChanged before the last chunk.
+   */
   chunks(): AsyncIterable<Uint8Array>
   /** All bytes of the picture, when they are in memory and their hash is already checked. Then `chunks` is not called. */
   bytes?: Uint8Array

@@ -224,7 +224,10 @@ export class Uploads {
     return ownFailure('send', 'GAVE_WAY', because('gave_way'))
   }
 
-  /** The place on the line under which the credential was asked for, or a new one, without waiting. */
+  /**
+   * The place on the line under which the credential was asked for. A credential without one gets a new place, without
+   * waiting.
+   */
   #passageOf({ uploadUrl }: Credential, { size }: PictureBody): Passage {
     const granted = this.#granted.get(uploadUrl)
     this.#granted.delete(uploadUrl)

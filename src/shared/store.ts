@@ -33,7 +33,10 @@ export interface Away {
 /** The value that a script answered, or why there is none. Without an answer the script may have run all the same. */
 export type Answer = { ok: true; value: Value } | { ok: false; away: Away }
 
-/** What the machines of an account share. That it is away is a value, and no error: the caller goes on. */
+/**
+ * The store that the machines of one account share. A store that is away is a value, and no error: the caller goes on
+ * without the store.
+ */
 export interface Store {
   /**
    * Runs a script on the keys of these names. Rejects never. While the store is away, the answer says so at once, without

@@ -58,7 +58,10 @@ export function albumNameOf(folder: string): string {
   return `${prefix}~${hash('sha256', folder).slice(0, HASH_DIGITS)}`
 }
 
-/** The names from the host's root on: those of the mirror's album, then one for each folder. */
+/**
+ * The names of the albums from the host's root to a folder's album: the names of the mirror's album, then a name for each
+ * folder.
+ */
 export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
   return [mirrorAlbum, folder.split('/').map(albumNameOf).join('/')].flatMap(path =>
     path ? path.split('/') : [],

@@ -58,7 +58,9 @@ export function isNamed({ named }: Pick<PassRequest, 'named'>, path: string): bo
 }
 
 export interface PassReport {
-  /** The failures that ended uploads or deletions early, or kept albumd from looking for uploads in doubt. */
+  /**
+   * The failures of the host that ended uploads or deletions early, or that kept albumd from looking for uploads in doubt.
+   */
   stopped: HostFailure[]
 }
 

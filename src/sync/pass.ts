@@ -47,10 +47,15 @@ const HOUR_MS = 3_600_000
  * it for so long.
  */
 const KEPT_MS = 90 * 24 * HOUR_MS
-/** So many rows one commit deletes, or pages it gives back. Few, because uploads wait for the commit. */
+/**
+ * How many rows one commit deletes, and how many pages of the database it gives back. Few, because uploads wait for the
+ * commit.
+ */
 const ROWS = 500
 const PAGES = 256
-/** So many commits a pass spends on old rows. New pictures wait meanwhile, so a later pass does the rest. */
+/**
+ * How many commits one pass spends on forgetting old rows. New pictures wait meanwhile, so a later pass forgets the rest.
+ */
 const COMMITS = 20
 
 /**

@@ -126,7 +126,10 @@ export function freeName(name: string): string {
   return free
 }
 
-/** The endings of the database's files. SQLite would read a log that stays into the next database. */
+/**
+ * The endings of the database's files. All are moved together: if the log stayed, SQLite would read it into the next
+ * database.
+ */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
 /**

@@ -137,7 +137,10 @@ interface Waiting {
   reject: (reason: unknown) => void
 }
 
-/** A group begins so many milliseconds after the last, so that the changes of eight uploads share one. */
+/**
+ * A group begins at least so many milliseconds after the group before, so that the changes of eight uploads get into one
+ * group.
+ */
 const APART_MS = 2
 
 /**
@@ -146,7 +149,9 @@ const APART_MS = 2
  */
 const SINGLES = 16
 
-/** Calls back at the end of this turn, or `APART_MS` after the last call when the group waits for others. */
+/**
+ * Calls back at the end of this turn of the event loop, or `APART_MS` after the last call when the group waits for others.
+ */
 function apart(): (flush: () => void, singles: number) => void {
   let last = Number.NEGATIVE_INFINITY
   return (flush, singles) => {

@@ -221,7 +221,10 @@ async function send(
   }
 }
 
-/** Tells when the albumd that works waits for a silent host. A daemon sends the picture later. */
+/**
+ * Tells when the albumd that works waits for a silent host. Nobody needs to wait for a daemon that does: it sends the
+ * picture later.
+ */
 async function leaveWhenSilent(
   config: Config,
   left: AbortSignal,

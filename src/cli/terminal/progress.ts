@@ -8,7 +8,9 @@ const WIDEST = 30
 const NARROWEST = 10
 /** Columns beside the text: two for ora's sign, and one that stays free, because some terminals break a full line. */
 const AROUND = 3
-/** Without a bar, lines of so many milliseconds are written at once: a write takes longer than making a line. */
+/**
+ * Without a bar, all lines of so many milliseconds are written at once, because a write takes longer than to make a line.
+ */
 const LINES_MS = 50
 
 /** How far the work is. */

@@ -30,7 +30,10 @@ export interface CommandContext {
   output: Pick<CommandOutput, 'progress'>
   /** Makes a complete pass over all mirrors, or what the options leave of it. */
   pass(options?: PassOptions): Promise<PassReport>
-  /** Whether other work waits. A long command asks again and again, and calls `giveWay` then. */
+  /**
+   * Whether other work waits. A command that takes long asks this again and again, and calls `giveWay` when other work
+   * waits.
+   */
   othersWait(): boolean
   /** Lets the other work be done. Resolves after one pass. */
   giveWay(): Promise<void>

@@ -35,7 +35,10 @@ export const RENEWED = new Refused(
   'The daemon took another config or key before this was done. Run the command again',
 )
 
-/** How the person who gave a command hears of it. The status page, which shows the outcome, uses none. */
+/**
+ * How the person who gave a command hears of it. The status page uses none of these fields, because it shows only the
+ * outcome.
+ */
 export interface Asker {
   output?: CommandOutput
   /** Aborted when the asker has gone. A command that has not begun is then dropped. */

@@ -246,7 +246,10 @@ function inDoubtAt(config: Mirrors, synced: Synced, path: string): FileRow[] {
   )
 }
 
-/** Whether the image is on the host is not known. They end when a person asks for the upload to be sent again. */
+/**
+ * Failures of which nobody knows whether the image is on the host. They end when a person asks for the upload to be sent
+ * again.
+ */
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
@@ -257,7 +260,10 @@ function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], pat
   })
 }
 
-/** A test whether a location is at or below `path` in a mirror of the config. `path`: as for `forgetFailures`. */
+/**
+ * Answers a function that tells whether a location is at or below `path` in a mirror of the config. `path`: as for
+ * `forgetFailures`.
+ */
 export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
   const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return (location: { mirror: number; path: string }) => {

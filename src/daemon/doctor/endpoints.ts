@@ -28,7 +28,10 @@ export const askingOnce = (timeout: number) => ({
   patience: { attempts: 1, maxDelayMs: 0 },
 })
 
-/** The endpoint that takes a picture's bytes (§4.2) can't be asked, because it needs a credential. */
+/**
+ * The endpoints that the doctor can ask. The endpoint that takes a picture's bytes (§4.2) can't be asked, because it needs
+ * a credential.
+ */
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
 interface Question {

@@ -223,7 +223,10 @@ async function* checkHost(
 
 interface Access {
   key: string | null
-  /** The host's authorities as PEM. Null: those that Node knows. Undefined: `host.ca_file` can't be read. */
+  /**
+   * The host's certificate authorities as PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be
+   * read.
+   */
   ca: string | null | undefined
   /** The store that machines share. Null: the config names none. Undefined: what it asks for can't be read. */
   store: StoreAccess | null | undefined
@@ -289,7 +292,9 @@ function closedToOthers(file: string, uid: number, stateDir: string): string {
   return `sudo chgrp ${group} ${word} && sudo chmod 640 ${word}`
 }
 
-/** `key` null: the key's file is the service's, and systemd hands it in. Throws ConfigError. */
+/**
+ * The API key as albumd finds it. `key` null: the key's file is the service's, and systemd hands it in. Throws ConfigError.
+ */
 export function findKey(config: Config, env: NodeJS.ProcessEnv): { key: string | null; findings: Finding[] } {
   const found = keyFileOf(config, env)
   // The file is opened as a test. access(2) would check the permissions of the real user, and sudo may have changed the

@@ -234,7 +234,10 @@ export class Loop {
   }
 }
 
-/** Work by the wall clock is due when this clock has moved by more against the monotonic clock. */
+/**
+ * When the wall clock has moved by more than this against the monotonic clock, work that depends on the wall clock is
+ * due.
+ */
 const JUMP_MS = 30_000
 /** The first scan waits so long for the watches at the most: on a slow disk they take minutes. */
 const WATCH_FIRST_MS = 3000

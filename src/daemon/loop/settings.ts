@@ -96,7 +96,10 @@ export function openSettings(
     replaced.abort(RENEWED)
   }
 
-  /** Takes settings between two passes, or at once where the state can't be opened. Throws why it can't. */
+  /**
+   * Takes settings between two passes, or at once where the state can't be opened. Throws the reason when the settings
+   * can't be taken.
+   */
   async function take(next: Settings): Promise<void> {
     // The error is answered, not thrown, because the queue would take a thrown StateError for a failure of the state.
     const refusalOf = async (synced: Synced | null) => {

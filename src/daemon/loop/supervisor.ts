@@ -164,7 +164,10 @@ interface Services {
   noteProblem(alert: Alert | null): void
 }
 
-/** In an outage the daemon runs on: after four failures in a row it probes the host, at least every five minutes. */
+/**
+ * During an outage the daemon runs on. After four failures in a row it probes the host, with pauses of at most five
+ * minutes.
+ */
 const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
 
 /**
@@ -250,7 +253,10 @@ async function runSession(
   }
 }
 
-/** Errors that may pass while albumd waits. STATE_DAMAGED does: the next opening sets a damaged state aside. */
+/**
+ * Errors that may pass while albumd waits. STATE_DAMAGED passes, because a damaged state is set aside when it is opened
+ * again.
+ */
 const PASSING: ReadonlySet<string> = new Set([
   'STORE_AWAY',
   'STATE_FULL',

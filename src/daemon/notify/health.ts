@@ -34,7 +34,10 @@ export interface Health {
   oldestUnsyncedMs: number
 }
 
-/** A folder of a million pictures takes hours on a slow disk, so a shorter silence is no disk that hangs. */
+/**
+ * Reading a folder of a million pictures takes hours on a slow disk, so a shorter silence does not mean that a disk
+ * hangs.
+ */
 const STUCK_MS = 6 * 3_600_000
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> &
@@ -116,7 +119,9 @@ function failedInWords({ mirrors, failures }: Known): string | null {
   return `${at}${more}: ${first.message}`
 }
 
-/** The blocks that a person must end. One outside the plan counts only when something waits for it. */
+/**
+ * The blocks that a person must end. An endpoint outside the plan is an alert only when something waits for the endpoint.
+ */
 function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   const waits = (what: WaitingCount) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>

@@ -22,7 +22,10 @@ const WATCHDOG_SHARE = 4
 /** The shortest time between two status lines. */
 const STATUS_MS = 10_000
 
-/** The service manager that started the daemon. It gets one notice after the other; a lost one stops nothing. */
+/**
+ * The service manager that started the daemon. Notices are sent one after the other. A notice that can't be sent stops
+ * nothing else.
+ */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions
   #latest: Promise<void> = Promise.resolve()

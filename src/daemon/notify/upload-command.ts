@@ -52,7 +52,10 @@ export class UploadCommand {
     this.#patienceMs = patienceMs
   }
 
-  /** Has `command`, if any, run for each picture uploaded from now on. Answers a function that ends this. */
+  /**
+   * Has `command` run for each picture that is uploaded from now on. Undefined: no command. Answers a function that ends
+   * this.
+   */
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
     if (command === undefined) return () => {}
     this.#recorded = synced.meta.get('upload_command_failed')

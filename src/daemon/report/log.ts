@@ -176,7 +176,9 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
 /** The keys and credentials that no line of the log may hold. When albumd reads another API key, the key is added. */
 export type Secrets = ReadonlySet<string>
 
-/** A shorter secret stays in the log, as it may be a part of ordinary words. No real key is so short. */
+/**
+ * A secret that is shorter than this stays in the log, because it may be a part of ordinary words. No real key is as short.
+ */
 const SHORTEST = 6
 
 /** The line without the secrets. Each secret is found as plain text, in JSON, in a URL and in base64. */

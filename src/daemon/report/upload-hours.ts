@@ -20,7 +20,10 @@ export function isOpen({ from, to }: Hours, wall: number): boolean {
   return from < to ? from <= minute && minute < to : from <= minute || minute < to
 }
 
-/** When the hours open or close next. Each minute is tried, because a clock change may skip or repeat one. */
+/**
+ * When the hours open or close next. Each minute is tried, because a change of the clocks may skip a minute or
+ * repeat it.
+ */
 export function nextBorder(hours: Hours, wall: number): number {
   const open = isOpen(hours, wall)
   let at = Math.floor(wall / MINUTE_MS) * MINUTE_MS

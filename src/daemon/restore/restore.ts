@@ -57,7 +57,10 @@ export interface RestoreReport extends Record<Note, number> {
   unread: number
   /** How many pictures were not tried, because the restore ended early. */
   untried: number
-  /** How many were deleted from the disk, and so not restored, although the host still has their images. */
+  /**
+   * How many pictures were not restored because they were deleted from the disk, although their images are still on the
+   * host.
+   */
   gone: number
   /** How many pictures were not restored under this name, because their bytes are recorded under another name. */
   moved: number
@@ -87,7 +90,10 @@ export interface Picture extends Wanted {
   note: Note | null
   /** Whether the picture is on the disk already, as far as the records tell. False: its bytes must be read to find out. */
   isThere?(): boolean
-  /** The picture with its newer image, when a daemon has replaced the image meanwhile. Null: none has. */
+  /**
+   * The same picture with its newer image, when a daemon has replaced the image since the record was read. Null: no daemon
+   * has.
+   */
   replacement?(): Due | null
 }
 
@@ -115,7 +121,9 @@ export interface Source {
   doubt: string | null
 }
 
-/** The most downloads at a time. More would slow down others, and one disk would hardly be faster. */
+/**
+ * The most downloads at the same time. More would slow down other users of the host, and one disk would hardly be faster.
+ */
 const CONCURRENCY_MAX = 8
 
 /**
@@ -287,7 +295,10 @@ class Restore {
     this.#tell({ event: 'picture_restored', ...shown, size, there, note })
   }
 
-  /** Stops the restore after too many outages in a row, because the next pictures would fail too. */
+  /**
+   * Stops the restore after too many failures of the host or the network in a row, because the next pictures would fail
+   * too.
+   */
   #count({ isOutage, message }: PictureProblem): void {
     this.#outagesInARow = isOutage ? this.#outagesInARow + 1 : 0
     if (this.#outagesInARow >= OUTAGES_MAX)

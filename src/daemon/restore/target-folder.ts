@@ -78,7 +78,10 @@ export async function openTarget(
       root,
       /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
       own,
-      /** For files in the place of a picture with other bytes. Null: they stay, and the picture is missing. */
+      /**
+       * The folder for files that have the place of a picture and other bytes. Null: such a file stays, and the picture is
+       * missing.
+       */
       aside: place && join(root, ASIDE),
       /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
       async paths(): Promise<Map<string, string>> {

@@ -133,7 +133,9 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
     tellState()
   }
 
-  /** Renews the watches where something was mounted: a watch of inotify stays at what the mount covers. */
+  /**
+   * Renews the watches where something was mounted, because a watch of inotify stays at the folder that the mount covers.
+   */
   function lookAtMounts(): void {
     const changed = area.changed()
     if (changed.length === 0) return

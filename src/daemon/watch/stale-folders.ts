@@ -10,7 +10,9 @@ interface Patience {
 
 /** A short wait, for a picture that a person has just saved. */
 const EAGER: Patience = { quietMs: 5, burstMs: 50 }
-/** For a file that is written all the time, such as a film: most scans find nothing to upload. */
+/**
+ * A long wait, for a file that is written all the time, such as a film: most scans of its folder find nothing to upload.
+ */
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
 /**
  * So many scans in a row wait only as long as EAGER says; then scans wait as CALM says. Each uploaded picture, and every
@@ -64,7 +66,10 @@ export class StaleFolders {
     this.#eagerLooks++
   }
 
-  /** Waits until a folder is stale and its events pause, at most `mostMs`. Only one caller may wait at a time. */
+  /**
+   * Waits until a folder is stale and its burst of events has paused, or `mostMs` have passed. Only one caller may wait
+   * at a time.
+   */
   async wait(mostMs: number, stop: AbortSignal): Promise<void> {
     const clock = this.#clock
     const end = clock.monotonic() + mostMs

@@ -96,7 +96,10 @@ export function openAlbums({ db, clock, random }: Ports) {
   )
 
   return {
-    /** The account's album; null is its root. Refuses an unknown id, and that of another account's album. */
+    /**
+     * The account's album with this id; null is the account's root. Refuses an unknown id, and the id of another account's
+     * album.
+     */
     owned(account: Account, id: string | null): AlbumRow {
       const album = id === null ? bySeq.get(account.root) : byId.get(id)
       if (!album) throw new Refusal('unknownAlbum', 'There is no such album.')

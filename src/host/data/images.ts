@@ -22,7 +22,10 @@ export type NewImage = Omit<ImageRow, 'seq'>
 
 export type Images = ReturnType<typeof openImages>
 
-/** Write inside a transaction: the number of bytes that the account stores changes with the rows. */
+/**
+ * Call the functions that write inside a transaction, because the number of bytes that the account stores changes with the
+ * rows.
+ */
 export function openImages(db: Db) {
   const byId = db.prepare<[string], ImageRow>('SELECT * FROM images WHERE id = ?')
   const byFile = db.prepare<[string], number>('SELECT 1 FROM images WHERE file = ?').pluck()

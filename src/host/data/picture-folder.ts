@@ -37,7 +37,10 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   }
 }
 
-/** 256 folders, by the first two hex digits of the names, so that none gets too many files. */
+/**
+ * The pictures are spread over 256 folders by the first two hex digits of their names, so that no folder gets too many
+ * files.
+ */
 function shelfOf(file: string): string {
   return file.slice(0, 2)
 }

@@ -35,7 +35,10 @@ export function faulted(c: Context): Response {
   return c.json(failure('The host failed to answer.', code), 500)
 }
 
-/** The answer to a malformed request. `byHttp`: HTTP's own status, which some readings answer. */
+/**
+ * The answer to a malformed request. `byHttp`: the status that the HTTP standard has for the fault; it is used when the
+ * readings say so.
+ */
 export function badRequest(readings: Readings, byHttp = 400) {
   const { code, status } = answerTo('badRequest', readings)
   const body = failure('This is no well-formed HTTP request.', code)

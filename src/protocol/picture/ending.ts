@@ -20,7 +20,10 @@ export function cut(missing: string): Ending {
   return { kind: 'cut', missing }
 }
 
-/** Bytes do not follow the format: a writer may have left a hole there, or will write them later. */
+/**
+ * The ending of a file with bytes that do not follow the format. A writer may have left a hole at these bytes, or will
+ * write them later.
+ */
 export function broken(offset: number): Ending {
   return cut(`what stands at byte ${offset} does not belong there`)
 }

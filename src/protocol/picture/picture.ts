@@ -113,7 +113,9 @@ interface FormatReader {
 
 type SizeRead = Size & { turned?: boolean }
 
-/** The formats that image-size may recognize. It takes other bytes for the rest of its formats. */
+/**
+ * The formats that image-size may recognize. All others are disabled, because image-size takes bytes for them that are not.
+ */
 const ALLOWED: ReadonlySet<string> = new Set(FORMAT_NAMES.filter(format => !READERS[format].size))
 disableTypes(types.filter(type => !ALLOWED.has(type)))
 

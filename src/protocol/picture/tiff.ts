@@ -37,7 +37,10 @@ const PIXELS = [
   { offsets: THUMBNAIL_AT, lengths: THUMBNAIL_LENGTH },
 ]
 
-/** So many directories and pieces at most: a file may be crafted to take long. Real pictures have far fewer. */
+/**
+ * At most so many directories and pieces are read, because a file may be crafted to take long. Real pictures have far
+ * fewer.
+ */
 const MOST_DIRECTORIES = 1000
 const MOST_PIECES = 4_000_000
 

@@ -43,7 +43,9 @@ export class Blocks {
     for (const shut of [this.#shut.get('key'), this.#shut.get(endpoint)]) if (shut) shut.untried = true
   }
 
-  /** A try succeeded, or was refused for what is no block. So the blocks that were opened for it are over. */
+  /**
+   * The endpoint succeeded, or refused for a reason that is no block. So the blocks that were opened for a try are over.
+   */
   worked(endpoint: Endpoint): void {
     if (this.#shut.size === 0) return
     for (const name of over(endpoint)) if (this.#shut.get(name)?.untried) this.#shut.delete(name)
@@ -61,7 +63,9 @@ export class Blocks {
   }
 }
 
-/** The names of its blocks. Sending a picture needs no key, only a credential (§5.3). */
+/**
+ * The names under which a block of this endpoint may be recorded. Sending a picture needs no key, only a credential (§5.3).
+ */
 function over(endpoint: Endpoint): readonly (Endpoint | 'key')[] {
   return endpoint === 'send' ? ['send'] : ['key', endpoint]
 }

@@ -42,7 +42,10 @@ export interface GateOptions {
    * the system's clock.
    */
   wall?(): number
-  /** Makes a rate window that machines share. Left out: each endpoint has this machine's own window. */
+  /**
+   * Makes the rate window of an endpoint whose rate several machines share. Left out: each endpoint has this machine's own
+   * window.
+   */
   windowOf?: ((endpoint: Endpoint, limit: number, own: RateWindow) => RequestWindow) | undefined
   /** Blocks that an earlier process met. */
   blocks?: readonly Block[]
@@ -157,7 +160,10 @@ export class Gate {
     this.#blocks.note(failure, this.#options.clock.monotonic())
   }
 
-  /** The requests that count for the rate, for the next process, each with its latest possible arrival. */
+  /**
+   * The requests that still count for the rate, each with the latest time at which it may have arrived. The next process
+   * needs them.
+   */
   recent(): EarlierRequests {
     const now = this.#options.clock.monotonic()
     return Object.fromEntries(
@@ -295,7 +301,9 @@ export class Gate {
     return { ok: false, failure }
   }
 
-  /** Learns from a finished request of account and outages. `failure`: null when it succeeded. */
+  /**
+   * Records what a finished request shows about the account and the outages. `failure`: null when the request succeeded.
+   */
   #learn(failure: HostFailure | null, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
     const { endpoint, window, outage, hostOutage } = lane
     const waitMs = waitAfter(failure, retryAfterMs)

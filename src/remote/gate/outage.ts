@@ -96,7 +96,10 @@ export class Outage {
     return lasted
   }
 
-  /** After a host that could not be reached, the next probe is due now. A wait that it asked for is kept. */
+  /**
+   * When the host could not be reached, the next probe is due now. When the host answered and asked to wait, its wait is
+   * still kept.
+   */
   probeSoon(): void {
     if (this.#last && isUnreachable(this.#last) && !asksForLong(this.#last.retryAfterMs)) this.#until = 0
   }

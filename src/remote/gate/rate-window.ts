@@ -89,7 +89,10 @@ export class RateWindow {
     return this.#arrivals.map(({ latest }) => latest).filter(latest => latest > now - SECOND_MS)
   }
 
-  /** Milliseconds until a place may be free. A taken place counts as if its request started now. */
+  /**
+   * Milliseconds after which a place may be free; 0 when a place is free. A taken place counts as if its request started
+   * now.
+   */
   waitMs(now: number): number {
     this.#arrivals = this.#arrivals.filter(({ latest }) => latest > now - SECOND_MS)
     const over = this.#arrivals.length + this.#taken - this.#limit

@@ -84,7 +84,10 @@ export class Line {
   readonly #options: LineOptions
   /** The uploads that have begun, in the order in which they began. */
   readonly #underway = new Set<Underway>()
-  /** A ticket for each upload that waits. They begin in the order of coming, so that none waits for ever. */
+  /**
+   * A ticket for each upload that waits, in the order in which they came. They begin in this order, so that none waits for
+   * ever.
+   */
   readonly #waiting: symbol[] = []
   /**
    * Bytes that connections with full buffers took, the time in which they took these bytes, and when the last was taken.

@@ -13,7 +13,10 @@ const PIECE = 32 * 1024
 const QUICK_MS = 5
 /** The most bytes of a piece. A connection that does not take one piece within the timeout counts as dead. */
 const PIECE_MAX = 256 * 1024
-/** At least so many pieces a second under a limit, so that sending is smooth and uploads take turns. */
+/**
+ * With a bandwidth limit, a second has at least so many pieces, so that sending is smooth and each upload gets its turn
+ * soon.
+ */
 const PIECES_A_SECOND = 16
 /** After a pause, uploads may at once send what the limit would have allowed in so many milliseconds. */
 const SAVED_MS = 250

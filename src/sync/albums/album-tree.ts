@@ -25,7 +25,10 @@ export class AlbumTree {
   readonly #context: AlbumContext
   readonly #listings: AlbumListings
   readonly #doubts: AlbumDoubts
-  /** The searches and creations under way, by parent and name, for all uploads that need the same album. */
+  /**
+   * The searches and creations under way, by parent and name. Two uploads that need the same album wait for the same
+   * search.
+   */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /** By parent and name: the failure after which this album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
@@ -159,7 +162,10 @@ export class AlbumTree {
     return above === '' ? name : `${above}/${name}`
   }
 
-  /** Finds the album in the host's listing, and records it. Undefined: the host lists none of this name. */
+  /**
+   * Finds the album of this name in the host's listing, and records it. Answers undefined when the host lists no such
+   * album.
+   */
   async #search(
     parent: Album,
     name: string,

@@ -224,7 +224,10 @@ export function unrecordedIn<Image extends ListedImage>(
   return listed.filter(({ id }) => !images.byRemoteId(id) && deleted.at(id) === undefined)
 }
 
-/** Whether the host keeps the names of uploads, judged by the listed images that are recorded. */
+/**
+ * Whether the host lists images under the names that they were uploaded with, judged by the listed images that are
+ * recorded.
+ */
 export function namesAreKept({ images }: Synced, listed: readonly ListedImage[]): boolean {
   return listed.every(({ id, name }) => {
     const ours = name === undefined ? undefined : images.byRemoteId(id)

@@ -111,7 +111,10 @@ export type Comparison =
   /** `why`: what kept albumd from comparing the bytes. */
   | { verdict: 'unknown'; why: Reason }
 
-/** Whether an address gives these bytes now. False proves nothing: a cache may send other bytes or a 404. */
+/**
+ * Whether a delivery address gives these bytes now. False proves nothing, because a cache may have sent other bytes or a
+ * 404.
+ */
 export async function delivers(
   host: ImageHost,
   cdnUrl: string,

@@ -76,7 +76,9 @@ const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as c
 const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
 export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
 
-/** What several walks have shown together. Each further one is made because the one before was not complete. */
+/**
+ * What several walks of an album have shown together. Each further walk is made because the walk before was not complete.
+ */
 export interface WholeWalk extends Walk {
   /**
    * Whether no image was missed: the last walk was complete, or further walks showed nothing new although the host counts

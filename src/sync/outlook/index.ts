@@ -1,4 +1,6 @@
-/** What happens next with a path, an image or a mirror, when, and why: reason codes, made from the records. */
+/**
+ * What happens next with a path, an image or a mirror, when, and why. The answers are reason codes, made from the records.
+ */
 export { deletionWaits, waitsForPerson } from './deletion-steps.ts'
 export { type GoneFolder, wasFolder } from './gone-folder.ts'
 export { mirrorOutlook, type Outlook, outlook } from './outlook.ts'

@@ -45,7 +45,10 @@ export interface Recorded {
   history: HistoryRow[]
 }
 
-/** What is known of a path. `isRenamed`: it is missing, and its name may not be valid UTF-8 any more. */
+/**
+ * What `outlook` has found out about a path. `isRenamed`: the path is missing, and may have got a name that is not valid
+ * UTF-8.
+ */
 export interface Subject {
   location: MirrorLocation
   onDisk: OnDisk

@@ -42,7 +42,10 @@ export interface Step {
   at: number | null
 }
 
-/** Of one mirror. `rootInDoubt`: its root is in doubt, so that nothing of it is sent or deleted. */
+/**
+ * A context for one mirror. `rootInDoubt`: whether the mirror's root is in doubt, so that nothing of the mirror is sent or
+ * deleted.
+ */
 export type MirrorContext = OutlookContext & { rootInDoubt: boolean }
 
 export function step(why: Reason, at: number | null = null): Step {

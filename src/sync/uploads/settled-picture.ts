@@ -99,7 +99,9 @@ function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']):
  */
 const BEHIND_MS = 300_000
 
-/** How many milliseconds a picture was surely left alone. `ctime`: in microseconds since 1970. */
+/**
+ * For how many milliseconds a picture has certainly been left alone. `ctime`: its last change, in microseconds since 1970.
+ */
 export function leftAloneMs(
   { disk, clock, ages }: AgeContext,
   { root, path }: Pick<UploadJob, 'root' | 'path'>,

@@ -31,7 +31,9 @@ export interface UploadJob {
    * scan beside the uploads has found the file changed or hidden, or its folder in doubt.
    */
   isAsScanned: () => boolean
-  /** For a flat picture: takes another credential of the day, without the reserve. False: none is left. */
+  /**
+   * For a flat picture: takes another credential from the day's quota without the reserve. False: nothing of it is left.
+   */
   takeSpare?: () => boolean
   lane: Lane
 }

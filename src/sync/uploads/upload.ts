@@ -21,7 +21,10 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-/** A file that can't be read is tried in each pass. Without another pass, one begins after so long. */
+/**
+ * Each pass tries a file that can't be read (`failures.due`). When no other pass comes, one begins after so many
+ * milliseconds.
+ */
 const UNREADABLE_PASS_MS = 60_000
 /** Each try that fails doubles UNREADABLE_PASS_MS, up to so many times. */
 const DOUBLINGS = 6
@@ -165,7 +168,9 @@ export class Uploader {
     return { kind: 'unchanged', size: open.look.size }
   }
 
-  /** The picture's album, after a look at its images. Undefined: there is none, and this run creates none. */
+  /**
+   * The picture's album, after a look at the images in it. Undefined: there is no such album, and this run creates none.
+   */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     const { albums, contents, only, synced } = this.#run
     const blind = synced.resend.has(job.file)
@@ -230,7 +235,10 @@ export class Uploader {
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
 
-  /** The host holds no image of the picture, or can't be asked because the plan has no listings. */
+  /**
+   * The result when the host holds no image of the picture, or when the host can't be asked because the plan has no
+   * listings.
+   */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
     return shut ? { kind: 'waits', message: because('host_not_asked', { why: shut.message }) } : notThere

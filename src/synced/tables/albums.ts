@@ -18,7 +18,9 @@ export interface AlbumRow {
    * was put into the album.
    */
   made_at: number | null
-  /** When the host last refused an album in this one, in milliseconds since 1970. Null: it did not. */
+  /**
+   * When the host last refused to create an album in this album, in milliseconds since 1970. Null when it did not refuse.
+   */
   closed_at: number | null
   /** 1: albumd created this album in place of another, although no listing could show that the other album was gone. */
   remade: 0 | 1
@@ -179,7 +181,10 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
       below: all<[album: number], AlbumRow>('SELECT * FROM albums WHERE parent = +?'),
       all: all<[], UnusedAlbumRow>('SELECT * FROM unused_albums ORDER BY album'),
       at: get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
-      /** The earliest `since` of an empty album or one being deleted, in monotonic milliseconds, or null. */
+      /**
+       * The earliest `since` of an album that is empty or being deleted, in monotonic milliseconds; null when there is
+       * none.
+       */
       oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),
     },
     writes: {

@@ -136,7 +136,9 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       proved: run<[image: number]>(
         `UPDATE escrow SET state = 'grace' WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.proved.grace)}`,
       ),
-      /** Counts a deletion for the hold, unless a person approved it or the picture has only moved. */
+      /**
+       * Counts the deletion of an image for the hold, unless a person approved the deletion or the picture has only moved.
+       */
       record: run<[{ at: number; image: number }]>(
         `INSERT INTO deletions (at, mirror, image) SELECT @at, mirror, image FROM escrow
          WHERE image = +@image AND state <> 'approved' AND ${losesBytes}`,

@@ -118,7 +118,10 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/** Images like a mirror's picture that proved to have other bytes, so that none is linked again. */
+/**
+ * Images with the name and dimensions of a mirror's picture that proved to have other bytes, so that they are not linked
+ * again.
+ */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {

@@ -31,10 +31,16 @@ export type Excess = {
  */
 export type DimensionReading = 'undeclared' | 'stored' | 'turned' | 'skip'
 
-/** Which MIME type is declared, where that of a picture's bytes is not that of its name. */
+/**
+ * When a picture's name stands for another MIME type than its bytes: whether the type of the bytes or the type of the name
+ * is declared.
+ */
 export type TypeReading = 'bytes' | 'name'
 
-/** How the host takes the dimensions of a kind of picture, as it answered (uploads/dimensions.ts). */
+/**
+ * How dimensions must be declared so that the host takes one kind of picture, learned from its answers
+ * (uploads/dimensions.ts).
+ */
 export interface LearnedDimensions {
   /** Null: not known yet. */
   reading: DimensionReading | null
@@ -94,10 +100,15 @@ const FACTS = {
   config_needs_stop: flag,
   /** The same of the key that was read again. */
   key_refused: text,
-  /** How often the state was opened for work, and its witness file when it last was (synced/witness.ts). */
+  /**
+   * How often the state was opened for work, and what the witness file looked like when it was last opened
+   * (synced/witness.ts).
+   */
   generation: number,
   witness: text,
-  /** The records were lost or put back, and albumd has not compared the albums with the host since then. */
+  /**
+   * The records were lost or replaced by an older copy, and albumd has not compared the albums with the host since then.
+   */
   restored: flag,
   /** A salted hash of the API key whose account was last found to hold the recorded images (own-account.ts). */
   key_mark: text,
@@ -142,9 +153,13 @@ const FACTS = {
    * that comes to its end removes this fact.
    */
   new_state: json<{ album: string; images: number }>(),
-  /** An upload was once acknowledged with another address than step 1 had promised (uploads/sender.ts). */
+  /**
+   * The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts).
+   */
   promises_broken: flag,
-  /** By kind of picture, how the host takes its dimensions (uploads/dimensions.ts). */
+  /**
+   * For each kind of picture, how dimensions must be declared so that the host takes the picture (uploads/dimensions.ts).
+   */
   dimensions: json<Readonly<Record<string, LearnedDimensions>>>(),
   /** Which MIME type the host takes when a picture's name and bytes stand for different types (uploads/declaration.ts). */
   declared_type: text as Codec<TypeReading>,
