@@ -56,8 +56,8 @@ export default defineConfig({
     // work, what takes ten seconds alone takes minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    // So that none of them is the one second that vitest gives a poll. Each look costs the CPU that what is awaited needs.
-    expect: { poll: { timeout: 30_000, interval: 200 } },
+    // Polls have half of that, so that what does not come is named. Each look costs the CPU that what is awaited needs.
+    expect: { poll: { timeout: 300_000, interval: 200 } },
     env: {
       // The program is started hundreds of times: Node keeps it compiled.
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/albumd-tests'),

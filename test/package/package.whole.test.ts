@@ -98,7 +98,7 @@ describe('the package', () => {
     })
     const ended = once(npx, 'close')
     try {
-      await expect.poll(() => said, { timeout: 110_000 }).toContain('17 of 17 pictures on the host')
+      await expect.poll(() => said).toContain('17 of 17 pictures on the host')
       expect(said).toContain('npx albumd status --config albumd-try/samples/albumd.yaml')
     } finally {
       process.kill(-npx.pid!, 'SIGINT')

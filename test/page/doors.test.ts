@@ -118,9 +118,7 @@ it('other sites get nothing: by no other name, in no frame, with no form, whatev
   )
   expect(await text(bare)).toMatch(/^HTTP\/1.1 413 /)
   expect(await post(own, `token=${token}&for=`)).toMatchObject({ status: 303 })
-  await expect
-    .poll(async () => (await stage.json('status')).paused, { timeout: 30_000 })
-    .toEqual({ until: null })
+  await expect.poll(async () => (await stage.json('status')).paused).toEqual({ until: null })
   expect(daemon.events()).toContainEqual(expect.objectContaining({ event: 'asked_for', what: 'pause' }))
   expect(await daemon.stop()).toBe(0)
 })
@@ -170,10 +168,10 @@ it('its socket is for its user alone, and there without an address; what has the
   ])
   // A busy daemon may not answer in time: then status leaves its page out.
   await expect
-    .poll(async () => (await second.json('status')).page, { timeout: 60_000 })
+    .poll(async () => (await second.json('status')).page)
     .toMatchObject({ url: null, why: expect.stringContaining('is taken') })
   await expect
-    .poll(async () => (await second.here('status', '-c', second.config)).out, { timeout: 60_000 })
+    .poll(async () => (await second.here('status', '-c', second.config)).out)
     .toContain('is taken by another program')
   const page = await ask({ socketPath: second.socket, headers: { host: 'photos.example.com' } })
   expect(page).toMatchObject({ status: 200, text: expect.stringContaining('red.svg') })
@@ -186,7 +184,7 @@ it('its socket is for its user alone, and there without an address; what has the
     url = (await second.json('status')).page.url
     return url
   }
-  await expect.poll(moved, { timeout: 30_000 }).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
+  await expect.poll(moved).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
   expect(await (await fetch(url)).text()).toContain('red.svg')
   expect(await other.stop()).toBe(0)
   expect(await daemon.stop()).toBe(0)

@@ -53,7 +53,7 @@ it('metrics tell what was done and what is left; health turns when something nee
   const size = pictures.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const now = async () => Object.fromEntries(await metricsOf(stage))
   // What is fresh is looked at once more, and is no backlog before and after that.
-  await expect.poll(now, { timeout: 60_000, interval: 500 }).toMatchObject({
+  await expect.poll(now, { interval: 500 }).toMatchObject({
     [`albumd_uploads_total{${mirror}}`]: 3,
     [`albumd_uploaded_bytes_total{${mirror}}`]: size,
     'albumd_requests_total{endpoint="upload",status="200"}': 3,
@@ -103,7 +103,7 @@ it('metrics tell what was done and what is left; health turns when something nee
 
   await stage.here('deletions', 'discard')
   await expect
-    .poll(() => ask({ port: stage.port, path: '/healthz' }), { timeout: 60_000, interval: 1000 })
+    .poll(() => ask({ port: stage.port, path: '/healthz' }), { interval: 1000 })
     .toMatchObject({ status: 200, text: 'ok\n' })
   // A folder in doubt is no picture that failed, for example one whose ignore file can't be read.
   mkdirSync(join(stage.pictures, 'a/.albumdignore'), { recursive: true })

@@ -43,7 +43,7 @@ export async function setPageStage(options: StageOptions = {}): Promise<PageStag
     socket,
     async run(start = startDaemon) {
       const daemon = await start(stage)
-      await expect.poll(() => isThere(port), { timeout: 120_000 }).toBe(true)
+      await expect.poll(() => isThere(port)).toBe(true)
       return daemon
     },
   }

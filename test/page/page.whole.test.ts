@@ -10,7 +10,7 @@ import { cameraPicture } from './camera-picture.ts'
 import { ask, setPageStage } from './page-stage.ts'
 import { HOSTILE, setScene } from './scene.ts'
 
-const LONG = { timeout: 240_000, interval: 500 }
+const SELDOM = { interval: 500 }
 const theBrowser = browserOfFile()
 
 it.skipIf(noBrowser)(
@@ -25,11 +25,11 @@ it.skipIf(noBrowser)(
     await sending.waitFor()
     expect(await sending.textContent()).toContain('Panoramas/over the bay.png')
     await expect
-      .poll(() => sending.locator('progress').getAttribute('value').then(Number), LONG)
+      .poll(() => sending.locator('progress').getAttribute('value').then(Number), SELDOM)
       .toBeGreaterThan(0)
     const hasLoaded = (image: ReturnType<typeof page.locator>) => () =>
       image.evaluate((img: { naturalWidth: number }) => img.naturalWidth)
-    await expect.poll(hasLoaded(sending.locator('img')), LONG).toBe(2000)
+    await expect.poll(hasLoaded(sending.locator('img')), SELDOM).toBe(2000)
     expect(await sending.locator('.thumbnail').innerText()).toBe('PNG')
     // Its address is another picture's after the next start.
     const path = (await sending.locator('img').getAttribute('src'))!
@@ -41,7 +41,7 @@ it.skipIf(noBrowser)(
     // A name is a name.
     const hostile = page.locator('#latest li', { hasText: '<img src=x' })
     expect(await hostile.locator('.name').textContent()).toBe(HOSTILE.replace('\n', '\\u000a'))
-    await expect.poll(hasLoaded(hostile.locator('.thumbnail img')), LONG).toBe(40)
+    await expect.poll(hasLoaded(hostile.locator('.thumbnail img')), SELDOM).toBe(40)
     expect(await page.locator('img[src="x"]').count()).toBe(0)
     expect(await page.title()).toBe('2 things need you – albumd')
 
@@ -72,10 +72,8 @@ it.skipIf(noBrowser)(
     }
     await decide('Discard… 1 image of Icons/Kite.svg', 'Keep 1 image of Icons/Kite.svg')
     // A picture on its way comes to its end first.
-    await expect
-      .poll(text('#commands'), { timeout: 200_000, interval: 1000 })
-      .toMatch(/Discarding .*Icons\/Kite\.svg is done/)
-    await expect.poll(text('#held'), LONG).not.toContain('Kite.svg')
+    await expect.poll(text('#commands'), { interval: 1000 }).toMatch(/Discarding .*Icons\/Kite\.svg is done/)
+    await expect.poll(text('#held'), SELDOM).not.toContain('Kite.svg')
     await decide('Approve… 1 image of Icons/Sun.ico', 'Delete 1 image of Icons/Sun.ico')
     await scene.daemon.told('image_deleted')
     // Never more than its reader has seen.
@@ -91,10 +89,10 @@ it.skipIf(noBrowser)(
     const withMost = (most: string) => ask({ port: scene.port, ...approve, body: `token=${token}${most}` })
     for (const most of ['', '&most=', '&most=-1']) expect(await withMost(most)).toMatchObject({ status: 400 })
     expect(await withMost('&most=0')).toMatchObject({ status: 303 })
-    await expect.poll(text('#commands'), LONG).toContain('1 deletion is held now, and you saw 0')
+    await expect.poll(text('#commands'), SELDOM).toContain('1 deletion is held now, and you saw 0')
     await decide('Approve all… 1 image of all folders', 'Delete 1 image of all folders')
     await scene.daemon.told('image_deleted', 2)
-    await expect.poll(() => page.locator('#held').innerHTML(), LONG).toBe('')
+    await expect.poll(() => page.locator('#held').innerHTML(), SELDOM).toBe('')
     const there = (await scene.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
     expect(there.filter(path => path.includes('/Icons/'))).toEqual(['Photos/Icons/Kite.svg'])
 
@@ -104,7 +102,7 @@ it.skipIf(noBrowser)(
     await page.getByRole('button', { name: 'Ignore Scans/broken scan.png', exact: true }).waitFor()
     scene.write('Scans/broken scan.png', png(5, 5, 3).bytes)
     await page.getByRole('button', { name: 'Retry all' }).click()
-    await expect.poll(() => page.locator('#failures').innerHTML(), LONG).toBe('')
+    await expect.poll(() => page.locator('#failures').innerHTML(), SELDOM).toBe('')
     await page.getByLabel('For how long').selectOption('8h')
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
@@ -113,7 +111,7 @@ it.skipIf(noBrowser)(
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(7 * 3_600_000)
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
-    await expect.poll(async () => (await scene.json('status')).paused, LONG).toBeNull()
+    await expect.poll(async () => (await scene.json('status')).paused, SELDOM).toBeNull()
     expect(page.complaints).toEqual([])
 
     // Whoever has no scripts has the same page, and the same buttons.
@@ -141,7 +139,7 @@ it.skipIf(noBrowser)(
     })
     const shows = (page: typeof first, name: string) => () =>
       page.locator('#latest .name', { hasText: name }).count()
-    for (const tab of [first, second]) await expect.poll(shows(tab, 'one.png'), LONG).toBe(1)
+    for (const tab of [first, second]) await expect.poll(shows(tab, 'one.png'), SELDOM).toBe(1)
     expect(await second.evaluate('document.documentElement.scrollWidth')).toBe(360)
     await first.getByRole('button', { name: 'Pause' }).click()
     await second.getByRole('button', { name: 'Resume' }).tap()
@@ -156,7 +154,7 @@ it.skipIf(noBrowser)(
     stage.write('two.png', png(8, 8, 2).bytes)
     const again = startDaemon(stage)
     for (const tab of [first, second]) {
-      await expect.poll(shows(tab, 'two.png'), LONG).toBe(1)
+      await expect.poll(shows(tab, 'two.png'), SELDOM).toBe(1)
       await tab.locator('#connection').waitFor({ state: 'hidden' })
     }
     // Its buttons have the token of this start.

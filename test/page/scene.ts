@@ -29,7 +29,7 @@ export async function setScene(mirror: object = {}): Promise<Scene> {
   // Before the first scan nothing is pending either.
   await daemon.told('scan_finished')
   const now = async () => (await stage.json('status')).mirrors[0]
-  await expect.poll(async () => (await now()).pending_uploads, { timeout: 120_000, interval: 2000 }).toBe(0)
+  await expect.poll(async () => (await now()).pending_uploads, { interval: 2000 }).toBe(0)
   stage.write('Scans/broken scan.png', 'no picture at all')
   rmSync(join(stage.pictures, 'Icons'), { recursive: true })
   await daemon.told('deletions_held')

@@ -223,8 +223,7 @@ it.skipIf(noBrowser || (!hasRedis && !process.env.CI))(
     const browser = await theBrowser()
     const page = await openPage(browser, stage.url)
     await page.evaluate(axe.source)
-    const titled = (title: string) =>
-      expect.poll(() => page.title(), { timeout: 90_000, interval: 250 }).toBe(title)
+    const titled = (title: string) => expect.poll(() => page.title(), { interval: 250 }).toBe(title)
     const healthz = async () => (await ask({ port: stage.port, path: '/healthz' })).text
 
     await titled('Waits for the shared store – albumd')

@@ -23,7 +23,7 @@ function openStream(port: number): Promise<Stream> {
     answer.on('error', () => {})
     resolve({
       status: answer.statusCode!,
-      parts: () => expect.poll(() => text, { timeout: 60_000 }).toContain('event: parts\n'),
+      parts: () => expect.poll(() => text).toContain('event: parts\n'),
       close: () => void asked.destroy(),
     })
   })
@@ -43,9 +43,7 @@ it('tells a hundred at a time, refuses more, and has room again for each that go
   // All others get their answers.
   expect((await fetch(stage.url)).status).toBe(200)
   streams[0]!.close()
-  await expect
-    .poll(async () => (await openStream(stage.port)).status, { timeout: 30_000, interval: 500 })
-    .toBe(200)
+  await expect.poll(async () => (await openStream(stage.port)).status, { interval: 500 }).toBe(200)
   expect(await daemon.stop()).toBe(0)
 })
 
@@ -65,8 +63,7 @@ it.skipIf(noBrowser)(
       tab.locator('#latest .name', { hasText: name }).count()
     for (const name of ['one.png', 'two.png', 'three.png']) {
       stage.write(name, png(9, 9, name.length).bytes)
-      for (const tab of tabs)
-        await expect.poll(shows(tab, name), { timeout: 60_000, interval: 250, message: name }).toBe(1)
+      for (const tab of tabs) await expect.poll(shows(tab, name), { interval: 250, message: name }).toBe(1)
       await tabs.shift()!.close()
     }
     // The tab that listens now finds out that the daemon has ended, and tells the others.

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { type Booted, boot, canBoot, within } from './booted.ts'
+import { type Booted, boot, canBoot, seldom } from './booted.ts'
 import { inTime, mirrored } from './service-steps.ts'
 
 const red = png(3, 2, 10).bytes
@@ -36,7 +36,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       '',
     ])
     await expect
-      .poll(async () => (await booted.show('StatusText')).StatusText, within)
+      .poll(async () => (await booted.show('StatusText')).StatusText, seldom)
       .toBe('1 of 1 picture on the host')
     expect(JSON.parse((await booted.service('status', '--json')).out)).toEqual({
       schema: 1,
@@ -119,7 +119,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     const first = await own('install', '--user')
     expect(first).toMatchObject({ code: 0, err: '' })
     expect(first.out).toContain('\nstarted albumd.service\n')
-    await expect.poll(booted.paths, within).toContain('Anna/green.png')
+    await expect.poll(booted.paths, seldom).toContain('Anna/green.png')
     expect((await own('install', '--user')).out).toContain('\nalbumd.service is running\n')
     expect(await own('status', '--user')).toMatchObject({ code: 0, out: expect.stringContaining('active') })
     expect(await own('uninstall', '--user')).toMatchObject({ code: 0, err: '' })

@@ -2,7 +2,7 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { boot, canBoot, within } from './booted.ts'
+import { boot, canBoot, seldom } from './booted.ts'
 import { inTime, mirrored } from './service-steps.ts'
 
 const red = png(3, 2, 10).bytes
@@ -27,7 +27,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
       "/home/anna/Pictures: the user albumd can't read it; it is guarded until it can",
     )
     await expect
-      .poll(async () => (await booted.show('StatusText')).StatusText, within)
+      .poll(async () => (await booted.show('StatusText')).StatusText, seldom)
       .toContain("guarded: /home/anna/Pictures can't be read")
     await booted.done('chmod', '711', '/home/anna')
     await booted.done('systemctl', 'restart', 'albumd')

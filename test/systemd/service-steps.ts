@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Booted, within } from './booted.ts'
+import { type Booted, seldom } from './booted.ts'
 
 /** A machine of its own is started for each, and albumd several times. */
 export const inTime = { timeout: 900_000 }
@@ -14,7 +14,7 @@ export async function installed(booted: Booted): Promise<void> {
 export async function mirrored(booted: Booted, ...names: string[]): Promise<void> {
   const paths = names.map(name => `Photos/${name}`).sort()
   try {
-    await expect.poll(booted.paths, within).toEqual(paths)
+    await expect.poll(booted.paths, seldom).toEqual(paths)
     // Their bytes are fetched only now.
     expect(Object.keys(await booted.delivered()).sort()).toEqual(paths)
   } catch (error) {

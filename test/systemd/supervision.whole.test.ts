@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../pictures.ts'
-import { type Booted, boot, canBoot, within } from './booted.ts'
+import { type Booted, boot, canBoot, seldom } from './booted.ts'
 import { installed, inTime, mirrored } from './service-steps.ts'
 
 const red = png(3, 2, 10).bytes
@@ -23,10 +23,10 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     await underWay(booted, 'large.png', 700)
     booted.setUp({ host, ...slowly, log: { level: 'debug' } })
     await booted.done('systemctl', 'reload', '--no-block', 'albumd')
-    await expect.poll(async () => (await booted.show('ActiveState')).ActiveState, within).toBe('reloading')
+    await expect.poll(async () => (await booted.show('ActiveState')).ActiveState, seldom).toBe('reloading')
     // Between the signal and the daemon's word on it systemd may take the reload for done.
-    await expect.poll(() => booted.log().map(({ event }) => event), within).toContain('config_taken')
-    await expect.poll(async () => (await booted.show('ActiveState')).ActiveState, within).toBe('active')
+    await expect.poll(() => booted.log().map(({ event }) => event), seldom).toContain('config_taken')
+    await expect.poll(async () => (await booted.show('ActiveState')).ActiveState, seldom).toBe('active')
     expect(await booted.show('NRestarts', 'Result')).toEqual({ NRestarts: '0', Result: 'success' })
     await mirrored(booted, 'red.png', 'large.png')
 
@@ -34,7 +34,7 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
     const { MainPID: before } = await booted.show('MainPID')
     await booted.done('systemctl', 'kill', '--kill-who=main', '--signal=KILL', 'albumd')
     await expect
-      .poll(() => booted.show('NRestarts', 'ActiveState'), within)
+      .poll(() => booted.show('NRestarts', 'ActiveState'), seldom)
       .toEqual({ NRestarts: '1', ActiveState: 'active' })
     expect((await booted.show('MainPID')).MainPID).not.toBe(before)
     await mirrored(booted, 'red.png', 'large.png', 'larger.png')
@@ -91,5 +91,5 @@ async function underWay(booted: Booted, name: string, height: number): Promise<v
   // At once whole: a scan that met half of the file would tell of fewer bytes.
   booted.write(`.${name}`, bytes)
   renameSync(join(booted.pictures, `.${name}`), join(booted.pictures, name))
-  await expect.poll(begun, within).toBeGreaterThan(before)
+  await expect.poll(begun, seldom).toBeGreaterThan(before)
 }

@@ -231,7 +231,7 @@ it('does not foretell that deletions of pictures that moved will be held', async
   await daemon.told('scan_finished')
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   await expect
-    .poll(async () => (await stage.status()).mirrors[0], { timeout: 30_000 })
+    .poll(async () => (await stage.status()).mirrors[0])
     .toMatchObject({ pending_deletions: 4, will_be_held: false })
   expect(await daemon.stop()).toBe(0)
 })
@@ -251,7 +251,7 @@ it('does not foretell that more will be held where all that is to be held is hel
   rmSync(join(stage.pictures, 'copy.png'))
   const daemon = await daemonHere(stage)
   await expect
-    .poll(async () => (await stage.status()).mirrors[0], { timeout: 30_000 })
+    .poll(async () => (await stage.status()).mirrors[0])
     .toMatchObject({ held_deletions: 3, pending_deletions: 1, will_be_held: false })
   expect((await stage.here('status')).out).toContain('says when each is deleted')
   expect(await daemon.stop()).toBe(0)
@@ -439,7 +439,7 @@ it('deletions in their grace are listed with when they go, and each can be disca
   const before = await stage.listing()
   for (const n of [0, 1]) rmSync(join(stage.pictures, `a/${n}.png`))
   const listed = async () => (await stage.json('deletions', 'list')).deletions
-  await expect.poll(listed, { timeout: 40_000 }).toHaveLength(2)
+  await expect.poll(listed).toHaveLength(2)
   const [first, second] = await listed()
   expect([first.path, second.path]).toEqual(['a/0.png', 'a/1.png'])
   for (const { state, since, goes_at } of [first, second]) {

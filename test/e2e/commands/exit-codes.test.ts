@@ -9,7 +9,7 @@ import { realDisk } from '../../../src/local/disk.ts'
 import { lockFolder, lockState } from '../../../src/synced/lock.ts'
 import { png } from '../../pictures.ts'
 import { oneLine } from '../stage/fault-stage.ts'
-import { inOneDay, oneDay, PROGRAM, runHere, type Stage, setStage } from '../stage/stage.ts'
+import { oneDay, PROGRAM, runHere, type Stage, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
 
@@ -156,24 +156,20 @@ describe('exit codes', () => {
     await syncSays(stage, 3, /is not trusted\. .*host\.ca_file .*\(HOST_TLS\)/)
   })
 
-  it(
-    '3 once the quota is used up, and the host is not asked again before the next probe',
-    inOneDay,
-    async () => {
-      await oneDay()
-      const stage = await setStage({ host: { dailyQuota: 2 } })
-      for (let shade = 0; shade < 5; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
-      const first = await stage.here('sync')
-      expect(first.code).toBe(3)
-      expect(first.err).toContain('DAILY_LIMIT_REACHED')
-      expect(await stage.json('status')).toMatchObject({
-        quota: { used: 2, exhausted: true },
-        mirrors: [{ synced: 2, pending_uploads: 3, failed: 0 }],
-      })
-      const again = await stage.json('sync')
-      expect(again).toMatchObject({ exit_code: 3, uploaded: 0, stopped: [{ code: 'DAILY_LIMIT_REACHED' }] })
-    },
-  )
+  it('3 once the quota is used up, and the host is not asked again before the next probe', async () => {
+    await oneDay()
+    const stage = await setStage({ host: { dailyQuota: 2 } })
+    for (let shade = 0; shade < 5; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
+    const first = await stage.here('sync')
+    expect(first.code).toBe(3)
+    expect(first.err).toContain('DAILY_LIMIT_REACHED')
+    expect(await stage.json('status')).toMatchObject({
+      quota: { used: 2, exhausted: true },
+      mirrors: [{ synced: 2, pending_uploads: 3, failed: 0 }],
+    })
+    const again = await stage.json('sync')
+    expect(again).toMatchObject({ exit_code: 3, uploaded: 0, stopped: [{ code: 'DAILY_LIMIT_REACHED' }] })
+  })
 
   it('4 while another albumd keeps the state, or mirrors the folder with a state of its own', async () => {
     const ours = `Another albumd \\(pid ${process.pid}\\)`
@@ -294,9 +290,7 @@ it.skipIf(!existsSync('/dev/full') && !process.env.CI)(
       said += text
     })
     const ended = new Promise(resolve => daemon.once('close', resolve))
-    await expect
-      .poll(() => stage.delivered(), { timeout: 60_000, interval: 500 })
-      .toHaveProperty(['Photos/red.png'])
+    await expect.poll(() => stage.delivered(), { interval: 500 }).toHaveProperty(['Photos/red.png'])
     daemon.kill('SIGTERM')
     expect(await ended).toBe(0)
     expect(said).toBe('')

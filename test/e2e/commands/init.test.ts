@@ -146,7 +146,7 @@ function atTerminal(stage: Stage, args: string) {
     ended,
     /** Waits to be asked, then types. */
     async answer(question: string, text: string): Promise<void> {
-      await expect.poll(() => out.indexOf(question, seen), { timeout: 60_000 }).toBeGreaterThanOrEqual(0)
+      await expect.poll(() => out.indexOf(question, seen)).toBeGreaterThanOrEqual(0)
       seen = out.indexOf(question, seen) + question.length
       child.stdin.write(text)
     },

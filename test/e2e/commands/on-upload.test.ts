@@ -34,9 +34,7 @@ it('has a screenshot in the clipboard and on a page once it is uploaded, and no 
   const { bytes } = png(5, 5)
   stage.write('sub/Shot <b>&"1\'.png', bytes)
   const { cdn_url } = await daemon.told('picture_uploaded')
-  await expect
-    .poll(() => existsSync(clipboard) && readFileSync(clipboard, 'utf8'), { timeout: 30_000 })
-    .toBe(cdn_url)
+  await expect.poll(() => existsSync(clipboard) && readFileSync(clipboard, 'utf8')).toBe(cdn_url)
   const given = await fetch(String(cdn_url))
   expect(sha256(new Uint8Array(await given.arrayBuffer()))).toBe(sha256(bytes))
 
@@ -99,7 +97,7 @@ it('runs for what sync uploads by itself, in order and to its end, and tells wha
   await expect.poll(() => existsSync(join(stage.home, 'begun'))).toBe(true)
   expect(await stage.here('resume')).toMatchObject({ code: 0 })
   // A program has the address meanwhile, and long before albumd ends a command that hangs.
-  await expect.poll(put.out, { timeout: 15_000 }).toContain('"cdn_url":"http')
+  await expect.poll(put.out).toContain('"cdn_url":"http')
   writeFileSync(join(stage.home, 'go'), '')
   expect(await put.ended).toMatchObject({ code: 0 })
   expect(JSON.parse(put.out()).pictures).toMatchObject([{ path: `${stage.pictures}/7.png`, code: null }])

@@ -23,7 +23,7 @@ describe('pause', () => {
     const daemon = await daemonHere(stage)
     await daemon.told('scan_finished')
     await expect
-      .poll(() => mirror(stage), { timeout: 40_000, interval: 1000 })
+      .poll(() => mirror(stage), { interval: 1000 })
       .toMatchObject({
         state: 'paused',
         reason: expect.stringContaining('albumd resume'),

@@ -68,7 +68,7 @@ describe('put', () => {
     stage.configure({ notify: { on_upload: `until [ -e '${go}' ]; do sleep 0.1; done` } })
     for (const [n, path] of ['a.png', 'b.png'].entries()) stage.write(path, png(3 + n, 2).bytes)
     const put = startAlbumd(stage, ['put', 'b.png', 'a.png'])
-    await expect.poll(() => put.out().split('\n'), { timeout: 30_000 }).toHaveLength(3)
+    await expect.poll(() => put.out().split('\n')).toHaveLength(3)
     writeFileSync(go, '')
     expect(await put.ended).toMatchObject({ code: 0 })
     const { pictures } = await stage.json('put', 'b.png', 'a.png')

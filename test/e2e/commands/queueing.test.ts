@@ -17,7 +17,7 @@ const WAITS = new RegExp(
   `Another albumd \\(pid ${process.pid}\\) is at work here\\. Waiting until it ends, for at most 10 s`,
 )
 
-const isToldToWait = (put: Process) => expect.poll(put.err, { timeout: 60_000 }).toMatch(WAITS)
+const isToldToWait = (put: Process) => expect.poll(put.err).toMatch(WAITS)
 const runWaits = async (daemon: DaemonProcess) =>
   expect(await daemon.told('warning')).toMatchObject({ msg: expect.stringMatching(WAITS) })
 
@@ -59,7 +59,7 @@ describe('commands that meet at the state', () => {
     const sync = startAlbumd(stage, ['sync'])
     const daemon = startDaemon(stage)
     await Promise.all([isToldToWait(put), runWaits(daemon)])
-    await expect.poll(sync.err, { timeout: 60_000 }).toMatch(WAITS)
+    await expect.poll(sync.err).toMatch(WAITS)
     sync.kill('SIGINT')
     expect(await sync.ended).toMatchObject({ code: 3 })
     expect(sync.err()).toMatch(/albumd: Stopped while another albumd \(pid \d+\) was at work here/)

@@ -42,8 +42,7 @@ async function runThrough(
 const run = ({ home, config }: { home: string; config: string }, args: string[]): Promise<Run> =>
   runHere(['restore', ...args, '--config', config], home)
 
-const within = { timeout: 45_000 }
-const isAsked = ({ asked }: Recorded, path: string) => expect.poll(() => asked, within).toContain(path)
+const isAsked = ({ asked }: Recorded, path: string) => expect.poll(() => asked).toContain(path)
 
 describe('restore', () => {
   it('brings back from a real host what is there, beside a daemon and without the key', async () => {
@@ -96,9 +95,7 @@ describe('restore', () => {
     const first = startAlbumd(stageOf(recorded), ['restore', back])
     await isAsked(recorded, 'b/4.png')
     // Half of it is on the disk, under no name of its own.
-    await expect
-      .poll(() => readdirSync(own).map(name => statSync(join(own, name)).size), within)
-      .toContain(60_000)
+    await expect.poll(() => readdirSync(own).map(name => statSync(join(own, name)).size)).toContain(60_000)
     first.kill('SIGKILL')
     expect(await first.ended).toMatchObject({ signal: 'SIGKILL' })
     expect(existsSync(join(back, 'b/4.png'))).toBe(false)

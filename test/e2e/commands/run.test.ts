@@ -87,7 +87,7 @@ describe('run', () => {
     await daemon.told('picture_uploaded', 2)
     stage.write('later/new.png', red)
     const uploaded = () => daemon.paths('picture_uploaded')
-    await expect.poll(uploaded, { timeout: 30_000 }).toContain('later/new.png')
+    await expect.poll(uploaded).toContain('later/new.png')
     expect(uploaded().indexOf('later/new.png')).toBeLessThan(backlog.length)
     expect(await daemon.stop()).toBe(0)
     expect((await stage.status()).mirrors[0]).toMatchObject({ failed: 0 })

@@ -121,7 +121,7 @@ describe('sync', () => {
     for (let shade = 0; shade < 30; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
     const { err } = await stage.shell(`sync --config ${stage.config} | head -n 1`)
     expect(err).toBe('')
-    await expect.poll(async () => (await stage.status()).mirrors[0].synced, { timeout: 30_000 }).toBe(30)
+    await expect.poll(async () => (await stage.status()).mirrors[0].synced).toBe(30)
   })
 
   it('that is interrupted says so, and calls nothing guarded', async () => {
@@ -131,7 +131,7 @@ describe('sync', () => {
     })
     for (let shade = 0; shade < 30; shade++) stage.write(`${shade}.png`, png(2, 2, shade).bytes)
     const sync = startAlbumd(stage, ['sync'])
-    await expect.poll(sync.out, { timeout: 30_000 }).toContain('uploaded ')
+    await expect.poll(sync.out).toContain('uploaded ')
     sync.kill('SIGINT')
     expect(await sync.ended).toMatchObject({ code: 3 })
     expect(sync.out()).toMatch(
@@ -141,7 +141,7 @@ describe('sync', () => {
     expect(sync.out().slice(sync.out().indexOf('stopping'))).not.toContain(' to send')
     const watch = startAlbumd(stage, ['status', '--watch'])
     const reports = () => watch.out().split(firstLineOf(watch.out())).length - 1
-    await expect.poll(reports, { timeout: 30_000 }).toBeGreaterThan(1)
+    await expect.poll(reports).toBeGreaterThan(1)
     watch.kill('SIGINT')
     await watch.ended
     expect(watch.out()).toContain(`\n\n${firstLineOf(watch.out())}`)

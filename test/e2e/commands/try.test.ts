@@ -43,7 +43,7 @@ function start(cwd: string, program: string, args: string[]) {
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   return {
-    said: (text: string) => expect.poll(() => out, { timeout: 40_000 }).toContain(text),
+    said: (text: string) => expect.poll(() => out).toContain(text),
     out: () => out,
     stop: () =>
       new Promise<number | null>(resolve => {

@@ -55,7 +55,7 @@ it('restore brings a folder back under its new name that was renamed while the q
     for (const path of renamed) told.push((await stage.json('why', path)).sha256)
     return told.every(hash => hash !== null)
   }
-  await expect.poll(areRead, { timeout: 60_000 }).toBe(true)
+  await expect.poll(areRead).toBe(true)
   for (const deleted of [[], ['--deleted']]) {
     const back = join(stage.home, `back${deleted.length}`)
     const { code, out, err } = await stage.here('restore', back, ...deleted, '--config', stage.config)

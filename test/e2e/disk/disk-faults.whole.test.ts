@@ -11,7 +11,6 @@ import {
   passUntilDone,
   says,
   setLeapingStage,
-  within,
 } from '../stage/fault-stage.ts'
 import { stageThrough, startAlbumd } from '../stage/process.ts'
 import type { Stage } from '../stage/stage.ts'
@@ -111,7 +110,7 @@ describe.skipIf(!canPreload() && !process.env.CI)('a disk that fails', () => {
     write(stage, 'b/5.png')
     await says(daemon, /State can't be read or written/)
     disk.heal()
-    await expect.poll(() => stage.delivered(), { ...within, interval: 500 }).toEqual(localTree(stage))
+    await expect.poll(() => stage.delivered(), { interval: 500 }).toEqual(localTree(stage))
     await says(daemon, /works again/)
     await endedInSync(daemon, stage)
   })

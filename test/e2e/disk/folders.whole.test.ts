@@ -90,7 +90,7 @@ it('a renamed folder goes up whole before the old one goes, albums and all', asy
   expect(kinds.lastIndexOf('send')).toBeLessThan(kinds.indexOf('delete'))
   // An album is deleted after two looks, a credential's life apart, the innermost first.
   await expect
-    .poll(() => stage.here('sync').then(stage.albums), { timeout: 90_000, interval: 1500 })
+    .poll(() => stage.here('sync').then(stage.albums), { interval: 1500 })
     .toEqual(['Photos', 'Photos/new', 'Photos/new/below', 'Photos/new/below/deep'])
   await syncs(stage)
 })

@@ -18,8 +18,6 @@ const SAMPLES = join(import.meta.dirname, '../../../src/cli/try/pictures')
 const whole = png(40, 30, 9).bytes
 const half = whole.subarray(0, 600)
 
-const within = { timeout: 40_000 }
-
 describe('a picture of any format whose writer pauses', () => {
   it('is sent once, when it is whole', async () => {
     const stage = await setStage()
@@ -31,15 +29,13 @@ describe('a picture of any format whose writer pauses', () => {
     const names = samples.map(({ name }) => name).sort()
     for (const { name, bytes } of samples)
       writeFileSync(join(stage.pictures, name), bytes.subarray(0, bytes.length >> 1))
-    await expect.poll(() => [...new Set(daemon.paths('picture_waits'))].sort(), within).toEqual(names)
+    await expect.poll(() => [...new Set(daemon.paths('picture_waits'))].sort()).toEqual(names)
     // The settle time has long passed when another picture has gone by.
     stage.write('another.png', whole)
-    await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['another.png'])
+    await expect.poll(() => daemon.paths('picture_uploaded')).toEqual(['another.png'])
     for (const { name, bytes } of samples)
       appendFileSync(join(stage.pictures, name), bytes.subarray(bytes.length >> 1))
-    await expect
-      .poll(() => daemon.paths('picture_uploaded').sort(), within)
-      .toEqual([...names, 'another.png'].sort())
+    await expect.poll(() => daemon.paths('picture_uploaded').sort()).toEqual([...names, 'another.png'].sort())
     expect(await daemon.stop()).toBe(0)
     const expected = samples.map(({ name, bytes }) => [`Photos/${name}`, sha256(bytes)])
     expect(await stage.delivered()).toEqual({
@@ -73,7 +69,7 @@ it('a picture that is finished under another name, and renamed, linked, or renam
       names.push(`${way} ${aside}.png`)
       finish(file, join(stage.pictures, names.at(-1)!))
     }
-    await expect.poll(() => daemon.paths('picture_uploaded').sort(), within).toEqual(names.toSorted())
+    await expect.poll(() => daemon.paths('picture_uploaded').sort()).toEqual(names.toSorted())
   }
   expect(await daemon.stop()).toBe(0)
   const expected = names.map(name => [`Photos/${name}`, sha256(whole)])
@@ -87,13 +83,13 @@ describe('a picture that stays incomplete', () => {
     const stage = await setStage({ config: { watch } })
     stage.write('a.png', half)
     const daemon = await daemonHere(stage)
-    await expect.poll(() => daemon.paths('picture_failed'), within).toEqual(['a.png'])
+    await expect.poll(() => daemon.paths('picture_failed')).toEqual(['a.png'])
     expect(await stage.status()).toMatchObject({
       mirrors: [{ failed: 1, pending_uploads: 0 }],
       failures: [{ path: 'a.png', code: 'PICTURE_INCOMPLETE', next_attempt_at: null }],
     })
     appendFileSync(join(stage.pictures, 'a.png'), whole.subarray(half.length))
-    await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
+    await expect.poll(() => daemon.paths('picture_uploaded')).toEqual(['a.png'])
     expect(await daemon.stop()).toBe(0)
     expect(await stage.status()).toMatchObject({ failures: [] })
   })
@@ -102,7 +98,7 @@ describe('a picture that stays incomplete', () => {
     const stage = await setStage({ config: { watch: { ...watch, incomplete: 'send' } } })
     stage.write('a.png', half)
     const daemon = await daemonHere(stage)
-    await expect.poll(() => daemon.paths('picture_uploaded'), within).toEqual(['a.png'])
+    await expect.poll(() => daemon.paths('picture_uploaded')).toEqual(['a.png'])
     expect(await daemon.stop()).toBe(0)
     expect(await stage.delivered()).toEqual({ 'Photos/a.png': sha256(half) })
   })
@@ -123,9 +119,7 @@ describe('a picture that stays incomplete', () => {
       await stage.pass()
       return (await stage.status()).failures
     }
-    await expect
-      .poll(failuresAfterSync, within)
-      .toMatchObject([{ path: 'a.png', code: 'PICTURE_INCOMPLETE' }])
+    await expect.poll(failuresAfterSync).toMatchObject([{ path: 'a.png', code: 'PICTURE_INCOMPLETE' }])
     expect(await stage.pass()).toMatchObject({ exit_code: 3 })
     expect(await stage.status()).toMatchObject({ mirrors: [{ unfinished: 0 }] })
     expect(await stage.delivered()).toEqual({})

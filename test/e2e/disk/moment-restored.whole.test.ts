@@ -16,7 +16,6 @@ import { png } from '../../pictures.ts'
 import { daemonHere, startAlbumd } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
-const within = { timeout: 60_000 }
 const picture = (n: number) => png(2 + n, 2).bytes
 
 /** This moment, in ISO 8601. What happens afterwards has a later timestamp. */
@@ -66,14 +65,14 @@ describe('restore --at', () => {
     const tree = treeOf(stage.pictures)
     const daemon = await daemonHere(stage)
     await daemon.told('picture_uploaded', 30)
-    await expect.poll(async () => (await stage.status()).mirrors[0], within).toMatchObject({ synced: 30 })
+    await expect.poll(async () => (await stage.status()).mirrors[0]).toMatchObject({ synced: 30 })
     const first = await stage.listing()
     const at = await moment()
 
     wreck(stage, paths)
     // 8 are no pictures, 8 are other pictures, and 14 are gone.
     await expect
-      .poll(async () => (await stage.status()).mirrors[0], within)
+      .poll(async () => (await stage.status()).mirrors[0])
       .toMatchObject({ failed: 8, synced: 8, pending_deletions: 22 })
     const accident = await moment()
     expect(await stage.status()).toMatchObject({ restorable_since: expect.any(String) })
@@ -98,7 +97,7 @@ describe('restore --at', () => {
 
     // The images that waited for their deletion are in use again. What waits now are the eight other pictures.
     await expect
-      .poll(async () => (await stage.status()).mirrors[0], within)
+      .poll(async () => (await stage.status()).mirrors[0])
       .toMatchObject({ synced: 30, failed: 0, pending_uploads: 0, pending_deletions: 8 })
     expect(daemon.paths('picture_uploaded')).toHaveLength(38)
     expect(await stage.listing()).toEqual(expect.arrayContaining(first))
@@ -196,7 +195,7 @@ describe('restore --at', () => {
     const since = /^back {4}to any moment since (.*): albumd restore FOLDER --at TIME$/m.exec(status.out)?.[1]
     // The time that status shows is one to restore. The moved picture was found before it, and has the bytes of an image.
     const recent = ['restore', join(stage.home, 'recent'), '--at', since!, '--config', stage.config]
-    await expect.poll(() => stage.here(...recent), within).toMatchObject({ code: 0 })
+    await expect.poll(() => stage.here(...recent)).toMatchObject({ code: 0 })
     expect(shownIn(join(stage.home, 'recent'))).toEqual(['0.png', 'moved.png'])
     const now = join(stage.home, 'now')
     expect(await stage.here('restore', now, '--at', after, '--config', stage.config)).toMatchObject({

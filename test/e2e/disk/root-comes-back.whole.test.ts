@@ -30,7 +30,7 @@ async function guarded(stage: Stage, through: readonly string[] = []) {
   const times = (event: string) => daemon.out().split(`"event":"${event}"`).length - 1
   /** Less than the minute after which a guarded mirror is looked at without an event. */
   const told = (event: string, count = 1) =>
-    expect.poll(() => times(event), { timeout: 40_000, interval: 20 }).toBeGreaterThanOrEqual(count)
+    expect.poll(() => times(event), { interval: 20 }).toBeGreaterThanOrEqual(count)
   await told('mirror_guarded')
   return { told, uploads: () => times('picture_uploaded'), daemon }
 }

@@ -12,7 +12,6 @@ import {
   setLeapingStage,
   syncMidway,
   syncUntilDone,
-  within,
   writePictures,
 } from '../stage/fault-stage.ts'
 import type { Stage } from '../stage/stage.ts'
@@ -101,7 +100,7 @@ describe('a damaged state', () => {
     const { stage, daemon } = await runMidway(30)
     damageWhileRunning(stage)
     await says(daemon, /set aside as albumd\.db\.damaged-/)
-    await expect.poll(() => stage.delivered(), { ...within, interval: 500 }).toEqual(localTree(stage))
+    await expect.poll(() => stage.delivered(), { interval: 500 }).toEqual(localTree(stage))
     await says(daemon, /works again/)
     await ended(daemon)
     expect(setAside(stage)).toHaveLength(1)

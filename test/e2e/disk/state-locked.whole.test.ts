@@ -10,7 +10,6 @@ import {
   says,
   syncMidway,
   syncUntilDone,
-  within,
 } from '../stage/fault-stage.ts'
 import type { Stage } from '../stage/stage.ts'
 
@@ -38,7 +37,7 @@ describe('a state that another program keeps locked', () => {
     await says(daemon, /Another program keeps the state locked/)
     expect(await stage.json('status')).toMatchObject({ running: true })
     release()
-    await expect.poll(() => stage.delivered(), { ...within, interval: 500 }).toEqual(localTree(stage))
+    await expect.poll(() => stage.delivered(), { interval: 500 }).toEqual(localTree(stage))
     await says(daemon, /works again/)
     await endedInSync(daemon, stage)
   })

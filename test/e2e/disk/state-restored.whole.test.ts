@@ -16,7 +16,6 @@ import {
   syncMidway,
   syncUntilDone,
   uploaded,
-  within,
   writePictures,
 } from '../stage/fault-stage.ts'
 import type { Process } from '../stage/process.ts'
@@ -66,7 +65,7 @@ describe('a state that was restored', () => {
     stage.write('last.png', png(31, 31).bytes)
     // SQLite may meet the change before albumd does, as an error of the disk.
     await says(daemon, /replaced or removed|was restored or changed/)
-    await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(8)
+    await expect.poll(async () => Object.keys(await stage.delivered()).length).toBe(8)
     await ended(daemon)
     // What was linked is compared once the host has acknowledged an upload to this state.
     stage.write('next.png', png(32, 32).bytes)
@@ -96,7 +95,7 @@ describe('a state that was restored', () => {
     await says(daemon, /was replaced or removed/)
     await says(daemon, /was restored or changed/)
     await says(daemon, /put back while albumd worked.* wait until/)
-    await expect.poll(async () => Object.keys(await stage.delivered()).length, within).toBe(5)
+    await expect.poll(async () => Object.keys(await stage.delivered()).length).toBe(5)
     await ended(daemon)
   })
 

@@ -199,7 +199,7 @@ it('whatever happens to files and folders, a daemon brings both sides together, 
     happen(hands)
     const local = localTrees(stage)
     await expect
-      .poll(() => hostTree(stage, Object.keys(local)), { message: what, timeout: 180_000, interval: 500 })
+      .poll(() => hostTree(stage, Object.keys(local)), { message: what, interval: 500 })
       .toEqual(local)
   }
   expect(await daemon.stop()).toBe(0)

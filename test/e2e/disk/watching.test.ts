@@ -43,7 +43,7 @@ it('every way in which a picture arrives is noticed, each while nothing else hap
   }
   for (const [path, arrive] of Object.entries(arrivals)) {
     arrive()
-    await expect.poll(() => daemon.paths('picture_uploaded'), { timeout: 30_000 }).toContain(path)
+    await expect.poll(() => daemon.paths('picture_uploaded')).toContain(path)
   }
   expect(await stage.status()).toMatchObject({
     watching: { folders: 7, lost: 0, polled: false, reason: null, remedy: null },

@@ -15,8 +15,6 @@ import {
 import { inParallel } from '../stage/in-parallel.ts'
 import { startDaemon } from '../stage/process.ts'
 
-const MINUTES = 60_000
-
 /**
  * What looks to albumd and to the host like another fault of the same endpoint. Only of a picture's bytes it counts how many
  * have left. A listing changes nothing, so it is the same whether the host has answered it or not. A credential that albumd
@@ -69,7 +67,7 @@ async function expectInTheEnd(stage: FaultStage): Promise<void> {
 }
 
 describe('with one answer lost on the way, passes come to their end with both sides equal and nothing twice', () => {
-  it.each(ENDPOINTS)('at %s', { timeout: 8 * MINUTES }, async kind => {
+  it.each(ENDPOINTS)('at %s', async kind => {
     const faults = FAULTS.filter(fault => !ALIKE[kind]?.includes(fault))
     await inParallel(4, faults, async fault => {
       const stage = await settledStage()
@@ -81,7 +79,7 @@ describe('with one answer lost on the way, passes come to their end with both si
     })
   })
 
-  it('at several in a row, and at their repetition', { timeout: 5 * MINUTES }, async () => {
+  it('at several in a row, and at their repetition', async () => {
     const kinds = [['send'], ['create_album'], ['upload', 'send'], ['list', 'create_album', 'send', 'delete']]
     await inParallel(4, kinds as Kind[][], async at => {
       const stage = await settledStage()
@@ -101,7 +99,7 @@ describe('with one answer lost on the way, passes come to their end with both si
     })
   })
 
-  it('where half of a large picture had left', { timeout: 3 * MINUTES }, async () => {
+  it('where half of a large picture had left', async () => {
     const stage = await setLeapingStage()
     stage.write('large.png', png(4000, 4000).bytes)
     stage.proxy.fail('send', 1, 'half_body')
@@ -110,7 +108,7 @@ describe('with one answer lost on the way, passes come to their end with both si
     await expectInSync(stage)
   })
 
-  it('where the delivery address says 404 for good', { timeout: 3 * MINUTES }, async () => {
+  it('where the delivery address says 404 for good', async () => {
     await inParallel(4, DOUBTS, async fault => {
       const stage = await settledStage()
       edit(stage)
@@ -123,7 +121,7 @@ describe('with one answer lost on the way, passes come to their end with both si
   })
 })
 
-it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
+it('run does the same by itself', async () => {
   // It is the same engine: each endpoint once, and each fault once.
   const cells = FAULTS.map((fault, n) => ({ kind: ENDPOINTS[n % ENDPOINTS.length]!, fault }))
   await inParallel(5, cells, async ({ kind, fault }) => {
@@ -132,9 +130,7 @@ it('run does the same by itself', { timeout: 15 * MINUTES }, async () => {
     const daemon = startDaemon(stage)
     await daemon.told('scan_finished')
     edit(stage)
-    await expect
-      .poll(() => stage.delivered().catch(String), { timeout: 2 * MINUTES, interval: 500 })
-      .toEqual(localTree(stage))
+    await expect.poll(() => stage.delivered().catch(String), { interval: 500 }).toEqual(localTree(stage))
     expect(await daemon.stop()).toBe(0)
     await stage.proxy.quiet()
     // It may have ended in the middle of a scan, or before it knew of an answer, which the next one makes good.
@@ -148,7 +144,6 @@ describe('with a plan that lists nothing', () => {
 
   it.each(['reset', 'drop_answer'] as const)(
     'and a silent delivery address, what was lost by "%s" is uncertain and left alone until a person has it sent again',
-    { timeout: 4 * MINUTES },
     async fault => {
       const stage = await setLeapingStage({ host: noList })
       stage.write('lost.png', png(7, 5, 1).bytes)
@@ -173,7 +168,7 @@ describe('with a plan that lists nothing', () => {
     },
   )
 
-  it('what the delivery address gives is there', { timeout: 3 * MINUTES }, async () => {
+  it('what the delivery address gives is there', async () => {
     const stage = await setLeapingStage({
       host: noList,
       // An acknowledged upload shows how addresses are built from ids.

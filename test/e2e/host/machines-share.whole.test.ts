@@ -8,7 +8,7 @@ import { script } from '../../../src/shared/store.ts'
 import { png } from '../../pictures.ts'
 import { type FaultProxy, startFaultProxy } from '../stage/fault-proxy.ts'
 import { startAlbumd } from '../stage/process.ts'
-import { inOneDay, oneDay, runHere, type Stage, setStage } from '../stage/stage.ts'
+import { oneDay, runHere, type Stage, setStage } from '../stage/stage.ts'
 import { hasRedis, type RedisServer, runAtLast, startRedis, storeOf } from '../stage/store.ts'
 
 const NAMES = ['attic', 'studio', 'laptop']
@@ -55,9 +55,6 @@ async function ageStore({ stage, proxy, redis }: Setting): Promise<void> {
 
 type Machine = Pick<Stage, 'home' | 'config'>
 
-/** Each look asks the records of a machine, or lists all that the host holds. */
-const within = { timeout: 60_000, interval: 500 }
-
 const say = ({ home, config }: Machine, ...args: string[]) => runHere([...args, '--config', config], home)
 
 const asked = ({ proxy }: Setting) => proxy.log.filter(({ kind }) => kind === 'upload')
@@ -72,11 +69,11 @@ describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', 
     await daemons[0]!.ended
     const status = async () => JSON.parse((await say(machines[1]!, 'status', '--json')).out)
     await expect
-      .poll(async () => (await status()).machines, within)
+      .poll(async () => (await status()).machines)
       .toMatchObject(NAMES.toSorted().map(name => ({ name, albums: [name], is_this: name === 'studio' })))
     expect((await status()).store).toEqual({ away: null })
     await redis.stop()
-    await expect.poll(async () => (await status()).store.away?.message, within).toContain('Cannot reach')
+    await expect.poll(async () => (await status()).store.away?.message).toContain('Cannot reach')
     expect((await say(machines[1]!, 'status')).out).toMatch(/^store {3}away since /m)
     expect((await say(machines[1]!, 'doctor')).out).toMatch(
       /warn +store +account\.shared: Cannot reach 127\.0\.0\.1/,
@@ -85,12 +82,12 @@ describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', 
     // On a busy machine all others may have been sent while the commands above were answered.
     for (let n = 0; n < 5; n++)
       writeFileSync(join(machines[1]!.home, 'pictures', `more-${n}.png`), png(9, 2, n).bytes)
-    await expect.poll(() => asked(setting).length, { timeout: 60_000 }).toBeGreaterThan(before + 4)
+    await expect.poll(() => asked(setting).length).toBeGreaterThan(before + 4)
     await redis.start()
     await ageStore(setting)
     startAlbumd(machines[0]!, ['run'])
     // At most `concurrency` uploads of the machine that was killed are in doubt.
-    await expect.poll(async () => (await stage.paths()).length, within).toBeGreaterThan(141)
+    await expect.poll(async () => (await stage.paths()).length).toBeGreaterThan(141)
   })
 })
 
@@ -117,7 +114,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('a command that asks the host by i
   )
 })
 
-describe.skipIf(!hasRedis && !process.env.CI)('the quota of machines that share an account', inOneDay, () => {
+describe.skipIf(!hasRedis && !process.env.CI)('the quota of machines that share an account', () => {
   it('is used up for all of them at once', async () => {
     await oneDay()
     const quota = 60
@@ -126,9 +123,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('the quota of machines that share 
     const daemons = machines.map(machine => startAlbumd(machine, ['run']))
     const status = (machine: Machine) => say(machine, 'status', '--json')
     for (const machine of machines)
-      await expect
-        .poll(async () => JSON.parse((await status(machine)).out).quota.exhausted, within)
-        .toBe(true)
+      await expect.poll(async () => JSON.parse((await status(machine)).out).quota.exhausted).toBe(true)
     const granted = asked(setting).filter(({ answer }) => answer?.status === 200)
     expect(granted).toHaveLength(quota)
     expect(

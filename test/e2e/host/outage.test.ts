@@ -71,14 +71,14 @@ it('a daemon with a backlog whose host is away asks a few times and then seldom,
   const away = await nobodyHome()
   stage.configure({ host: { base_url: away.baseUrl, api_key_file: 'api-key' } })
   const daemon = await daemonHere(stage)
-  await expect.poll(daemon.out, { timeout: 30_000 }).toContain('HOST_UNREACHABLE')
+  await expect.poll(daemon.out).toContain('HOST_UNREACHABLE')
   const known = away.asked()
   expect(known).toBeLessThanOrEqual(8)
   // Each of these wakes it up.
   const pending = async () => (await stage.status()).mirrors[0].pending_uploads
   for (let n = 30; n < 33; n++) {
     stage.write(`${n}.png`, png(2 + n, 2).bytes)
-    await expect.poll(pending, { timeout: 30_000 }).toBe(n + 1)
+    await expect.poll(pending).toBe(n + 1)
   }
   // For the new picture, and for the look after it. How long is waited is chance's, and a busy machine takes its time.
   expect(away.asked()).toBeLessThanOrEqual(known + 6)
@@ -95,7 +95,7 @@ it('a person who has mended the network does not wait: retry asks at once', asyn
   stage.configure({ host: { base_url: door.baseUrl, api_key_file: 'api-key' } })
   const daemon = await daemonHere(stage)
   const blocks = async () => (await stage.status()).blocks
-  await expect.poll(blocks, { timeout: 30_000 }).toMatchObject([{ code: 'HOST_ANSWER' }])
+  await expect.poll(blocks).toMatchObject([{ code: 'HOST_ANSWER' }])
   door.open()
   expect(await stage.here('retry', '--config', stage.config)).toMatchObject({ code: 0 })
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a.png'])

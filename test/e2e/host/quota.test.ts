@@ -8,7 +8,7 @@ import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { type FaultStage, setFaultStage } from '../stage/fault-stage.ts'
 import { daemonHere, type Logged } from '../stage/process.ts'
-import { inOneDay, oneDay } from '../stage/stage.ts'
+import { oneDay } from '../stage/stage.ts'
 
 const asked = ({ proxy }: FaultStage) => proxy.log.filter(({ kind }) => kind === 'upload').length
 
@@ -31,7 +31,7 @@ function days() {
   return clock
 }
 
-describe('a quota that the host says is used up', inOneDay, () => {
+describe('a quota that the host says is used up', () => {
   it('keeps no picture from its image that the host holds: status names the command that links them', async () => {
     const stage = await stageOf({ dailyQuota: 4 })
     plant(stage, 0, 4)
@@ -114,25 +114,21 @@ describe('a quota that the host says is used up', inOneDay, () => {
   })
 })
 
-it(
-  'what a plan lacks stays in the status while the host is away, and so does that it is away',
-  inOneDay,
-  async () => {
-    const stage = await stageOf({ dailyQuota: 1, plansFrom: 'flagship' })
-    plant(stage, 0, 3)
-    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-    const blocks = async () => (await stage.status()).blocks
-    const lacks = (endpoint: string) => ({ endpoint, code: 'PLAN_NOT_SUPPORTED' })
-    expect(await blocks()).toMatchObject([lacks('create_album'), lacks('list')])
+it('what a plan lacks stays in the status while the host is away, and so does that it is away', async () => {
+  const stage = await stageOf({ dailyQuota: 1, plansFrom: 'flagship' })
+  plant(stage, 0, 3)
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+  const blocks = async () => (await stage.status()).blocks
+  const lacks = (endpoint: string) => ({ endpoint, code: 'PLAN_NOT_SUPPORTED' })
+  expect(await blocks()).toMatchObject([lacks('create_album'), lacks('list')])
 
-    stage.proxy.fail('list', 'each', 'reset')
-    // The quota is used up: but for the greeting nothing is asked.
-    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-    const away = await blocks()
-    expect(away).toMatchObject([lacks('create_album'), { endpoint: 'list', code: 'HOST_UNREACHABLE' }])
-    expect((await stage.status()).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
-  },
-)
+  stage.proxy.fail('list', 'each', 'reset')
+  // The quota is used up: but for the greeting nothing is asked.
+  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
+  const away = await blocks()
+  expect(away).toMatchObject([lacks('create_album'), { endpoint: 'list', code: 'HOST_UNREACHABLE' }])
+  expect((await stage.status()).mirrors).toMatchObject([{ state: 'blocked', pending_uploads: 2 }])
+})
 
 it('what a plan lacked is out of the status once the host lists again, also for a pass that asks nothing', async () => {
   const stage = await setFaultStage()
@@ -154,7 +150,7 @@ it('what a plan lacked is out of the status once the host lists again, also for 
   expect((await stage.status()).blocks).toEqual([])
 })
 
-describe('a storage that is full', inOneDay, () => {
+describe('a storage that is full', () => {
   it('is remembered by a daemon that is started over, and a person who asks costs one request', async () => {
     const stage = await stageOf({ storageLimit: png(2, 2).bytes.length * 3 })
     plant(stage, 0, 12)

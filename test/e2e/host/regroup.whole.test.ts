@@ -101,7 +101,7 @@ describe('pictures that lie flat, once the plan has albums,', () => {
       await stage.here('sync')
       return stage.paths()
     }
-    await expect.poll(afterSync, { timeout: 60_000, interval: 1000 }).toEqual(inAlbums(pictures))
+    await expect.poll(afterSync, { interval: 1000 }).toEqual(inAlbums(pictures))
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ synced: pictures, flat: 0 })
   })
 })

@@ -102,7 +102,7 @@ describe('others are told', () => {
     })
     stage.write('red.png', red)
     const daemon = await daemonHere(stage)
-    await expect.poll(() => asked, { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(() => asked).toHaveLength(1)
     expect(asked[0]).toMatch(/^\/secret-token\?oldest_unsynced=\d+$/)
     expect(await daemon.stop()).toBe(0)
     expect(daemon.out() + daemon.err()).not.toContain('secret-token')

@@ -206,11 +206,10 @@ export async function stageOf(pictures: number, life: Partial<typeof SOON> = {})
   return stage
 }
 
-export const within = { timeout: 45_000 }
 const uploads = (process: Process) => process.out().match(/picture_uploaded|^uploaded /gm)?.length ?? 0
 export const uploaded = (process: Process, atLeast: number) =>
-  expect.poll(() => uploads(process), within).toBeGreaterThanOrEqual(atLeast)
-export const says = (process: Process, what: RegExp) => expect.poll(process.out, within).toMatch(what)
+  expect.poll(() => uploads(process)).toBeGreaterThanOrEqual(atLeast)
+export const says = (process: Process, what: RegExp) => expect.poll(process.out).toMatch(what)
 
 export function loseState({ home }: Stage): void {
   for (const name of readdirSync(join(home, 'state')))

@@ -109,7 +109,7 @@ export async function daemonHere(stage: Stage, args: readonly string[] = []): Pr
   })
   try {
     const hasStarted = () => isOver || said.stdout.includes('"event":"started"')
-    await expect.poll(hasStarted, { timeout: 60_000, interval: 5 }).toBe(true)
+    await expect.poll(hasStarted, { interval: 5 }).toBe(true)
   } finally {
     leave()
   }
@@ -142,7 +142,7 @@ function daemonOf(daemon: Process): DaemonProcess {
     paths: event => events().flatMap(told => (told.event === event ? [told.path ?? ''] : [])),
     async told(event, times = 1) {
       const all = () => events().filter(told => told.event === event)
-      await expect.poll(() => all().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(times)
+      await expect.poll(() => all().length).toBeGreaterThanOrEqual(times)
       return all().at(-1)!
     },
     async stop() {

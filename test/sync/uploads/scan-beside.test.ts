@@ -65,8 +65,7 @@ const uploaded = ({ events }: Workshop) =>
   events.flatMap(told => (told.event === 'picture_uploaded' ? [told.path] : []))
 const started = ({ events }: Workshop) =>
   events.flatMap(told => (told.event === 'uploads_started' ? [told.pictures] : []))
-const until = (workshop: Workshop, path: string) =>
-  expect.poll(() => uploaded(workshop), { timeout: 20_000 }).toContain(path)
+const until = (workshop: Workshop, path: string) => expect.poll(() => uploaded(workshop)).toContain(path)
 
 function recordOf({ synced }: Workshop, path: string) {
   const [folder, name] = path.split('/')
@@ -144,7 +143,7 @@ describe('while a picture is sent slowly', () => {
       writesSlow(workshop)
       for (let n = 0; n < 20; n++) workshop.write(`a/${n}.png`, png(2 + n, 2).bytes)
     })
-    await expect.poll(() => uploaded(workshop), { timeout: 20_000 }).toHaveLength(20)
+    await expect.poll(() => uploaded(workshop)).toHaveLength(20)
     workshop.remove('a')
     mkdirSync(join(workshop.pictures, 'a'))
     await scan()
