@@ -18,6 +18,9 @@ import { anyKnownIsThere, isHeld } from './trust.ts'
  * o'clock, and the copy is mounted over `2026/` at two. The copy was last changed before noon. Had a person deleted
  * `a.jpg`, the folder would have been changed after one o'clock.
  *
+ * A change of the copy sets this time too. When a copy was changed before albumd looked at it, nothing tells it from a folder
+ * in which a person deleted pictures.
+ *
  * Another folder may have been renamed to this name, and may be as old. But it holds other pictures, and none of the known
  * pictures, so it is no copy. A folder that holds nothing to be mirrored is an older copy: it was copied before the first
  * picture came.
@@ -82,13 +85,15 @@ export class OlderCopies {
 
   /**
    * Whether the time of the folder's last change can be compared with the records: this machine's clock has set it, and an
-   * image was recorded later.
+   * image, or the intent of an upload in doubt, was recorded later.
    */
   #mayTell({ changedAt }: FolderLook): boolean {
     const { disk, synced } = this.#context
-    const latest = synced.images.latest()
-    if (!latest || changedAt <= 0 || changedAt >= latest.recorded_at * 1000) return false
-    return !disk.isRemote(this.#mirror.folder)
+    const isLater = (recorded: number | undefined) => recorded !== undefined && recorded * 1000 > changedAt
+    const isAnyLater = () =>
+      isLater(synced.images.latest()?.recorded_at) ||
+      synced.journal.openUploads().some(({ since }) => isLater(since))
+    return changedAt > 0 && isAnyLater() && !disk.isRemote(this.#mirror.folder)
   }
 
   /**

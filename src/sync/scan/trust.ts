@@ -135,7 +135,7 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
 /**
  * Whether at least one known picture, at or below a folder, is there with the same name, size and time. A picture need not be
  * on the host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed
- * since it was sent may also be there as it was sent. Asked before the look at the folder is recorded, because pictures that
+ * since it was sent may also be there as it was sent. A picture that can't be looked at may be there too. Asked before the look at the folder is recorded, because pictures that
  * are new in the folder were not known.
  */
 export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
@@ -143,7 +143,9 @@ export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, p
     const { path, state, size, mtime, image } = file
     const sent = image === null ? undefined : synced.images.byId(image)
     const asSent = { path, size: sent?.size ?? size, mtime: sent?.mtime ?? mtime }
-    return state !== 'gone' && [file, asSent].some(version => isAsKnown(disk, mirror.folder, version))
+    if (state === 'gone') return false
+    const mayBeThere = whetherThere(disk, fullPath(mirror.folder, path)) === 'unknown'
+    return mayBeThere || [file, asSent].some(version => isAsKnown(disk, mirror.folder, version))
   })
 }
 

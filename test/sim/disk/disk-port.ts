@@ -11,6 +11,7 @@ import type { VirtualDisk } from './virtual-disk.ts'
 /** What the engine has last looked at, and when. */
 export class Looks {
   readonly #running: () => number
+  readonly #onListed: (folder: string) => void
   readonly #read = new Map<string, number>()
   readonly #stated = new Map<string, number>()
   readonly #met = new Map<string, number>()
@@ -18,9 +19,10 @@ export class Looks {
   /** The names that looks ever found in a folder. */
   readonly #listed = new Map<string, Set<string>>()
 
-  /** `running`: true time that albumd ran, in milliseconds. */
-  constructor(running: () => number) {
+  /** `running`: true time that albumd ran, in milliseconds. `onListed` hears of each folder that is about to be listed. */
+  constructor(running: () => number, onListed: (folder: string) => void = () => {}) {
     this.#running = running
+    this.#onListed = onListed
   }
 
   clear(): void {
@@ -40,6 +42,7 @@ export class Looks {
 
   noteRead = (path: string, at: number): void => void this.#read.set(path, at)
   noteListed(path: string, names: ReadonlySet<string>, at: number): void {
+    this.#onListed(path)
     const known = this.#listed.get(path) ?? new Set()
     for (const name of known) if (!names.has(name)) this.#missed.set(`${path}/${name}`, at)
     this.#listed.set(path, new Set([...known, ...names]))

@@ -205,7 +205,7 @@ export class SavedState {
   }
 
   #replace(downMs: number): void {
-    const { oracle, host, looks, doubts, emptied, pruning } = this.#world
+    const { oracle, host, looks, doubts, emptied, copies, pruning } = this.#world
     this.#world.kill(downMs)
     this.knowsLess = true
     oracle.forgetDeletions()
@@ -215,6 +215,7 @@ export class SavedState {
     doubts.otherRoot.clear()
     doubts.ignoreGone.clear()
     emptied.forget('')
+    copies.forget('')
     pruning.forget()
   }
 }

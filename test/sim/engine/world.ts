@@ -11,6 +11,7 @@ import { allowanceOf, type Hours, PLAIN_SETTING } from '../histories/setting.ts'
 import type { HostKit } from '../host/host-kit.ts'
 import type { Truth } from '../host/host-truth.ts'
 import { VirtualHost } from '../host/virtual-host.ts'
+import { Copies } from '../judges/copies.ts'
 import type { Doubts } from '../judges/doubts.ts'
 import { Emptied } from '../judges/emptied.ts'
 import { oracleOf } from '../judges/facts.ts'
@@ -82,6 +83,7 @@ export class World {
   readonly resending = new Resending(this)
   readonly pruning = new Pruning(this, () => this.#running())
   readonly emptied = new Emptied(this)
+  readonly copies = new Copies(this)
   readonly sights = new Sights(this)
   /** What the config says of the quota. */
   readonly allowance: Allowance
@@ -112,7 +114,10 @@ export class World {
     this.seat = seat
     this.time = seat?.time ?? fate.time
     this.machine = new MachineClock(this.time)
-    this.looks = new Looks(() => this.#running())
+    this.looks = new Looks(
+      () => this.#running(),
+      folder => this.copies.isLookedAt(folder),
+    )
     this.passes = new Passes(this)
     this.disk = new VirtualDisk(this.time, this.machine, history.setting)
     this.random = fate.random

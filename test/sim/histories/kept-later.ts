@@ -4,6 +4,9 @@ import { at, atStep, FAULT, HOURLY, IN_BOTH, SILENT, THREE, TWO_MIRRORS } from '
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
+/** A step that no pass comes to: what is to happen there happens at the end of the pass. */
+const LATE = 100_000
+
 /**
  * Histories that were kept later. Broad histories do not begin as these: a longer list of beginnings would change what each
  * of their seeds draws.
@@ -27,6 +30,58 @@ export const KEPT_LATER: readonly History[] = [
     seed: 1_000_000_038,
     files: [[1, 2]],
     actions: [at(0, 'ignore'), at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
+  },
+  // A folder is swapped for a backup, and nothing was recorded since that was made but the upload of what it lacks.
+  {
+    ...THREE,
+    seed: 1_000_000_054,
+    files: [
+      [1, 1],
+      [17, 2],
+      [33, 3],
+    ],
+    pauses: [60_000, 60_000, 3_700_000, 60_000, 60_000],
+    actions: [
+      atStep(0, LATE, 'saveCopy', 0, 1),
+      at(1, 'add', 49, 5),
+      at(1, 'fault', FAULT.sendLate),
+      at(2, 'olderCopy', 0, 1),
+    ],
+  },
+  // A folder is swapped for a backup, and nobody can look at its pictures once it was listed.
+  {
+    ...THREE,
+    seed: 1_000_000_055,
+    files: [
+      [1, 1],
+      [17, 2],
+    ],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'add', 3, 5),
+      at(2, 'olderCopy', 0, 1),
+      atStep(2, 17, 'folderUnreadable'),
+    ],
+  },
+  // A folder is swapped for a backup that a person changes at once: nothing tells any more that it is one.
+  {
+    ...THREE,
+    seed: 1_000_000_056,
+    files: [[33, 3]],
+    actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(2, 'folderForFile')],
+  },
+  // The root is swapped for a backup that lacks what is to be sent again on a person's word, and a file that is no picture.
+  {
+    ...THREE,
+    seed: 1_000_000_057,
+    actions: [
+      at(0, 'saveCopy'),
+      at(0, 'nameOddly', 1, 1),
+      at(1, 'add', 48, 5),
+      at(1, 'fault', FAULT.sendLate),
+      at(1, 'resend', 1),
+      at(2, 'olderCopy'),
+    ],
   },
   // A picture is sent again on a person's word, and then the state from before that is put back.
   {

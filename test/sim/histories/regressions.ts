@@ -44,6 +44,9 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a backup of a folder was no copy where it held nothing that was sent, and what it lacked was deleted',
   1000000037: 'what was sent again on a word was sent once more after an older state was put back',
   1000000038: 'a backup of a folder was no copy where it held nothing to be mirrored',
+  1000000054:
+    'a backup of a folder was no copy where the upload of what it lacked was all that was recorded since',
+  1000000055: 'a backup of a folder was no copy where nobody could look at its pictures',
   1000000106: 'a repair deleted images though a person had paused albumd meanwhile',
   1000000108: 'a repair sent again what lay in a default album that nobody had learned of',
   22025948: 'a repair sent again what two whole walks lacked that had another between them',

@@ -36,7 +36,7 @@ export function doubtAbout(
   const root = doubtAboutRoot(disk, looks, doubts, mirror)
   if (root !== null) return root
   for (const [path, since] of doubts.lostMount)
-    if (path.startsWith(`${folder}/`) && looks.readAt(path) > since)
+    if (path.startsWith(`${folder}/`) && looks.readAt(path) > since && !isIgnored(disk, [mirror], path))
       return `${path} is no mount point any more`
   return doubts.emptied(mirror) ?? unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, doubts, folder)
 }

@@ -37,10 +37,26 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'only what was sent is known',
     file: 'sync/scan/trust.ts',
-    find: "state !== 'gone' && [file, asSent]",
-    replace: "state === 'synced' && [file, asSent]",
+    find: "if (state === 'gone') return false",
+    replace: "if (state !== 'synced') return false",
     why: 'what an older copy lacks is deleted where the host refused all that it holds',
     seed: 1_000_000_036,
+  },
+  {
+    name: 'what is in doubt was not recorded',
+    file: 'sync/scan/older-copies.ts',
+    find: 'synced.journal.openUploads().some(({ since }) => isLater(since))',
+    replace: 'synced.journal.openUploads().length < 0',
+    why: 'a picture that an older copy lacks is deleted where its upload is all that was recorded since',
+    seed: 1_000_000_054,
+  },
+  {
+    name: 'what can not be looked at is another picture',
+    file: 'sync/scan/trust.ts',
+    find: 'mayBeThere || [file, asSent]',
+    replace: 'path.length < 0 || [file, asSent]',
+    why: 'what an older copy lacks is deleted where nobody may look at its pictures',
+    seed: 1_000_000_055,
   },
   {
     name: 'what holds no picture is another folder',

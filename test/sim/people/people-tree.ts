@@ -1,11 +1,10 @@
-import { isIgnored } from '../disk/live-pictures.ts'
-import { type FileNode, type FolderNode, type Mount, type Node, split } from '../disk/tree.ts'
+import type { FileNode, FolderNode, Mount, Node } from '../disk/tree.ts'
 import { folderAt, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
 type Surroundings = Pick<
   World,
-  'disk' | 'looks' | 'doubts' | 'machine' | 'mirrors' | 'passes' | 'random' | 'state'
+  'copies' | 'disk' | 'looks' | 'doubts' | 'machine' | 'mirrors' | 'passes' | 'random' | 'state'
 >
 
 /** The mirrors' trees as people have them before them, with the roots and disks that come and go. */
@@ -75,6 +74,7 @@ export class Tree {
     if (!what) return
     this.#away.delete(folder)
     this.#world.doubts.otherRoot.delete(folder)
+    this.#world.copies.forget(folder)
     if ('dev' in what) this.#world.disk.mount(folder, what, this.#world.random.chance(0.5))
     else {
       if (this.#world.disk.find(folder)) this.#world.disk.takeAway(folder)
@@ -91,45 +91,19 @@ export class Tree {
 
   /** Puts the older copy in the place of a folder. Answers whether there was one. */
   putCopy(path: string): boolean {
-    const { disk, doubts, machine, mirrors } = this.#world
+    const { copies, disk, mirrors } = this.#world
     const saved = this.#copies.get(path)
     if (!saved || !this.isOn(path) || !disk.find(path)) return false
     const before = [...disk.below(path)]
-    const files = before.flatMap(([at, node]) =>
-      node.kind === 'file' ? { at, size: node.bytes.length, mtime: node.mtime } : [],
-    )
     const isRoot = mirrors.some(({ folder }) => folder === path)
+    // Nobody can move a mount point.
+    if (!isRoot && [path, ...before.map(([at]) => at)].some(at => disk.mountAt(at))) return false
     if (isRoot) this.takeOff(path)
     else disk.takeAway(path)
     disk.putBack(path, saved.copy)
-    const lacksAny = before.some(([at]) => !disk.find(at) && this.#mayHaveImage(at))
-    const asBefore = files.filter(({ at, size, mtime }) => {
-      const node = disk.find(at)?.node
-      return node?.kind === 'file' && node.bytes.length === size && node.mtime === mtime
-    })
-    // A copy that lacks nothing that may be on the host is taken as it is, with older pictures in the place of newer ones.
-    // A picture that was never sent has no image that could be deleted because the copy lacks it.
-    if (isRoot && !lacksAny && asBefore.length * 2 > files.length) doubts.otherRoot.delete(path)
-    // Where it holds other pictures, and none that was known is as it was, nothing tells the copy from another folder of the
-    // name. Neither does anything after a clock was set back, which makes what came later look older than the copy.
-    const isCopy = this.#holdsNothing(path) || asBefore.some(({ at }) => this.#isKnown(at))
-    if (!isRoot && lacksAny && isCopy && machine.offset >= saved.offset)
-      doubts.lostMount.set(path, disk.happens())
+    const lacks = before.flatMap(([at]) => (!disk.find(at) && this.#mayHaveImage(at) ? at : []))
+    copies.put(path, lacks, saved.offset)
     return true
-  }
-
-  /** Nothing that is mirrored: what is hidden or ignored at most. */
-  #holdsNothing(path: string): boolean {
-    const { disk, mirrors } = this.#world
-    return [...disk.below(path)].every(
-      ([at, { kind }]) => kind === 'file' && (split(at).name.startsWith('.') || isIgnored(disk, mirrors, at)),
-    )
-  }
-
-  /** Whether albumd has a record of the picture, and has not found it gone. */
-  #isKnown(path: string): boolean {
-    const state = this.#rowAt(path)?.state
-    return state !== undefined && state !== 'gone' && state !== 'kept'
   }
 
   unmountSub(path: string): void {

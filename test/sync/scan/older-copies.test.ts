@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../../src/local/disk.ts'
+import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { inWords } from '../../../src/words/reasons.ts'
@@ -172,6 +173,36 @@ describe('an older copy', () => {
     },
   )
 
+  it('in the place of a folder is in doubt when nothing was recorded since it was made, but an upload in doubt', async () => {
+    const workshop = await openWorkshop()
+    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    await workshop.pass({ clock: { ...systemClock, wall: () => Date.now() - 60_000 } })
+    workshop.write('trip/notes.txt', 'changes the folder')
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    workshop.write('trip/new.png', png(7, 7).bytes)
+    const send = async () => failure('find_out', 'HOST_ANSWER', 'send')
+    await workshop.pass({ host: hostWith(workshop.host, { send }) })
+    swap(trip, copy)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 1 })
+  })
+
+  it('in the place of a folder is in doubt when its pictures can not be looked at any more', async () => {
+    const workshop = await copied()
+    const trip = join(workshop.pictures, 'trip')
+    swap(trip, join(workshop.copy, 'trip'))
+    const disk: Disk = {
+      ...realDisk,
+      lstat(path) {
+        if (path.startsWith(`${trip}/`)) throw Object.assign(new Error('shut'), { code: 'EACCES' })
+        return realDisk.lstat(path)
+      },
+    }
+    expect(await guarded(workshop, { disk })).toContain('trip (An older copy is here')
+  })
+
   it('in the place of a folder is in doubt when it holds no picture at all', async () => {
     const workshop = await openWorkshop()
     workshop.write('trip/film.mov', 'no format of a picture')
@@ -226,6 +257,15 @@ describe('an older copy', () => {
 })
 
 describe('no older copy', () => {
+  it('is a copy of a folder that was changed before albumd looked at it', async () => {
+    const workshop = await copied()
+    swap(join(workshop.pictures, 'trip'), join(workshop.copy, 'trip'))
+    workshop.write('trip/new.png', png(7, 7).bytes)
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(2)
+  })
+
   it.each(['', 'trip'])('is a backup in the place of "%s" that lacks what was never sent', async path => {
     const workshop = await openWorkshop()
     for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)

@@ -1,0 +1,149 @@
+import type { FileRow } from '../../../src/synced/tables/files.ts'
+import { codeOf } from '../../../src/words/reasons.ts'
+import { isIgnored } from '../disk/live-pictures.ts'
+import { split } from '../disk/tree.ts'
+import { folderAt, pathOfRow, rowAt } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
+
+interface Copy {
+  /** Since which moment of the disk the copy is there. */
+  since: number
+  /** The paths of what was there before and is not in the copy. */
+  lacks: string[]
+  /** The time of the folder's last change when the copy came. */
+  changedAt: number
+  /** How wrong the clock was when the copy was made. */
+  offset: number
+  /** Albumd has looked at the folder since. */
+  wasSeen: boolean
+}
+
+type Surroundings = Pick<World, 'disk' | 'doubts' | 'machine' | 'mirrors' | 'state'>
+
+/**
+ * Older copies in the places of roots and folders. Whether albumd can know one hangs on what is there when albumd looks at
+ * it, and on what is recorded then.
+ */
+export class Copies {
+  readonly #world: Surroundings
+  /** By the root or the folder of a copy that lacks something. */
+  readonly #copies = new Map<string, Copy>()
+
+  constructor(world: Surroundings) {
+    this.#world = world
+  }
+
+  /** An older copy is in the place of a root or a folder. */
+  put(path: string, lacks: readonly string[], offset: number): void {
+    const { disk, mirrors } = this.#world
+    this.forget(path)
+    const since = disk.happens()
+    const isRoot = mirrors.some(({ folder }) => folder === path)
+    const places = isRoot ? [[path, lacks] as const] : Map.groupBy(lacks, at => this.#folderAbove(at))
+    for (const [place, lacked] of places) {
+      const changedAt = disk.find(place)!.node.mtime
+      this.#copies.set(place, { since, lacks: [...lacked], changedAt, offset, wasSeen: false })
+    }
+  }
+
+  /** Something else is in the place of a root or a folder; or all is forgotten (''). */
+  forget(place: string): void {
+    for (const path of this.#copies.keys()) if (`${path}/`.startsWith(`${place}/`)) this.#copies.delete(path)
+  }
+
+  /** Albumd looks at a root or a folder. */
+  isLookedAt(path: string): void {
+    const copy = this.#copies.get(path)
+    if (!copy) return
+    const isRoot = this.#world.mirrors.some(({ folder }) => folder === path)
+    if (isRoot) this.#lookAtRoot(path, copy)
+    else this.#lookAtFolder(path, copy)
+  }
+
+  /**
+   * A root that lacks nothing and holds most of the pictures is taken as it is, with older pictures for newer ones. The first
+   * look decides, and each other one for as long as the root is in doubt.
+   */
+  #lookAtRoot(root: string, copy: Copy): void {
+    if (copy.wasSeen && this.#world.state.synced.mirrors.of(root)?.guard_code !== 'ROOT') return
+    copy.wasSeen = true
+    if (this.#lacksAny(copy) || !this.#areMostAsKnown(root)) return
+    this.#world.doubts.otherRoot.delete(root)
+    this.#copies.delete(root)
+  }
+
+  /** The first look decides, unless the folder is in doubt for another reason then. */
+  #lookAtFolder(folder: string, copy: Copy): void {
+    const { doubts, mirrors, state } = this.#world
+    const unknown = folderAt(state.synced, mirrors, folder)?.unknown ?? null
+    if (copy.wasSeen && (unknown === null || codeOf(unknown) === 'folder_older')) return
+    copy.wasSeen = true
+    if (this.#lacksAny(copy) && this.#canBeKnown(folder, copy)) doubts.lostMount.set(folder, copy.since)
+    else doubts.lostMount.delete(folder)
+  }
+
+  /**
+   * Whether albumd can know the copy. It can't once an entry has come or gone in it, because this sets the folder's time.
+   * Neither can it when the copy holds something, and no picture as albumd knew it: the copy looks like another folder of the
+   * name then. After a clock was set back, what came later looks older than the copy.
+   */
+  #canBeKnown(folder: string, { changedAt, offset }: Copy): boolean {
+    const { disk, machine } = this.#world
+    if (disk.find(folder)!.node.mtime !== changedAt || machine.offset < offset) return false
+    return this.#holdsNothing(folder) || this.#known(folder).some(file => this.#isAsKnown(file))
+  }
+
+  /**
+   * Whether the copy lacks a picture that may be on the host: it has an image, or its upload is in doubt. A picture that was
+   * never sent has no image that could be deleted.
+   */
+  #lacksAny({ lacks }: Copy): boolean {
+    const { disk, mirrors, state } = this.#world
+    return lacks.some(at => {
+      const row = rowAt(state.synced, mirrors, at)
+      if (row === undefined || disk.find(at)) return false
+      return row.image !== null || state.synced.journal.openOnFile(row).length > 0
+    })
+  }
+
+  /** Nothing that is mirrored: what is hidden or ignored at most. */
+  #holdsNothing(folder: string): boolean {
+    const { disk, mirrors } = this.#world
+    return [...disk.below(folder)].every(
+      ([at, { kind }]) => kind === 'file' && (split(at).name.startsWith('.') || isIgnored(disk, mirrors, at)),
+    )
+  }
+
+  /** Whether most recorded pictures are as albumd knew them, also those that went and whose image still waits. */
+  #areMostAsKnown(root: string): boolean {
+    const known = this.#known(root).filter(({ state }) => state !== 'kept')
+    return known.filter(file => this.#isThere(file, file)).length * 2 > known.length
+  }
+
+  /** What albumd has records of, at and below a folder. */
+  #known(path: string): FileRow[] {
+    const { mirrors, state } = this.#world
+    const folder = folderAt(state.synced, mirrors, path)
+    return folder ? [...state.synced.files.below(folder.mirror, folder.path)] : []
+  }
+
+  /** Whether the picture is there as albumd saw it last, or as it was sent. */
+  #isAsKnown(file: FileRow): boolean {
+    if (file.state === 'gone' || file.state === 'kept') return false
+    const sent = file.image === null ? undefined : this.#world.state.synced.images.byId(file.image)
+    const asSent = { size: sent?.size ?? file.size, mtime: sent?.mtime ?? file.mtime }
+    return this.#isThere(file, file) || this.#isThere(file, asSent)
+  }
+
+  #isThere(file: FileRow, { size, mtime }: Pick<FileRow, 'size' | 'mtime'>): boolean {
+    const { disk, state } = this.#world
+    const node = disk.find(pathOfRow(state.synced, file))?.node
+    return node?.kind === 'file' && node.bytes.length === size && node.mtime === mtime
+  }
+
+  /** The closest folder above that is there. */
+  #folderAbove(path: string): string {
+    const { folder } = split(path)
+    return this.#world.disk.find(folder)?.node.kind === 'folder' ? folder : this.#folderAbove(folder)
+  }
+}
