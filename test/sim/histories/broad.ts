@@ -33,12 +33,35 @@ export function keptHistory(seed: number): History | undefined {
   return [...ALL_KEPT, ...SELDOM, ...KEPT_LATER].find(history => history.seed === seed)
 }
 
+/**
+ * What some broad histories begin as instead, by the ends of their numbers: what brings about states that are seen too seldom
+ * otherwise. Each comes as often as it takes.
+ */
+const SCARCE: readonly History[] = [
+  // A picture may have moved.
+  ...[405, 405, 405, 405, 406, 406, 406, 406],
+  // An upload under way in a crash is found.
+  ...[407, 407, 407, 407, 407, 407, 407, 407],
+  // A repair has a picture sent again.
+  ...[101, 124, 287, 371],
+  // The process is killed with an album under way, or a folder is another one when its picture is to be sent.
+  ...[236, 236, 212, 212],
+  // A folder is scanned again while an upload is under way.
+  ...[401, 402, 403, 404],
+  // More goes with an album than was recorded. A person waits for a pass that uploads, or has the process end. An older state
+  // is put back while an upload is in doubt.
+  ...[230, 210, 209, 201],
+].map(number => keptHistory(1_000_000_000 + number)!)
+
 /** A kept history with other latencies, mostly at the same steps, and often with more that happens. */
 export function drawBroad(seed: number): History {
   const random = new Random(seed, 11)
   const drawn = drawHistory(seed)
   if (random.chance(0.1)) return drawn
-  const kept = random.pick(random.chance(0.75) ? OFTEN : [...ALL_KEPT, ...SELDOM])
+  const usual = random.pick(random.chance(0.75) ? OFTEN : [...ALL_KEPT, ...SELDOM])
+  // A stream of its own: all others draw as ever.
+  const scarce = new Random(seed, 13)
+  const kept = scarce.chance(0.07) ? scarce.pick(SCARCE) : usual
   const passes = kept.pauses.length
   const shifted = ({ step, ...action }: Action) => ({ ...action, step: step && 1 + random.below(2 * step) })
   const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))

@@ -83,6 +83,19 @@ export const KEPT_LATER: readonly History[] = [
       at(2, 'olderCopy'),
     ],
   },
+  // A picture is gone, and another of its size can't be read: the picture may have moved there.
+  ...(['remove', 'removeFolder'] as const).map((kind, number) => ({
+    ...THREE,
+    seed: 1_000_000_405 + number,
+    files: [
+      [1, 1],
+      [16, 2],
+      [32, 3],
+    ] as History['files'],
+    actions: [at(1, kind), at(1, 'add', 16, 5), at(1, 'fileUnreadable'), at(2, 'readable')],
+  })),
+  // Three pictures are on their way when the process is killed, and at least one has arrived.
+  { ...HOURLY, seed: 1_000_000_407, concurrency: 4, actions: [atStep(0, 75, 'kill')] },
   // A picture is sent again on a person's word, and then the state from before that is put back.
   {
     ...HOURLY,
