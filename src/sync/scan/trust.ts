@@ -135,8 +135,8 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
 /**
  * Whether at least one known picture, at or below a folder, is there with the same name, size and time. A picture need not be
  * on the host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed
- * since it was sent may also be there as it was sent. A picture that can't be looked at may be there too. Asked before the look at the folder is recorded, because pictures that
- * are new in the folder were not known.
+ * since it was sent may also be there as it was sent. A picture that can't be looked at may be there. Asked before the look
+ * at the folder is recorded, because pictures that are new in the folder were not known.
  */
 export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
   return sample(synced, mirror.id, path).some(file => {
