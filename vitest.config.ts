@@ -66,7 +66,7 @@ export default defineConfig({
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
     // More than there are cores, because most tests wait for a process, an answer or a moment.
-    maxWorkers: availableParallelism() + 8,
+    maxWorkers: availableParallelism() + 10,
     sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
     isolate: false,
