@@ -65,8 +65,9 @@ export default defineConfig({
     },
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
-    // More than there are cores, because most tests wait for a process, an answer or a moment.
-    maxWorkers: availableParallelism() + 10,
+    // More than there are cores, because most tests wait for a process, an answer or a moment. The whole ones start more
+    // processes, which get in each other's way.
+    maxWorkers: availableParallelism() + (process.argv.includes('.whole.test.ts') ? 4 : 10),
     sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
     isolate: false,
