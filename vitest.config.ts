@@ -7,10 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** A folder in memory, and the room that it must have: each fsync of a test waits for a disk that others use too. */
 const MEMORY = { folder: '/dev/shm', bytes: 2 ** 30 }
 
-/**
- * What takes the longest, because it mostly waits: the rest runs meanwhile, and at the end nobody waits for one of these.
- * The longest comes first.
- */
+/** The tests that take the longest, because they mostly wait. They begin first, so that at the end nobody waits for them. */
 const LONG = [
   '/fuzz.whole.test.ts',
   '/states.whole.test.ts',
@@ -27,7 +24,7 @@ const LONG = [
   '/put.test.ts',
   '/control.test.ts',
 ]
-/** What takes all cores by itself, and so may be left to the end. */
+/** The tests that take all cores by themselves. They begin last, because no core is idle while the last of them runs. */
 const WIDE = ['power-cuts', 'seeds', 'mutants', 'exhaust'].map(name => `/${name}.whole.test.ts`)
 
 class LongestFirst extends BaseSequencer {
@@ -56,7 +53,8 @@ export default defineConfig({
     // work, what takes ten seconds alone takes minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    // Polls have half of that, so that what does not come is named. Each look costs the CPU that what is awaited needs.
+    // A poll has half of a test's time, so that a failure names what the poll waited for. Each look takes CPU from the
+    // process that the poll waits for.
     expect: { poll: { timeout: 300_000, interval: 200 } },
     env: {
       // The program is started hundreds of times: Node keeps it compiled.
@@ -65,8 +63,8 @@ export default defineConfig({
     },
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
-    // More than there are cores, because most tests wait for a process, an answer or a moment. The whole ones start more
-    // processes, which get in each other's way.
+    // More than there are cores, because most tests wait for a process, an answer or a moment. The whole tests start
+    // more processes. Twelve whole tests at once take longer than six.
     maxWorkers: availableParallelism() + (process.argv.includes('.whole.test.ts') ? 4 : 10),
     sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
