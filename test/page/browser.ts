@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, onTestFinished } from 'vitest'
 
-/** Where systems have it. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** Where systems have the browser with windows. */
+const WITH_WINDOWS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** The same browser without windows takes half of the CPU. */
+const WITHOUT = '/usr/bin/chromium-headless-shell'
+
+const firstOf = (places: readonly (string | undefined)[]) =>
+  places.find(file => file !== undefined && existsSync(file)) ?? null
+
+/** The browser that opens windows, as a person uses it; null where this machine has none. */
+export const windowedBrowser = () => firstOf([process.env.CHROMIUM, ...WITH_WINDOWS])
 
 /** The browser, or null where this machine has none. */
-export function findBrowser(): string | null {
-  return [process.env.CHROMIUM, ...PLACES].find(file => file !== undefined && existsSync(file)) ?? null
-}
+const findBrowser = () => firstOf([process.env.CHROMIUM, WITHOUT, ...WITH_WINDOWS])
 
 /** Without a browser these tests are left out; where everything is tested, that is a failure. */
 export const noBrowser = findBrowser() === null && !process.env.CI

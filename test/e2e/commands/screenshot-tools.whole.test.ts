@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { findBrowser } from '../../page/browser.ts'
+import { windowedBrowser } from '../../page/browser.ts'
 import { png } from '../../pictures.ts'
 import { localTree } from '../stage/fault-stage.ts'
 import { daemonHere } from '../stage/process.ts'
@@ -14,7 +14,7 @@ import { setStage } from '../stage/stage.ts'
 
 const run = promisify(execFile)
 const has = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
-const canRun = ['Xvfb', 'scrot', 'import'].every(has) && findBrowser() !== null
+const canRun = ['Xvfb', 'scrot', 'import'].every(has) && windowedBrowser() !== null
 
 /** A display that nobody sees. Answers its name. */
 async function openDisplay(): Promise<string> {
@@ -59,7 +59,7 @@ function download(address: string, folder: string, profile: string, display: str
   writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences))
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   const quiet = ['--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--password-store=basic']
-  const browser = spawn(findBrowser()!, [...asRoot, ...quiet, `--user-data-dir=${profile}`, address], {
+  const browser = spawn(windowedBrowser()!, [...asRoot, ...quiet, `--user-data-dir=${profile}`, address], {
     env: { ...process.env, DISPLAY: display },
     stdio: 'ignore',
     detached: true,
