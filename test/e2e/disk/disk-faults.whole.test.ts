@@ -25,7 +25,7 @@ const writeAll = (stage: Stage) => {
  * disk that has healed.
  */
 async function onFailingDisk(settled = true) {
-  const stage = await setLeapingStage(settled ? { before: writeAll } : {})
+  const stage = await setLeapingStage({ onDisk: true, ...(settled && { before: writeAll }) })
   if (!settled) writeAll(stage)
   const disk = makeFailingDisk(stage.home)
   return { disk, stage, sync: stageThrough(stage, disk).sync }

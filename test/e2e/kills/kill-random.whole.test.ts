@@ -89,6 +89,7 @@ it(`killed at ${KILLS} moments while pictures come, change, move and go, both si
     const chance = chanceFrom(SEED * 1000 + n)
     let people!: People
     const stage = await setLeapingStage({
+      onDisk: true,
       deletions: { grace: '0s' },
       before({ pictures }) {
         people = new People(pictures, chanceFrom(SEED * 1000 + 500 + n))

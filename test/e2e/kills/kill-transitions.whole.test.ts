@@ -50,6 +50,7 @@ const ALBUM_DELETIONS = transitions(openUnusedAlbums).filter(({ name, sql }) => 
 
 async function settledStage(): Promise<LeapingStage> {
   const stage = await setLeapingStage({
+    onDisk: true,
     before({ write }) {
       for (const [shade, name] of ['stays', 'changes', 'moves', 'goes', 'goestoo'].entries())
         write(`a/${name}.png`, png(4, 4, shade).bytes)
@@ -92,6 +93,7 @@ async function settledInDoubt(): Promise<LeapingStage> {
 /** Folders that are gone whole, each album by one request. */
 async function stageOfGoingAlbums(): Promise<LeapingStage> {
   const stage = await setLeapingStage({
+    onDisk: true,
     deletions: { albums: 'recursive' },
     before({ write }) {
       for (const [shade, name] of ['stays', 'a/one', 'a/deep/two', 'b/three'].entries())

@@ -42,10 +42,14 @@ export interface FaultStageOptions {
   deletions?: object
   /** Writes what is mirrored before anything goes wrong. */
   before?: (stage: Stage) => void
+  onDisk?: boolean
 }
 
 export async function setFaultStage(options: FaultStageOptions = {}): Promise<FaultStage> {
-  const stage = await setStage({ host: { requestsPerSecond: UNLIMITED, ...options.host } })
+  const stage = await setStage({
+    host: { requestsPerSecond: UNLIMITED, ...options.host },
+    onDisk: options.onDisk ?? false,
+  })
   const proxy = await startFaultProxy(stage.baseUrl)
   const configure = (access: object) =>
     stage.configure({

@@ -89,11 +89,13 @@ export interface StageOptions {
   /** The one mirror's settings beside its folder. */
   mirror?: object
   config?: object
+  /** For a disk as users have it, where fsync takes its time. */
+  onDisk?: boolean
 }
 
 export async function setStage(options: StageOptions = {}): Promise<Stage> {
-  const { pictures: synced = {}, host = {}, mirror = {}, config = {} } = options
-  const home = mkdtempSync(join(realpathSync(tmpdir()), 'albumd-stage-'))
+  const { pictures: synced = {}, host = {}, mirror = {}, config = {}, onDisk = false } = options
+  const home = mkdtempSync(join(onDisk ? '/var/tmp' : realpathSync(tmpdir()), 'albumd-stage-'))
   // What was started here and killed may not be quite gone.
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   const hostOptions: HostOptions = {
