@@ -1,11 +1,12 @@
-import type { FolderLook } from '../../local/look.ts'
+import type { IgnoreRules } from '../../local/ignore-rules.ts'
+import { type FolderLook, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import type { FileChange } from '../../records/pictures.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
-import { folderAbove, fullPath } from '../tree-path.ts'
+import { folderAbove, fullPath, pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
 import { anyKnownIsThere, isHeld } from './trust.ts'
 
@@ -22,32 +23,47 @@ import { anyKnownIsThere, isHeld } from './trust.ts'
  * in which a person deleted pictures.
  *
  * Another folder may have been renamed to this name, and may be as old. But it holds other pictures, and none of the known
- * pictures, so it is no copy. A folder that holds nothing to be mirrored is an older copy: it was copied before the first
- * picture came.
+ * pictures, so it is no copy. A folder that holds nothing to be mirrored, in the folders below it neither, is an older copy:
+ * it was copied before the first picture came.
  */
 export class OlderCopies {
   readonly #context: Pick<EngineContext, 'disk' | 'synced'>
   readonly #mirror: MirrorRow
+  /** The ignore rules of the folders above a path. */
+  readonly #rulesAbove: (path: string) => IgnoreRules[]
 
-  constructor(context: Pick<EngineContext, 'disk' | 'synced'>, mirror: MirrorRow) {
+  constructor(
+    context: Pick<EngineContext, 'disk' | 'synced'>,
+    mirror: MirrorRow,
+    rulesAbove: (path: string) => IgnoreRules[],
+  ) {
     this.#context = context
     this.#mirror = mirror
+    this.#rulesAbove = rulesAbove
   }
 
   /** The doubt about a folder that was looked at, or null. */
   seen(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): Doubt | null {
     const lost = changes.flatMap(change => this.#lost(change) ?? [])
-    return lost.length > 0 ? this.#doubt(folder, lost, look, folder.path) : null
+    return lost.length > 0 && (isDoubted(folder) || this.#isOlder(lost, look, folder.path))
+      ? this.#doubt(folder)
+      : null
   }
 
-  /** The doubt about a folder that its parent does not list, or null. `from`: the folder and the known folders below it. */
+  /**
+   * The doubt about a folder that its parent does not list, or null. `from`: the folder and the known folders below it. When
+   * one of them was in doubt, the doubt goes on, because an older copy may be renamed with a folder above it.
+   */
   missing(from: readonly FolderRow[], folder: FolderRow, parent: FolderLook): Doubt | null {
-    if (!isDoubted(folder) && !this.#mayTell(parent)) return null
+    const wasDoubted = from.some(isDoubted)
+    if (!wasDoubted && !this.#mayTell(parent)) return null
     const { synced } = this.#context
     // A hidden picture may have been deleted long ago, but never from a folder that was last changed before it came.
     const isLost = (file: FileRow) => (file.state === 'hidden' && file.image !== null) || isHeld(synced, file)
     const lost = from.flatMap(({ id }) => synced.files.ofFolder(id)).filter(isLost)
-    return lost.length > 0 ? this.#doubt(folder, lost, parent, folderAbove(folder.path)) : null
+    return lost.length > 0 && (wasDoubted || this.#isOlder(lost, parent, folderAbove(folder.path)))
+      ? this.#doubt(folder)
+      : null
   }
 
   /**
@@ -68,8 +84,7 @@ export class OlderCopies {
    * A folder in doubt stays in doubt until everything that it lacked is back, because new pictures may come into an older
    * copy too.
    */
-  #doubt(folder: FolderRow, lost: readonly FileRow[], look: FolderLook, copied: string): Doubt | null {
-    if (!isDoubted(folder) && !this.#isOlder(lost, look, copied)) return null
+  #doubt(folder: FolderRow): Doubt {
     const at = fullPath(this.#mirror.folder, folder.path)
     return { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
   }
@@ -79,8 +94,21 @@ export class OlderCopies {
     // When a picture seems to have come in the future, a clock is wrong, and the time proves nothing.
     const isNew = (came: number) => came > look.changedAt && came <= disk.now()
     if (!this.#mayTell(look) || !lost.some(file => isNew(this.#cameAt(file)))) return false
-    const holdsAny = look.files.length + look.folders.length > 0
-    return !holdsAny || anyKnownIsThere(disk, synced, this.#mirror, copied)
+    return (
+      anyKnownIsThere(disk, synced, this.#mirror, copied) ||
+      !this.#holdsPictures(look, copied, this.#rulesAbove(copied))
+    )
+  }
+
+  /** Whether a folder that was looked at holds a picture. A folder below it that can't be read may hold none. */
+  #holdsPictures(look: FolderLook, path: string, above: readonly IgnoreRules[]): boolean {
+    const { disk } = this.#context
+    const rules = rulesWithin({ path, rules: above }, look.ignoreFile)
+    const holds = (below: string) => {
+      const result = lookAtFolder(disk, this.#mirror.folder, { path: below, rules, digest: null })
+      return result.kind === 'different' && this.#holdsPictures(result.look, below, rules)
+    }
+    return look.files.length > 0 || look.folders.some(name => holds(pathOf(path, name)))
   }
 
   /**
@@ -99,15 +127,18 @@ export class OlderCopies {
   /**
    * When the picture came into its folder. This is its ctime, or its mtime while the ctime is not known. But a chmod sets
    * the ctime anew, and the picture was there before its image or the intent of its upload was recorded. So the time of the
-   * record is answered when it is earlier.
+   * record is answered when it is earlier. A picture that was gone and uses its image again came after the end of the last
+   * version at its path.
    */
   #cameAt({ folder, name, mtime, ctime, image }: FileRow): number {
-    const { images, journal } = this.#context.synced
+    const { folders, images, journal, versions } = this.#context.synced
+    const { mirror, path } = folders.byId(folder)!
+    const ended = (versions.latestEnd({ mirror, path: pathOf(path, name) }) ?? 0) * 1000
     const recorded =
       image === null
-        ? journal.openOnFile({ folder, name }).map(({ since }) => since)
-        : [images.byId(image)!.recorded_at]
-    return Math.min(ctime === 0 ? mtime : ctime, ...recorded.map(time => time * 1000))
+        ? journal.openOnFile({ folder, name }).map(({ since }) => since * 1000)
+        : [Math.max(images.byId(image)!.recorded_at * 1000, ended)]
+    return Math.min(ctime === 0 ? Math.max(mtime, ended) : ctime, ...recorded)
   }
 }
 

@@ -88,7 +88,7 @@ export class MirrorScan {
     this.#records = new FolderRecords(context, mirror, policy)
     this.#emptied = new EmptiedFolders(context.synced)
     this.#mounts = new MountDoubts(context, mirror, root.accepted, this.#known)
-    this.#olderCopies = new OlderCopies(context, mirror)
+    this.#olderCopies = new OlderCopies(context, mirror, path => this.#known.rulesAbove(path, policy.ignore))
   }
 
   /** Looks at the folders of `scope` and at new folders below them, or at everything. */

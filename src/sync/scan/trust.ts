@@ -1,4 +1,4 @@
-import type { Disk } from '../../local/disk.ts'
+import { type Disk, isCoarse, STAMP_GRAIN } from '../../local/disk.ts'
 import { isSameIdentity } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
@@ -138,15 +138,30 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
  * since it was sent may also be there as it was sent. A picture that can't be looked at may be there. Asked before the look
  * at the folder is recorded, because pictures that are new in the folder were not known.
  */
-export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
-  return sample(synced, mirror.id, path).some(file => {
-    const { path, state, size, mtime, image } = file
+export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, top: string): boolean {
+  const isThere = (file: FileRow, folder: string) => {
+    const { state, size, mtime, image } = file
+    if (state === 'gone' || state === 'kept') return false
+    const at = fullPath(mirror.folder, pathOf(folder, file.name))
     const sent = image === null ? undefined : synced.images.byId(image)
-    const asSent = { path, size: sent?.size ?? size, mtime: sent?.mtime ?? mtime }
-    if (state === 'gone') return false
-    const mayBeThere = whetherThere(disk, fullPath(mirror.folder, path)) === 'unknown'
-    return mayBeThere || [file, asSent].some(version => isAsKnown(disk, mirror.folder, version))
-  })
+    const asSent = { size: sent?.size ?? size, mtime: sent?.mtime ?? mtime }
+    const mayBeThere = whetherThere(disk, at) === 'unknown'
+    return mayBeThere || [file, asSent].some(version => mayBeCopy(disk, at, version))
+  }
+  // No sample, because a copy that was made early may hold a few of very many known pictures.
+  const folders = synced.folders.withFiles(mirror.id).filter(({ path }) => isAtOrBelow(path, top))
+  return folders.some(({ id, path }) => synced.files.ofFolder(id).some(file => isThere(file, path)))
+}
+
+/** Whether a file may be a copy of a version. Many backups, such as those of tar and zip, keep times in whole seconds. */
+function mayBeCopy(disk: Disk, path: string, { size, mtime }: Pick<FileRow, 'size' | 'mtime'>): boolean {
+  try {
+    const stat = disk.lstat(path)
+    const isAlike = isCoarse(stat.mtime) && Math.abs(stat.mtime - mtime) < STAMP_GRAIN
+    return stat.kind === 'file' && stat.size === size && (stat.mtime === mtime || isAlike)
+  } catch {
+    return false
+  }
 }
 
 /** Whether a picture that may be on the host, at or below a folder, is missing, or is there in an older version. */

@@ -70,6 +70,69 @@ export const KEPT_LATER: readonly History[] = [
     files: [[33, 3]],
     actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(2, 'folderForFile')],
   },
+  // A folder is swapped for a backup that holds an older version of a picture. The same of the root.
+  ...([1, 0] as const).map((folder, number) => ({
+    ...THREE,
+    seed: 1_000_000_058 + number,
+    files: [
+      [1, 1],
+      [17, 2],
+      [33, 3],
+    ] as History['files'],
+    actions: [at(0, 'saveCopy', 0, folder), at(1, 'change', 0, 7), at(2, 'olderCopy', 0, folder)],
+  })),
+  // A folder is swapped for a backup that lacks the newest picture, and gets another one.
+  {
+    ...THREE,
+    seed: 1_000_000_060,
+    pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
+    files: [
+      [1, 1],
+      [17, 2],
+    ],
+    actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(3, 'add', 33, 4)],
+  },
+  // A picture is taken back from the trash, and then its folder is swapped for a backup from before that.
+  {
+    ...THREE,
+    seed: 1_000_000_061,
+    files: [
+      [1, 1],
+      [17, 2],
+    ],
+    graceMs: 600_000,
+    pauses: [60_000, 60_000, 60_000, 700_000, 700_000],
+    actions: [
+      at(1, 'remove'),
+      at(2, 'saveCopy', 0, 1),
+      at(2, 'undelete'),
+      at(2, 'add', 48, 5),
+      at(3, 'olderCopy', 0, 1),
+    ],
+  },
+  // A folder is swapped for a backup that holds nothing but an empty folder.
+  {
+    ...THREE,
+    seed: 1_000_000_062,
+    files: [[3, 2]],
+    actions: [at(0, 'remove'), at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
+  },
+  // A folder is swapped for a backup that lacks the folder in it, and gets another name.
+  {
+    ...THREE,
+    seed: 1_000_000_063,
+    pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
+    files: [
+      [1, 1],
+      [17, 2],
+    ],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'add', 3, 5),
+      at(2, 'olderCopy', 0, 1),
+      at(3, 'renameFolder', 0, 32),
+    ],
+  },
   // The root is swapped for a backup that lacks what is to be sent again on a person's word, and a file that is no picture.
   {
     ...THREE,

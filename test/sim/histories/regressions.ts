@@ -47,6 +47,9 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   1000000054:
     'a backup of a folder was no copy where the upload of what it lacked was all that was recorded since',
   1000000055: 'a backup of a folder was no copy where nobody could look at its pictures',
+  1000000061: 'a backup of a folder was no copy where what it lacked had been gone when it was made',
+  1000000062: 'a backup of a folder was no copy where it held nothing but an empty folder',
+  1000000063: 'a backup of a folder was no copy any more once a folder above what it lacked was renamed',
   1000000106: 'a repair deleted images though a person had paused albumd meanwhile',
   1000000108: 'a repair sent again what lay in a default album that nobody had learned of',
   22025948: 'a repair sent again what two whole walks lacked that had another between them',

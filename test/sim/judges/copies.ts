@@ -1,14 +1,14 @@
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { codeOf } from '../../../src/words/reasons.ts'
 import { isIgnored } from '../disk/live-pictures.ts'
-import { split } from '../disk/tree.ts'
+import { type Node, split } from '../disk/tree.ts'
 import { folderAt, pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
 interface Copy {
   /** Since which moment of the disk the copy is there. */
   since: number
-  /** The paths of what was there before and is not in the copy. */
+  /** The paths of what was there before and is not in the copy, or in another version. */
   lacks: string[]
   /** The time of the folder's last change when the copy came. */
   changedAt: number
@@ -61,8 +61,8 @@ export class Copies {
   }
 
   /**
-   * A root that lacks nothing and holds most of the pictures is taken as it is, with older pictures for newer ones. The first
-   * look decides, and each other one for as long as the root is in doubt.
+   * A root that lacks nothing and holds most of the pictures is taken as it is. The first look decides, and each other one for
+   * as long as the root is in doubt.
    */
   #lookAtRoot(root: string, copy: Copy): void {
     if (copy.wasSeen && this.#world.state.synced.mirrors.of(root)?.guard_code !== 'ROOT') return
@@ -97,20 +97,32 @@ export class Copies {
    * Whether the copy lacks a picture that may be on the host: it has an image, or its upload is in doubt. A picture that was
    * never sent has no image that could be deleted.
    */
-  #lacksAny({ lacks }: Copy): boolean {
+  #lacksAny({ lacks, changedAt }: Copy): boolean {
     const { disk, mirrors, state } = this.#world
     return lacks.some(at => {
       const row = rowAt(state.synced, mirrors, at)
-      if (row === undefined || disk.find(at)) return false
+      if (row === undefined) return false
+      const there = disk.find(at)
+      if (there) return this.#isOlder(there.node, row, changedAt)
       return row.image !== null || state.synced.journal.openOnFile(row).length > 0
     })
   }
 
-  /** Nothing that is mirrored: what is hidden or ignored at most. */
+  /** Whether this is an older version of a picture that was written, and sent, after the copy was made. */
+  #isOlder(node: Node, { image, mtime }: FileRow, changedAt: number): boolean {
+    const sent = image === null ? undefined : this.#world.state.synced.images.byId(image)
+    if (node.kind !== 'file' || node.bytes.length === 0 || sent === undefined) return false
+    const isAnother = sent.hash.toString('hex') !== node.hash && node.mtime < mtime
+    return isAnother && mtime > changedAt && sent.recorded_at * 1000 > changedAt
+  }
+
+  /** Nothing that is mirrored: folders, and what is hidden or ignored, at most. */
   #holdsNothing(folder: string): boolean {
     const { disk, mirrors } = this.#world
     return [...disk.below(folder)].every(
-      ([at, { kind }]) => kind === 'file' && (split(at).name.startsWith('.') || isIgnored(disk, mirrors, at)),
+      ([at, { kind }]) =>
+        kind === 'folder' ||
+        (kind === 'file' && (split(at).name.startsWith('.') || isIgnored(disk, mirrors, at))),
     )
   }
 

@@ -101,7 +101,8 @@ export class Tree {
     if (isRoot) this.takeOff(path)
     else disk.takeAway(path)
     disk.putBack(path, saved.copy)
-    const lacks = before.flatMap(([at]) => (!disk.find(at) && this.#mayHaveImage(at) ? at : []))
+    const isLacking = (at: string, node: Node) => disk.find(at)?.node.mtime !== node.mtime
+    const lacks = before.flatMap(([at, node]) => (isLacking(at, node) && this.#mayHaveImage(at) ? at : []))
     copies.put(path, lacks, saved.offset)
     return true
   }

@@ -254,6 +254,86 @@ describe('an older copy', () => {
     swap(join(workshop.pictures, 'trip'), copy)
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
+
+  it.each(['trip', 'trip/day'])(
+    'in the place of a folder is in doubt when "%s" in it holds an empty folder alone',
+    async path => {
+      const workshop = await openWorkshop()
+      workshop.write('other/o.png', png(5, 5).bytes)
+      if (path !== 'trip') workshop.write('trip/a.png', png(3, 2).bytes)
+      workshop.write(`${path}/raw/film.mov`, 'no format of a picture')
+      await workshop.pass()
+      const trip = join(workshop.pictures, 'trip')
+      const copy = `${workshop.pictures}-copy`
+      copyTo(trip, copy)
+      workshop.write(`${path}/b.png`, png(3, 3).bytes)
+      await workshop.pass()
+      swap(trip, copy)
+      expect(await guarded(workshop)).toContain(`${path} (An older copy is here`)
+    },
+  )
+
+  it('in the place of a folder is in doubt when it holds few of very many pictures', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('trip/z.png', png(3, 2).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    for (let n = 0; n < 210; n++) workshop.write(`trip/${n}.png`, png(3 + n, 3).bytes)
+    await workshop.pass()
+    swap(trip, copy)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it('in the place of a folder is in doubt when its backup keeps whole seconds', async () => {
+    const { pictures, ...workshop } = await copied()
+    const archive = `${pictures}.tar`
+    execFileSync('tar', ['-C', `${pictures}-copy`, '--format=gnu', '-cf', archive, 'trip'])
+    rmSync(join(pictures, 'trip'), { recursive: true })
+    execFileSync('tar', ['-C', pictures, '-xpf', archive])
+    rmSync(archive)
+    expect(await guarded({ pictures, ...workshop })).toContain('trip (An older copy is here')
+  })
+
+  it('in the place of a folder is in doubt when it lacks a picture that was gone when it was made', async () => {
+    const workshop = await openWorkshop()
+    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    await workshop.pass()
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    renameSync(join(trip, '1.png'), `${copy}.png`)
+    await workshop.pass({ graceMs: 3_600_000 })
+    copyTo(trip, copy)
+    renameSync(`${copy}.png`, join(trip, '1.png'))
+    workshop.write('other/o.png', png(5, 5).bytes)
+    await workshop.pass({ graceMs: 3_600_000 })
+    expect(summary(workshop)).toMatchObject({ synced: 3, pending_deletions: 0 })
+    swap(trip, copy)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it('stays in doubt when a folder above it is renamed', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('other/o.png', png(5, 5).bytes)
+    workshop.write('top/trip/0.png', png(3, 2).bytes)
+    const trip = join(workshop.pictures, 'top/trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    workshop.write('top/trip/1.png', png(3, 3).bytes)
+    await workshop.pass()
+    swap(trip, copy)
+    await workshop.pass()
+    renameSync(join(workshop.pictures, 'top'), join(workshop.pictures, 'top2'))
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(deleted(workshop)).toBe(0)
+    expect(inWords(mirror(workshop).guard!)).toContain('top and 1 more (An older copy is here')
+    renameSync(join(workshop.pictures, 'top2'), join(workshop.pictures, 'top'))
+    rmSync(trip, { recursive: true })
+    renameSync(`${copy}-before`, trip)
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 3, synced: 3, pending_deletions: 0 })
+  })
 })
 
 describe('no older copy', () => {
