@@ -1,6 +1,13 @@
 import { parseDuration } from '../config/values.ts'
-import { localTime, printable } from '../words/text.ts'
+import { localTime, printable, shellWord } from '../words/text.ts'
 import { Problem } from './problem.ts'
+
+/** The forms in which a time may be written, for a person. */
+const MOMENT_FORMS =
+  'how long ago (90m, 1h30m, 2d, 2w) or when (2026-11-20, "2026-11-20 18:00", 2026-11-20T18:00:00Z)'
+
+/** A Date does not hold every moment before this one. */
+const EARLIEST = Date.parse('0001-01-01')
 
 const WRITTEN =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
@@ -14,11 +21,9 @@ export function parseMoment(option: string, text: string, now: number): number {
   const written = text.trim()
   const ago = parseDuration(written)
   const moment = ago === null ? dateIn(written) : now - ago
-  if (moment === null)
-    throw new Problem(
-      `${option} ${printable(text)} is no time. Say how long ago, such as 2d or 90m, or when, such as "2026-11-20 18:00"`,
-    )
-  if (moment > now) throw new Problem(`${option} ${printable(text)}: ${localTime(moment)} has not come yet`)
+  const given = `${option} ${shellWord(printable(text))}`
+  if (moment === null || moment < EARLIEST) throw new Problem(`${given} is no time. Say ${MOMENT_FORMS}`)
+  if (moment > now) throw new Problem(`${given}: ${localTime(moment)} has not come yet`)
   return moment
 }
 
@@ -35,8 +40,9 @@ function dateIn(written: string): number | null {
   ]
   const ms = Number((found[7] ?? '').padEnd(3, '0'))
   const utc = Date.UTC(year, month - 1, day, hour, minute, second, ms)
-  // The 31st of November, or a 25th hour, would silently mean another time.
+  // The 31st of November, or a 25th hour, would silently mean another time. The year 1 would mean 1901.
   const isReal =
+    new Date(utc).getUTCFullYear() === year &&
     new Date(utc).getUTCMonth() === month - 1 &&
     new Date(utc).getUTCDate() === day &&
     minute < 60 &&

@@ -19,6 +19,7 @@ describe('a time that a person writes', () => {
     inZone('Asia/Shanghai')
     expect(read('2d')).toBe('2026-11-22T12:00:00.000Z')
     expect(read('90m')).toBe('2026-11-24T10:30:00.000Z')
+    expect(read('2w')).toBe('2026-11-10T12:00:00.000Z')
     expect(read('1h30m')).toBe('2026-11-24T10:30:00.000Z')
     expect(read('2026-11-20')).toBe('2026-11-19T16:00:00.000Z')
     expect(read('2026-11-20 18:00')).toBe('2026-11-20T10:00:00.000Z')
@@ -36,7 +37,11 @@ describe('a time that a person writes', () => {
     ['2026-11-20 10:60', 'is no time'],
     ['20.11.2026', 'is no time'],
     ['2', 'is no time'],
-    ['', 'is no time'],
+    ['', "--at '' is no time"],
+    ['0001-01-01', 'is no time'],
+    ['9999999999999999d', 'is no time'],
+    ['18:00', '1h30m, 2d, 2w'],
+    ['1y', '"2026-11-20 18:00"'],
     ['2026-11-24T12:00:01Z', 'has not come yet'],
   ])('is refused as %s', (text, why) => {
     expect(() => parseMoment('--at', text, NOW)).toThrow(why)
