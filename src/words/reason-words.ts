@@ -144,7 +144,8 @@ export const WORDS = {
     'Another albumd{pid:process} has been at work here for more than {ms:span}. Try again once it has ended',
   wait_ended:
     'Stopped while another albumd{pid:process} was at work here, before anything was done. Run the command again',
-  folder_in_use: 'Another albumd{pid:process} works in {folder}. Wait for that one, or stop it',
+  folder_in_use:
+    'Another albumd{pid:process} works in {folder}. Where it restores, wait for its end; where it mirrors the folder, name its config with -c',
   root_replaced: '{folder} was replaced',
   root_lost_in_scan: "{folder} can't be read ({words})",
   scan_ended: 'Deletions of {folder} wait for the next scan, because the last one did not come to its end',

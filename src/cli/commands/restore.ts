@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { readAuthorities } from '../../config/host-access.ts'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
+import type { previewMoment } from '../../daemon/restore/from-moment.ts'
 import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -97,6 +98,7 @@ interface Asked {
   deleted: boolean
   at?: string | undefined
   yes: boolean
+  quiet: boolean
   'from-host': boolean
   json: boolean
 }
@@ -128,34 +130,40 @@ async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
 
 async function restoreAt(
   config: Config,
-  { folder, mirror, yes, json }: Asked,
+  { folder, mirror, yes, quiet, json }: Asked,
   { given, mirrors, ca }: { given: string; mirrors: string[]; ca: string | null },
 ): Promise<Restore> {
   const { parseMoment } = await import('../moment.ts')
-  const { placeInMirror, restoreMoment } = await import('../../daemon/restore/from-moment.ts')
+  const fromMoment = await import('../../daemon/restore/from-moment.ts')
+  const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
   const at = { given, moment: parseMoment('--at', given, Date.now()) }
-  const place = placeInMirror(config, folder)
+  const place = fromMoment.placeInMirror(config, folder)
   if (place && mirror !== undefined)
     throw new Problem(`${printable(folder)} lies in a mirror already. Leave out --mirror`)
-  if (place && !yes && !json) {
-    const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
-    const begun = await begunMoment(config, { folder, mirrors: [place.mirror], at: given })
-    await askFirst(folder, begun ?? at.moment)
-  }
-  return (tell, interruption) => restoreMoment(config, { folder, mirrors, at, ca }, tell, interruption)
+  const request = { folder, mirrors: place ? [place.mirror] : mirrors, at }
+  const begun = await begunMoment(config, { ...request, at: given })
+  if (begun !== null && begun !== at.moment && !quiet && !json)
+    printLine(`goes on with the moment of ${localTime(begun)}, for which the restore was begun`)
+  if (place && !yes && !json) await askFirst(folder, () => fromMoment.previewMoment(config, request))
+  return (tell, interruption) =>
+    fromMoment.restoreMoment(config, { folder, mirrors, at, ca }, tell, interruption)
 }
 
 /** Asks a person at a terminal whether to restore into a mirror. Throws Problem when the answer is no. */
-async function askFirst(folder: string, moment: number): Promise<void> {
+async function askFirst(folder: string, preview: () => ReturnType<typeof previewMoment>): Promise<void> {
   const { Asker } = await import('../init/asker.ts')
   const asker = new Asker(process.stdin, process.stdout)
   try {
     if (!asker.person) return
+    const { moment, pictures, toFetch, bytes } = await preview()
     asker.tell(`${folder} gets its pictures as they were at ${localTime(moment)}.`)
+    asker.tell(
+      `Of ${count(pictures, 'picture')} recorded then at most ${inDigits(toFetch)} (${sizeInWords(bytes)}) must be fetched; the others are there.`,
+    )
     asker.tell('Pictures that came later stay. A file with other bytes is moved to .albumd-replaced in it.')
     const check = (answer: string) => (/^(y|yes|n|no)$/i.test(answer) ? null : 'say yes or no')
     const answer = await asker.ask({ option: 'yes', words: 'Go on', fallback: 'no', check })
-    if (/^n/i.test(answer)) throw new Problem('Nothing was restored')
+    if (/^n/i.test(answer)) throw new Problem('Broken off; nothing was written')
   } finally {
     asker.close()
   }
@@ -230,11 +238,12 @@ const NOTES: Record<Note, string> = {
 /** How many folders are named whose pictures came later. */
 const FOLDERS_SHOWN = 3
 
-/** What a folder lacks of what it was. The last lines of the report say how many pictures lack. */
-function lackInWords({ missing, unread, untried }: RestoreReport): string {
+/** How far a folder is as it was. The last lines of the report say how many pictures lack. `at`: the time of the restore. */
+function asItWas({ missing, unread, untried }: RestoreReport, at: string): string {
+  const asThen = `as it was at ${localTime(at)}`
+  if (untried > 0) return `not yet ${asThen}: ${count(untried, 'picture')} not tried`
   const lacks = [...(missing > 0 ? ['missing'] : []), ...(unread > 0 ? ['unread'] : [])]
-  if (lacks.length > 0) return `, except for what is ${lacks.join(' or ')}`
-  return untried > 0 ? ' as far as it was tried' : ''
+  return lacks.length > 0 ? `${asThen}, except for what is ${lacks.join(' or ')}` : asThen
 }
 
 function replacedFiles(pictures: number): string {
@@ -250,6 +259,17 @@ function laterInWords({ later, later_in }: RestoreReport): string {
   const where = later_in.slice(0, FOLDERS_SHOWN).map(printable).join(', ')
   const stay = `${count(later, 'picture')} that came later ${later === 1 ? 'stays' : 'stay'}`
   return `; ${stay} in ${where}${more > 0 ? ` and ${count(more, 'more folder')}` : ''}`
+}
+
+/** How far what was restored is as it was at the time of the restore. */
+function thenInWords(report: RestoreReport, at: string): string[] {
+  const { restorable_since: since } = report
+  const lines = [`${asItWas(report, at)}${laterInWords(report)}`]
+  if (since !== null && at < since)
+    lines.push(
+      `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,
+    )
+  return lines
 }
 
 /** What the host may hold that the records do not name. */
@@ -275,7 +295,7 @@ function reportInWords(
   const before = there > 0 ? `, ${inDigits(there)} there already` : ''
   const all = restored + there + missing + unread + untried
   const inAll = all > restored ? `, of ${inDigits(all)} in all` : ''
-  const { replaced, at, restorable_since: since } = report
+  const { replaced, at } = report
   const lines = [`${count(restored, 'picture')} restored (${sizeInWords(bytes)})${before}${inAll}`]
   const add = (n: number, words: string) => n > 0 && lines.push(`${count(n, 'picture')} ${words}`)
   if (asked.fromHost) {
@@ -294,19 +314,13 @@ function reportInWords(
         `left out: deleted ${asked.isWaiting ? 'or perhaps renamed here,' : 'here'} and still on the host; --deleted restores them too`,
       )
   }
-  if (at !== null) {
-    lines.push(`as it was at ${localTime(at)}${lackInWords(report)}${laterInWords(report)}`)
-    if (since !== null && at < since)
-      lines.push(
-        `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,
-      )
-    add(replaced, `${replacedFiles(replaced)} in ${folder}/.albumd-replaced now`)
-  }
+  if (at !== null) lines.push(...thenInWords(report, at))
+  add(replaced, `${replacedFiles(replaced)} in ${folder}/.albumd-replaced now`)
   lines.push(...unknownInWords(report))
   // The following lines say what is left to do, and which command does the rest.
   add(missing, 'missing: the lines that begin with "missing" say why')
   add(unread, 'unread: the lines that begin with "unread" say why')
-  add(untried, 'not tried yet')
+  if (at === null) add(untried, 'not tried yet')
   const option = asked.fromHost
     ? ' --from-host'
     : asked.at === undefined

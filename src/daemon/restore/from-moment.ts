@@ -29,7 +29,7 @@ import {
   type WantedPicture,
 } from './from-records.ts'
 import { fillFolder, type RestoreEvent, type RestoreReport } from './restore.ts'
-import type { TargetFolder } from './target-folder.ts'
+import { begunMoment, refuseTarget, type TargetFolder } from './target-folder.ts'
 
 /** When the folder lies in a mirror, only this mirror is restored. */
 export interface MomentRequest extends Omit<RestoreRequest, 'deleted'> {
@@ -62,15 +62,11 @@ export function restoreMoment(
   tell: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
-  const place = placeInMirror(config, folder)
-  const wanted = place ? [place.mirror] : mirrors
   return reading(config, async synced => {
-    const rows = wanted.flatMap(mirror => synced.mirrors.of(mirror) ?? [])
-    const ids = rows.map(({ id }) => id)
-    refuseUnknown(synced, at.moment)
-    if (place) refuseDoubt(synced, rows[0], place)
-    let moment = at.moment
-    const folders = foldersFor(wanted)
+    const wanted = await wantedThen(config, synced, { folder, mirrors, at })
+    const { place, rows, ids } = wanted
+    let { moment } = wanted
+    const folders = foldersFor(wanted.mirrors)
     function* pictures(): Generator<WantedPicture> {
       const top = place?.path ?? ''
       for (const { file, ...found } of versionsAt(synced, rows, top, moment)) {
@@ -88,9 +84,9 @@ export function restoreMoment(
       config,
       {
         folder,
-        mirrors: wanted,
+        mirrors: wanted.mirrors,
         at: at.given,
-        place: place && { ...place, was: whatWas(synced, rows, place.path, at.moment) },
+        place: place && { ...place, was: whatWas(synced, rows, place.path, moment) },
         ca,
       },
       open,
@@ -105,6 +101,44 @@ export function restoreMoment(
       restorable_since: isoTime(restorableSince(synced, ids)),
     }
   })
+}
+
+/**
+ * The time that a restore into a mirror brings back, how many pictures were recorded then, and how many of them, with how
+ * many bytes, the restore has to fetch at most. Throws as `restoreMoment` does.
+ */
+export function previewMoment(
+  config: Config,
+  request: Omit<MomentRequest, 'ca'>,
+): Promise<{ moment: number; pictures: number; toFetch: number; bytes: number }> {
+  return reading(config, async synced => {
+    const { place, rows, moment } = await wantedThen(config, synced, request)
+    const preview = { moment, pictures: 0, toFetch: 0, bytes: 0 }
+    for (const { mirror, path, version, file } of versionsAt(synced, rows, place?.path ?? '', moment)) {
+      preview.pictures++
+      if (file && isUnchanged(fullPath(mirror, path), file, version)) continue
+      preview.toFetch++
+      preview.bytes += version.size
+    }
+    return preview
+  })
+}
+
+/** What a request means by the records. Throws NotPossible for a folder or a time of which nothing can be restored. */
+async function wantedThen(
+  config: Config,
+  synced: Synced,
+  { folder, mirrors, at }: Omit<MomentRequest, 'ca'>,
+) {
+  const place = placeInMirror(config, folder)
+  const request = { folder, mirrors: place ? [place.mirror] : mirrors, at: at.given }
+  const rows = request.mirrors.flatMap(mirror => synced.mirrors.of(mirror) ?? [])
+  // A wrong folder is told whatever the time is.
+  if (place) refuseDoubt(synced, rows[0], place)
+  else await refuseTarget(config, request)
+  const moment = (await begunMoment(config, request)) ?? at.moment
+  refuseUnknown(synced, moment)
+  return { place, mirrors: request.mirrors, rows, ids: rows.map(({ id }) => id), moment }
 }
 
 /** The recorded pictures at and below a folder that came later than a time, and that are on the disk. */

@@ -149,7 +149,7 @@ export async function fillFolder(
     const report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
     // In a mirror nothing is left behind for what is missing: the same command looks at everything again.
     isComplete =
-      (report.missing + report.unread === 0 || target.aside !== null) &&
+      (report.missing - restore.lost + report.unread === 0 || target.aside !== null) &&
       report.stopped === null &&
       !report.interrupted
     return report
@@ -195,6 +195,11 @@ class Restore {
     interrupted: false,
   }
   #outagesInARow = 0
+  /**
+   * How many of the missing pictures no later run can bring back: their name is unsafe, or no record names an image of their
+   * bytes any more. A host that answers 404 may answer otherwise later.
+   */
+  lost = 0
 
   constructor(source: Source, downloads: Downloads, files: PlaceFiles, tell: (event: RestoreEvent) => void) {
     this.#source = source
@@ -256,6 +261,7 @@ class Restore {
       const { code, message } = first ?? problem
       this.#report[code === 'NOT_READ' ? 'unread' : 'missing']++
       if (HOPELESS.has(code)) this.#report.hopeless++
+      if (code === 'UNSAFE_NAME' || (code === 'NOT_FOUND' && picture === null)) this.lost++
       this.#tell({ event: 'picture_missing', ...shown, code, message })
     }
   }

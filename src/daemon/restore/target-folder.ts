@@ -121,6 +121,19 @@ export async function openTarget(
   }
 }
 
+/** Throws NotPossible for a folder outside of the mirrors that can't be filled, and writes nothing. */
+export async function refuseTarget(config: Config, { folder, mirrors, at }: TargetRequest): Promise<void> {
+  const root = realPathOf(resolve(folder))
+  refuseLocation(root, config, at, true)
+  const there = await lstat(root).catch(() => null)
+  if (there && !there.isDirectory()) throw noFolder(root)
+  if (there) await refuseHeld(root, join(root, OWN_FOLDER), markOf(config, mirrors, at))
+}
+
+function noFolder(path: string): NotPossible {
+  return new NotPossible(`${path} is not a folder. Name an empty folder, or a new one`)
+}
+
 /** The text of the file MARK. */
 function markOf({ host }: Config, wanted: TargetRequest['mirrors'], at: string | undefined): string {
   const mirrors = typeof wanted === 'string' ? wanted : [...wanted].sort()
@@ -167,29 +180,26 @@ async function makeRoot(folder: string): Promise<string> {
     return await realpath(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new NotPossible(
-      code === 'EEXIST' || code === 'ENOTDIR'
-        ? `${path} is not a folder. Name an empty folder, or a new one`
-        : `${path} can't be made (${code}). Name another folder`,
-    )
+    if (code === 'EEXIST' || code === 'ENOTDIR') throw noFolder(path)
+    throw new NotPossible(diskRefuses(path, code) ?? `${path} can't be made (${code}). Name another folder`)
   }
 }
 
-/** Throws NotPossible where the folder is not there, and no picture is known that was in it. */
+/** Throws NotPossible where no picture is known that was in the folder. */
 async function rootInMirror(
   folder: string,
   { mirror, was }: NonNullable<TargetRequest['place']>,
 ): Promise<string> {
   const path = resolve(folder)
   const root = await realpath(path).catch(() => null)
-  if (root !== null && (await lstat(root)).isDirectory()) return root
-  if (root !== null || was === 'picture')
+  const isFolder = root !== null && (await lstat(root)).isDirectory()
+  if (!isFolder && (root !== null || was === 'picture'))
     throw new NotPossible(
       `${path} is ${was === 'picture' ? 'a picture' : 'not a folder'}. Name the folder that holds it, or an empty folder elsewhere`,
     )
-  if (was === 'folder') return makeRoot(folder)
+  if (was === 'folder') return isFolder ? root : makeRoot(folder)
   throw new NotPossible(
-    `${path} is not there, lies in the mirror ${mirror}, and had no picture then. Name another folder or time`,
+    `${path} ${isFolder ? 'lies' : 'is not there, lies'} in the mirror ${mirror}, and had no picture then. Name another folder or time`,
   )
 }
 
@@ -198,19 +208,21 @@ async function lockTarget(root: string): Promise<Lock> {
   return lockFolder(root, { dev, ino, birthtime }, 'folder_in_use')
 }
 
+/** Throws NotPossible for a folder that holds anything but a begun restore of the same. Answers the text of its file MARK. */
+async function refuseHeld(root: string, own: string, mark: string): Promise<string | null> {
+  const before = await readOwn(join(own, MARK))
+  if (before === mark || (await namesIn(root)).length === 0) return before
+  throw new NotPossible(
+    before === null
+      ? `${root} is not empty, and no restore is under way in it. Name an empty folder, a new one, or one where a restore was begun`
+      : `${root} has a restore of other mirrors or of another time in it. Name another folder`,
+  )
+}
+
 /** Makes `own` and its file MARK. `mark`: the text of that file. `mayHold`: the folder need not be empty. */
 async function begin(root: string, own: string, mark: string, mayHold: boolean): Promise<void> {
   const file = join(own, MARK)
-  const isFree = mayHold || (await namesIn(root)).length === 0
-  const before = await readOwn(file)
-  if (before === null && !isFree)
-    throw new NotPossible(
-      `${root} is not empty, and no restore is under way in it. Name an empty folder, a new one, or one where a restore was begun`,
-    )
-  if (before !== mark && !isFree)
-    throw new NotPossible(
-      `${root} has a restore of other mirrors or of another time in it. Name another folder`,
-    )
+  const before = mayHold ? await readOwn(file) : await refuseHeld(root, own, mark)
   await makeOwn(root, own)
   // Removes the pictures that an earlier run could not complete, and keeps its notes when they are of the same restore.
   for (const name of await readdir(own))
@@ -253,7 +265,9 @@ async function keep(file: string, text: string): Promise<void> {
 async function makeOwn(root: string, own: string): Promise<void> {
   await mkdir(own, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST')
-      throw new NotPossible(`${root} can't be written to (${error.code}). Check its permissions`)
+      throw new NotPossible(
+        diskRefuses(root, error.code) ?? `${root} can't be written to (${error.code}). Check its permissions`,
+      )
   })
   if (!(await lstat(own)).isDirectory())
     throw new NotPossible(`${own} is not a folder. Remove it, or restore into another folder`)
@@ -323,6 +337,14 @@ const WORDS: Readonly<Record<string, string>> = {
   EXDEV: 'its folder is on another disk',
 }
 
+/** Why the disk takes no more pictures, after an error with this code. Null: it may take others. */
+function diskRefuses(root: string, code = ''): string | null {
+  const stops = STOPS[code]
+  return stops === undefined
+    ? null
+    : `${root}: ${stops}, then run the same command again: it goes on where it was`
+}
+
 /**
  * Answers an error of the file system as a PictureProblem, or as another error where the disk takes no more pictures. Throws
  * every other error as it is.
@@ -331,8 +353,8 @@ export function diskProblem(error: unknown, root: string): Error {
   if (error instanceof PictureProblem) return error
   const { code } = error as NodeJS.ErrnoException
   if (!(error instanceof Error) || typeof code !== 'string' || !('syscall' in error)) throw error
-  const stops = STOPS[code]
-  if (stops) return new Error(`${root}: ${stops}, then run the same command again: it goes on where it was`)
+  const stops = diskRefuses(root, code)
+  if (stops !== null) return new Error(stops)
   return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "the file can't be written"} (${code})`)
 }
 

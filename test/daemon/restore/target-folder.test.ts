@@ -158,7 +158,13 @@ describe('a restore', () => {
     })
     const first = restore(recorded)
     await asked.promise
-    await expect(restore(recorded)).rejects.toMatchObject({ code: 'LOCKED' })
+    await expect(restore(recorded)).rejects.toMatchObject({
+      code: 'LOCKED',
+      // Whoever has the folder may also mirror it, with a config of its own.
+      message: expect.stringMatching(
+        /Where it restores, wait .* where it mirrors .* name its config with -c$/,
+      ),
+    })
     go.resolve()
     expect((await first).report).toMatchObject({ restored: 1 })
   })

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
 import { png } from '../../pictures.ts'
-import { PROGRAM, type Run, runHere, type Stage, setStage } from '../stage/stage.ts'
+import { type Run, runHere, type Stage, setStage } from '../stage/stage.ts'
+import { atTerminal, hasScript } from '../stage/terminal.ts'
 
 /** `albumd init` without a terminal, for the stage's host and folder, in this process. */
 function init(stage: Stage, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
@@ -126,39 +126,10 @@ describe('init without a terminal', () => {
   })
 })
 
-/** `albumd init` at a terminal of its own, that of script(1). */
-function atTerminal(stage: Stage, args: string) {
-  const { ALBUMD_API_KEY, ...env } = process.env
-  const command = `'${process.execPath}' '${PROGRAM}' init ${args}`
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: stage.home,
-    env: { ...env, HOME: stage.home },
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
-  let out = ''
-  let seen = 0
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  return {
-    out: () => out,
-    ended,
-    /** Waits to be asked, then types. */
-    async answer(question: string, text: string): Promise<void> {
-      await expect.poll(() => out.indexOf(question, seen)).toBeGreaterThanOrEqual(0)
-      seen = out.indexOf(question, seen) + question.length
-      child.stdin.write(text)
-    },
-  }
-}
-
-const hasScript = existsSync('/usr/bin/script')
-
 describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', () => {
   it('asks, says what is wrong and asks again, and does not show the key', async () => {
     const stage = await setStage()
-    const { answer, out, ended } = atTerminal(stage, '--config etc/config.yaml')
+    const { answer, out, ended } = atTerminal(stage, 'init --config etc/config.yaml')
     await answer('interface', 'http://images.example.com/api/v1\r')
     await answer('plain http is for loopback addresses alone', '')
     await answer('interface', 'http://127.0.0.1:9/api/v1\r')
@@ -183,7 +154,7 @@ describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', () => {
 
   it('asks for the authority of a host with one of its own, and for its address no second time', async () => {
     const stage = await setStage({ host: { tls: true } })
-    const { answer, ended } = atTerminal(stage, '--config etc/config.yaml')
+    const { answer, ended } = atTerminal(stage, 'init --config etc/config.yaml')
     await answer('interface', `${stage.baseUrl}\r`)
     await answer('is not trusted', '')
     await answer('own authority', `${join(stage.home, 'host/ca.pem')}\r`)
@@ -193,7 +164,7 @@ describe.skipIf(!hasScript && !process.env.CI)('init at a terminal', () => {
 
   it('is broken off by Ctrl-C, and has written nothing', async () => {
     const stage = await setStage()
-    const { answer, out, ended } = atTerminal(stage, '--config etc/config.yaml')
+    const { answer, out, ended } = atTerminal(stage, 'init --config etc/config.yaml')
     await answer('interface', `${stage.baseUrl}\r`)
     await answer('The API key (not shown)', '\u0003')
     expect(await ended).toBe(2)

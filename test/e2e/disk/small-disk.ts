@@ -54,6 +54,11 @@ export function bindFolder(from: string, folder: string): Promise<Pick<SmallDisk
   return mountWith('mount --bind "$1" "$0"', folder, from)
 }
 
+/** Shows a folder's own content at `folder`, where nothing can be written. */
+export function bindReadOnly(folder: string): Promise<Pick<SmallDisk, 'through'>> {
+  return mountWith('mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"', folder)
+}
+
 /** `command`: mounts at $0. */
 async function mountWith(command: string, folder: string, ...more: string[]) {
   mkdirSync(folder, { recursive: true })

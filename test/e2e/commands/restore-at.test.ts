@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { stateFiles } from '../../../src/daemon/state/claim.ts'
+import { openDatabase } from '../../../src/synced/database.ts'
+import { openSynced } from '../../../src/synced/synced.ts'
+import { type Recorded, recordPictures } from '../../daemon/recorded-pictures.ts'
+import { bindReadOnly, canMount } from '../disk/small-disk.ts'
+import { startAlbumd } from '../stage/process.ts'
+import { runHere } from '../stage/stage.ts'
+import { atTerminal, hasScript } from '../stage/terminal.ts'
+
+/** A time at which all recorded pictures were there, and one before the first of them. */
+const THEN = '2024-01-01T00:00:00Z'
+const BEFORE = '2020-01-01T00:00:00Z'
+
+const run = ({ home, configFile }: Recorded, folder: string, ...more: string[]) =>
+  runHere(['restore', folder, '--config', configFile, ...more], home)
+
+const mirrorOf = ({ config }: Recorded) => config.mirrors[0]!.folder
+
+/** Records that a picture was at this path before the others came, and that the host has given it up. */
+function recordGivenUp({ config }: Recorded, path: string): void {
+  const hash = createHash('sha256').update(path).digest()
+  const since = Date.parse('2022-01-01')
+  const db = openDatabase(stateFiles(config.state_dir).database)
+  openSynced(db).commitNow(tx => {
+    tx.versions.add({ mirror: 1, path, since, until: Date.parse('2025-01-01'), hash, size: 9, mtime: null })
+    tx.versions.hold({ hash, given_up: 1 })
+  })
+  db.close()
+}
+
+describe('restore --at', () => {
+  it('does not say "as it was" while pictures are not tried', async () => {
+    const recorded = await recordPictures(
+      ['a', 'b', 'c', 'd'].map(name => ({ path: `${name}.png`, bytes: name })),
+      { config: { uploads: { concurrency: 1 } } },
+    )
+    const back = join(recorded.home, 'back')
+    recorded.answers.set('b.png', (response, bytes) => {
+      rmSync(back, { recursive: true })
+      response.end(bytes)
+    })
+    const { code, out } = await run(recorded, back, '--at', THEN)
+    expect(code).toBe(3)
+    expect(out).toMatch(/^not yet as it was at .*: 3 pictures not tried$/m)
+    expect(out).not.toMatch(/^as it was/m)
+  })
+
+  it('names a wrong folder whatever the time is, and writes nothing into it', async () => {
+    const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+    const full = join(recorded.home, 'full')
+    mkdirSync(full)
+    writeFileSync(join(full, 'notes.txt'), '')
+    for (const [folder, why] of [
+      [full, 'is not empty'],
+      [join(full, 'notes.txt'), 'is not a folder'],
+      [recorded.home, 'holds the mirror'],
+      [recorded.config.state_dir, 'lies in state_dir'],
+    ] as const)
+      for (const time of [THEN, BEFORE])
+        expect(await run(recorded, folder, '--at', time)).toMatchObject({
+          code: 2,
+          err: expect.stringContaining(why),
+        })
+    const back = join(recorded.home, 'back')
+    expect(await run(recorded, back, '--at', BEFORE)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Nothing was recorded at'),
+    })
+    expect(existsSync(back)).toBe(false)
+  })
+
+  it('refuses a folder in a mirror that had no picture then, whether it is there or not', async () => {
+    const recorded = await recordPictures([{ path: 'a/a.png', bytes: 'a' }])
+    const there = join(mirrorOf(recorded), 'there')
+    mkdirSync(there)
+    for (const folder of [there, join(mirrorOf(recorded), 'missing')])
+      expect(await run(recorded, folder, '--at', THEN)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringMatching(
+          /lies in the mirror .* had no picture then\. Name another folder or time\n$/,
+        ),
+      })
+    expect(await run(recorded, join(mirrorOf(recorded), 'a'), '--at', THEN)).toMatchObject({ code: 0 })
+  })
+
+  it('ends where the host has given up all that is missing', async () => {
+    const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+    recordGivenUp(recorded, 'old.png')
+    const back = join(recorded.home, 'back')
+    const { code, out } = await run(recorded, back, '--at', THEN)
+    expect(code).toBe(3)
+    expect(out).toContain('\nmissing old.png: no longer on the host (NOT_FOUND)\n')
+    expect(existsSync(join(back, 'a.png'))).toBe(true)
+    expect(existsSync(join(back, '.albumd-restore'))).toBe(false)
+  })
+
+  it('goes on with the moment of the first run, and says so', async () => {
+    const recorded = await recordPictures(['a', 'b'].map(name => ({ path: `${name}.png`, bytes: name })))
+    recorded.answers.set('a.png', response => void response.writeHead(403).end())
+    const back = join(recorded.home, 'back')
+    const first = await run(recorded, back, '--at', '1d')
+    expect(first).toMatchObject({ code: 3, out: expect.not.stringContaining('goes on with') })
+    const moment = /^as it was at (.*), except/m.exec(first.out)![1]!
+    recorded.answers.delete('a.png')
+    const second = await run(recorded, back, '--at', '1d')
+    expect(second.code).toBe(0)
+    expect(second.out).toContain(`goes on with the moment of ${moment}`)
+  })
+
+  it.skipIf(!canMount() && !process.env.CI)('says that a disk is mounted read-only', async () => {
+    const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+    const { through } = await bindReadOnly(mirrorOf(recorded))
+    const args = ['restore', mirrorOf(recorded), '--at', THEN]
+    const child = startAlbumd({ home: recorded.home, config: recorded.configFile }, args, { through })
+    expect(await child.ended).toMatchObject({ code: 2 })
+    expect(child.err()).toContain(`${mirrorOf(recorded)}: the disk is mounted read-only`)
+  })
+
+  it.skipIf(!hasScript && !process.env.CI)('says at a terminal how much it would fetch', async () => {
+    const recorded = await recordPictures(['a', 'b', 'c'].map(name => ({ path: `${name}.png`, bytes: name })))
+    const { answer, out, ended } = atTerminal(
+      recorded,
+      `restore '${mirrorOf(recorded)}' --at ${THEN} --config '${recorded.configFile}'`,
+    )
+    await answer('Of 3 pictures recorded then at most 3 (3 B) must be fetched', '')
+    await answer('Go on', 'n\r')
+    expect(await ended).toBe(2)
+    expect(out()).toContain('Broken off; nothing was written')
+    expect(recorded.asked).toEqual([])
+  })
+})
