@@ -67,7 +67,7 @@ export function statusInWords(
   const held = status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0)
   if (held > 0)
     lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
-  if (status.restorable_since) lines.push(backInWords(status.restorable_since, status.audit.kinds.gone))
+  lines.push(...backInWords(status))
   lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
   if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   if (status.new_state) lines.push(`state   ${printable(status.new_state.message)}`)
@@ -116,10 +116,18 @@ function failureInWords(
   return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
-/** `gone`: how many images an audit found gone from the host. */
-function backInWords(since: string, gone: number): string {
-  const except = gone > 0 ? `, except ${count(gone, 'image')} gone from the host` : ''
-  return `back    to any moment since ${localTimeFrom(since)}${except}: albumd restore FOLDER --at TIME`
+/** The lines about the moments that a restore can bring back. None: nothing is recorded. */
+function backInWords({
+  restorable_since: since,
+  restorable_in_part_since: inPart,
+  audit: { kinds },
+}: Status): string[] {
+  if (since === null) return []
+  const except = kinds.gone > 0 ? `, except ${count(kinds.gone, 'image')} gone from the host` : ''
+  return [
+    `back    to any moment since ${localTimeFrom(since)}${except}: albumd restore FOLDER --at TIME`,
+    ...(inPart ? [`        before that, since ${localTimeFrom(inPart)}, without some older versions`] : []),
+  ]
 }
 
 /** The lines about the audits. None: no audit has ended or begun. */
@@ -217,6 +225,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     mirror.looked_at
       ? [`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
       : `not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
+    mirror.failed_with_image > 0 && failedInWords(mirror),
     deletionsInWords(mirror, status),
     linked > 0 && linkedInWords(linked),
     flat > 0 && flatInWords(flat),
@@ -230,11 +239,21 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
   return [head, ...details.flatMap(detail => (detail ? [`        ${detail}`] : []))]
 }
 
+/** The command that brings back a mirror's pictures. A folder in doubt may be refused. */
+function restoreOf({ state, folder }: MirrorStatus): string {
+  return `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : shellWord(printable(folder))} --at TIME"`
+}
+
+/** Pictures that were overwritten by what is no picture, for example. */
+function failedInWords(mirror: MirrorStatus): string {
+  const { failed_with_image: pictures } = mirror
+  const [has, back] = pictures === 1 ? ['has its', 'brings it'] : ['have their', 'brings them']
+  return `${count(pictures, 'picture')} that failed still ${has} image of before on the host: ${restoreOf(mirror)} ${back} back`
+}
+
 /** What becomes of the deletions that wait in their grace. */
-function deletionsInWords(
-  { pending_deletions, approved_deletions, will_be_held, state, folder, folders_in_doubt }: MirrorStatus,
-  { mirrors }: Status,
-): string | null {
+function deletionsInWords(mirror: MirrorStatus, { mirrors }: Status): string | null {
+  const { pending_deletions, approved_deletions, will_be_held, state, folder, folders_in_doubt } = mirror
   if (pending_deletions === approved_deletions) return null
   const here = shellWord(printable(folder))
   // A restore may refuse a folder in doubt, because its pictures would come onto another disk.
@@ -242,13 +261,14 @@ function deletionsInWords(
     state === 'guarded' && folders_in_doubt > 0
       ? `; "albumd restore ${here} --at TIME" does it in place, while ${here} and the disks in it are there`
       : ''
-  const restore = `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : here} --at TIME"`
+  const restore = restoreOf(mirror)
   const back = `${restore} brings back the pictures that are gone here${alsoHere}`
   if (will_be_held) return `${inWords(because('will_be_held'))} ("albumd deletions list" names them). ${back}`
   // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
   const guarded = mirrors.find(({ state }) => state === 'guarded')
+  const [each, them] = pending_deletions - approved_deletions === 1 ? ['it', 'it'] : ['each', 'them']
   if (!guarded)
-    return `"albumd deletions list" says when each is deleted; until then ${restore} brings it back`
+    return `"albumd deletions list" says when ${each} is deleted; until then ${restore} brings ${them} back`
   return `${printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}. ${back}`
 }
 

@@ -169,6 +169,10 @@ export function openSummaries({ all, column, one, value }: Statements) {
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
   )
+  const failedWithImage = value<[mirror: number], number>(
+    `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
+     WHERE state = 'failed' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
+  )
   const unfinished = value<[mirror: number], number>(
     `SELECT count(*) FROM meta CROSS JOIN json_each(meta.value) AS one
        CROSS JOIN files ON files.folder = one.value ->> 'folder' AND files.name = one.value ->> 'name'
@@ -278,6 +282,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
           oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
         }
       },
+      /** How many pictures failed whose file still has the image of an earlier version. */
+      failedWithImage,
       /** The path of the first picture that counts in `gone_on_host`; null when none does. */
       firstGone: (mirror: number) => firstGone(mirror) ?? null,
       /** What is left to do of a picture at this path, or at and below this folder. */

@@ -43,6 +43,7 @@ const STATUS: Status = {
   uploads_wait_until: null,
   loss_ends_at: null,
   restorable_since: null,
+  restorable_in_part_since: null,
   audit: {
     last: null,
     findings: 0,
@@ -70,6 +71,32 @@ const lines = (changes: Partial<Status>) =>
   statusInWords({ ...STATUS, ...changes }, null, 'albumd.yaml').split('\n')
 
 describe('status', () => {
+  it('says that moments before those that come back as a whole come back in part', () => {
+    const [since, first] = ['2026-11-24T12:00:00.000Z', '2026-11-20T12:00:00.000Z']
+    const told = (inPart: string | null) => {
+      const all = lines({ restorable_since: since, restorable_in_part_since: inPart })
+      return all.slice(all.findIndex(line => line.startsWith('back ')))
+    }
+    const whole = `back    to any moment since ${localTime(since)}: albumd restore FOLDER --at TIME`
+    expect(told(null).slice(0, 1)).toEqual([whole])
+    expect(told(null).join('\n')).not.toContain('before that')
+    expect(told(first).slice(0, 2)).toEqual([
+      whole,
+      `        before that, since ${localTime(first)}, without some older versions`,
+    ])
+  })
+
+  it('says that the host still has the images of before of pictures that failed', () => {
+    const told = (changes: object) => lines({ mirrors: [{ ...mirrorInSync(4), ...changes }] }).join('\n')
+    expect(told({ failed: 2, failed_with_image: 2 })).toContain(
+      '\n        2 pictures that failed still have their image of before on the host: "albumd restore /p --at TIME" brings them back\n',
+    )
+    expect(told({ failed: 1, failed_with_image: 1, state: 'guarded' })).toContain(
+      '1 picture that failed still has its image of before on the host: "albumd restore OTHER_FOLDER --at TIME" brings it back',
+    )
+    expect(told({ failed: 1 })).not.toContain('of before')
+  })
+
   it('says what pictures wait for, instead of calling their mirror idle', () => {
     const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
     const unfinished = { ...waiting, unfinished: 1 }
@@ -176,6 +203,7 @@ describe('status', () => {
     const mirror = { ...mirrorInSync(4), pending_deletions: 2 }
     const told = (will_be_held: boolean) => lines({ mirrors: [{ ...mirror, will_be_held }] }).join('\n')
     expect(told(false)).toContain('"albumd deletions list" says when each is deleted')
+    expect(told(false)).toContain('--at TIME" brings them back')
     const other = { ...mirrorInSync(4), folder: '/other', state: 'guarded' as const }
     const beside = lines({ mirrors: [{ ...mirrorInSync(4), pending_deletions: 2 }, other] }).join('\n')
     expect(beside).toContain(

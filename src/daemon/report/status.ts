@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { formatOfName } from '../../protocol/formats.ts'
-import { restorableSince } from '../../records/versions.ts'
+import { firstRecorded, restorableSince } from '../../records/versions.ts'
 import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { albumName } from '../../sync/album.ts'
@@ -74,6 +74,11 @@ export interface Status {
    * back every time from then on as a whole. Null: nothing is recorded yet.
    */
   restorable_since: string | null
+  /**
+   * The first recorded time, where it is earlier than `restorable_since`: every time from then on comes back without what the
+   * host has given up. Null: no earlier time is recorded.
+   */
+  restorable_in_part_since: string | null
   audit: AuditStatus
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
@@ -129,6 +134,8 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
    * and not carried out.
    */
   will_be_held: boolean
+  /** Pictures that failed, and whose image of before is still on the host. */
+  failed_with_image: number
   /** The path of the first picture of those in `gone_on_host`. Null: there is none. */
   first_gone_on_host: string | null
   oldest_unsynced: string | null
@@ -228,6 +235,8 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const claims = claimsInRecords(config, synced, running)
   const silent = running ? hostSilence(synced, now) : null
   const mirrors = synced.mirrors.idsOf(config.mirrors)
+  const whole = restorableSince(synced, mirrors)
+  const first = firstRecorded(synced)
   const [more, found] = [synced.meta.get('deleted_more'), synced.meta.get('new_state')]
   return tellingWaits(
     {
@@ -249,7 +258,8 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       watching: readWatching(synced, running),
       uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
       loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
-      restorable_since: isoTime(restorableSince(synced, mirrors)),
+      restorable_since: isoTime(whole),
+      restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
       audit: auditStatus(synced, mirrors, running),
       deleted_more: more && {
         ...more,
@@ -330,6 +340,7 @@ function mirrorStatus(
     left_out_with_image: summary.left_out_with_image - perhapsRenamed,
     perhaps_renamed: perhapsRenamed,
     will_be_held: willBeHeld(synced, id, summary, policy, runningTime(synced, context)),
+    failed_with_image: summary.failed > 0 ? synced.summaries.failedWithImage(id) : 0,
     first_gone_on_host: summary.gone_on_host > 0 ? synced.summaries.firstGone(id) : null,
     oldest_unsynced: isoTime(summary.oldest_unsynced),
   }

@@ -15,6 +15,7 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     linked: 0,
     uncertain: 0,
     gone_on_host: 0,
+    failed_with_image: 0,
     first_gone_on_host: null,
     pending_uploads: 0,
     pending_deletions: 0,

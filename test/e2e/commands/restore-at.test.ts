@@ -97,6 +97,11 @@ describe('restore --at', () => {
     expect(out).toContain('\nmissing old.png: no longer on the host (NOT_FOUND)\n')
     expect(existsSync(join(back, 'a.png'))).toBe(true)
     expect(existsSync(join(back, '.albumd-restore'))).toBe(false)
+    const status = await runHere(['status', '--json', '--config', recorded.configFile], recorded.home)
+    expect(JSON.parse(status.out)).toMatchObject({
+      restorable_since: '2025-01-01T00:00:00.000Z',
+      restorable_in_part_since: '2022-01-01T00:00:00.000Z',
+    })
   })
 
   it('goes on with the moment of the first run, and says so', async () => {

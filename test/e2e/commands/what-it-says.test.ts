@@ -235,6 +235,15 @@ it('scans once, and says once what is in doubt, where nothing may be deleted for
   expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
 })
 
+it('counts the failed pictures whose image of before is still on the host', async () => {
+  const stage = await setStage({ pictures: { 'a.png': png(2, 2).bytes } })
+  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+  stage.write('a.png', 'encrypted')
+  stage.write('never.png', 'no picture')
+  expect(await stage.pass()).toMatchObject({ exit_code: 3, failed: 2 })
+  expect((await stage.status()).mirrors[0]).toMatchObject({ failed: 2, failed_with_image: 1 })
+})
+
 it('counts a folder in doubt as no failed picture', async () => {
   const stage = await mirrored()
   mkdirSync(join(stage.pictures, 'a/.albumdignore'))
