@@ -86,7 +86,7 @@ const TABLE: readonly (readonly [command: string, describe: string, exits: reado
   ['adopt', "Rebuild a lost state from the host's listing, without uploading", MIRRORING],
   [
     'restore <folder>',
-    'Fetch mirrored pictures back into an empty folder, each proved by its hash',
+    'Fetch mirrored pictures back into an empty folder, or with --at into a mirror, each proved by its hash',
     MIRRORING,
   ],
   ['backup <file>', 'Copy the state into a file, while the daemon works', LOOKING],

@@ -157,7 +157,7 @@ export const ALBUMDS: readonly Variant[] = [
   { ...OURS, how: 'default', make: place => albumd(place, { deletions: 'propagate', grace: GRACE }, true) },
   {
     ...OURS,
-    how: '`albumd sync` by cron',
+    how: 'by cron: `albumd sync`',
     make: place => albumd(place, { deletions: 'propagate', grace: GRACE }, false),
   },
   {

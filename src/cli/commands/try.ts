@@ -116,6 +116,7 @@ function introduction({ folder, hostData }: Workspace, host: RunningHost): strin
     `  pictures    ${here(folder)}`,
     `  image host  ${host.baseUrl}  (its own, over TLS; without the 10 pictures a second of other hosts)`,
     `  its data    ${here(hostData)}`,
+    '  deletions   wait 10 seconds here (deletions.grace), and 10 minutes by default',
     '',
   ].join('\n')
 }
