@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commandLine, refuse } from '../scripts/command-line.ts'
 import { version } from '../src/daemon/package.ts'
 import { describe, loadNow } from './machine/describe.ts'
 import { LeftOut } from './machine/left-out.ts'
 import { findTools } from './machine/tools.ts'
-import { type Options, readOptions, usageOf } from './options.ts'
+import { benchOf, partsOf } from './options.ts'
 import { SyncedTrees } from './ours/synced-tree.ts'
 import type { Means, Part } from './part.ts'
 import { accidents } from './parts/accidents.ts'
@@ -20,33 +21,23 @@ import { watch } from './parts/watch.ts'
 import type { Figure } from './table/figure.ts'
 import { ABOUT_RATIOS, tableOf } from './table/print.ts'
 
-/*
- * `npm run bench [-- PART…] [--short] [--cache FOLDER]`: albumd beside its peers, as one table of ratios. What is
- * measured is dist/, which npm builds first. Trees are made once and kept in the cache folder ($XDG_CACHE_HOME/albumd-bench).
- * Ends with 1 where something could not be measured, with 2 where the command line is not understood.
- */
-
 const PARTS: readonly Part[] = [start, scan, watch, latency, upload, durability, growth, machines, accidents]
 
-async function main(): Promise<void> {
-  let options: Options<Part> | null
-  try {
-    options = readOptions(process.argv.slice(2), PARTS)
-  } catch (error) {
-    return refuse(`${(error as Error).message} (npm run bench -- --help lists parts and options)`, 2)
-  }
-  if (options) await bench(options)
-  else process.stdout.write(`${usageOf(PARTS)}\n`)
-}
+const BENCH = benchOf(PARTS)
+const { values, operands } = commandLine(BENCH)
 
-async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
+async function bench(): Promise<void> {
+  const { short, cache } = values
   const tools = findTools(say)
-  if (!tools.has('time'))
-    return refuse('nothing can be measured without GNU time: install it (Debian: apt-get install time)', 1)
+  if (!tools.has('time')) {
+    say('nothing can be measured without GNU time: install it (Debian: apt-get install time)')
+    process.exitCode = 1
+    return
+  }
   try {
     mkdirSync(cache, { recursive: true })
   } catch (error) {
-    return refuse(`no trees can be kept there: ${(error as Error).message} (--cache FOLDER names another)`, 2)
+    refuse(BENCH, `--cache: no trees can be kept there: ${(error as Error).message}`)
   }
   const scratch = mkdtempSync(join(tmpdir(), 'albumd-bench-'))
   const trees = new SyncedTrees(cache, say)
@@ -57,7 +48,7 @@ async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
   const nothingChanged: Means['nothingChanged'] = new Map()
   const beganAll = performance.now()
   try {
-    for (const { name: part, measure } of parts) {
+    for (const { name: part, measure } of partsOf(PARTS, operands)) {
       const add = (figure: Omit<Figure, 'part'>) => void figures.push({ part, ...figure })
       const failed = (error: Error) => {
         say(`${part}: ended early: ${error.stack}`)
@@ -81,11 +72,6 @@ async function bench({ cache, parts, short }: Options<Part>): Promise<void> {
   }
 }
 
-function refuse(line: string, code: number): void {
-  say(line)
-  process.exitCode = code
-}
-
 function secondsSince(began: number): number {
   return Math.round((performance.now() - began) / 1000)
 }
@@ -99,4 +85,4 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-await main()
+await bench()

@@ -1,24 +1,21 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { loadavg } from 'node:os'
-import { parseArgs } from 'node:util'
+import { commandLine } from './command-line.ts'
 
-/*
- * Runs `npm test` ten times in a row beside other work, and prints how long each run took and what failed:
- * `npm run test:ten [-- --times N --busy N --limit SECONDS]`. A run that fails or takes longer than the limit is a failure.
- */
-
-const { values } = parseArgs({
+const { values } = commandLine({
+  name: 'test:ten',
+  about: `npm test again and again beside other work: prints how long each run took, and what failed. A run that fails or takes longer
+than the limit is a failure, and the end is 1 then. Ten runs take about 50 minutes on two cores.`,
   options: {
-    times: { type: 'string', default: '10' },
-    busy: { type: 'string', default: '5' },
-    limit: { type: 'string', default: '300' },
+    times: { value: 'N', least: 1, usual: 10, does: 'so many runs' },
+    busy: { value: 'N', least: 0, usual: 5, does: 'beside so many processes that never wait' },
+    limit: { value: 'SECONDS', least: 1, usual: 300, does: 'the longest that a run may take' },
   },
 })
-const times = Number(values.times)
-const limit = Number(values.limit)
+const { times, limit } = values
 
 /** The other work: processes that never wait, so each is one more of the load. */
-const busy = Array.from({ length: Number(values.busy) }, () =>
+const busy = Array.from({ length: values.busy }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 )
 let tests: ChildProcess | undefined

@@ -1,23 +1,28 @@
 import { hash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { type Command, commandLine } from '../../scripts/command-line.ts'
 import { type Fault, fuzz } from './fuzz.ts'
 import { TARGETS } from './targets/all.ts'
 
-/*
- * `npm run fuzz [-- --minutes N] [--seed N] [TARGET…]`: reads what comes from outside, changed at random. A new input is made
- * of those that led to code that no input before had led to. An input that is read wrongly is made shorter, printed, and
- * kept, so that kept.test.ts reads it again from then on. Ends with 1 when there is one.
- */
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: 'string', default: '5' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
+const FUZZ = {
+  name: 'fuzz',
+  about: `Reads what comes from outside, changed at random. A new input is made of those that led to code that no input before had led
+to. An input that is read wrongly is made shorter, printed, and kept, so that kept.test.ts reads it again from then on. Ends
+with 1 when there is one. It takes as many minutes as are said, and some more where an input is made shorter.`,
+  operands: {
+    word: 'TARGET',
+    kind: 'target',
+    about: 'Targets; where none is named, all:',
+    known: Object.keys(TARGETS).map(name => ({ name })),
   },
-})
+  options: {
+    minutes: { value: 'N', least: 1, usual: 5, does: 'for so long' },
+    seed: { value: 'N', least: 0, does: 'the seed, which is printed (the time)' },
+  },
+} as const satisfies Command
+
+const { values, operands } = commandLine(FUZZ)
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 function keep({ target, input }: Fault): string {
@@ -28,14 +33,9 @@ function keep({ target, input }: Fault): string {
   return file
 }
 
-const seed = Number(values.seed)
-const minutes = Number(values.minutes)
-const targets = positionals.length > 0 ? positionals : Object.keys(TARGETS)
-const unknown = targets.filter(name => !(name in TARGETS))
-if (unknown.length > 0) {
-  say(`no target ${unknown.join(', ')}; there are ${Object.keys(TARGETS).join(', ')}`)
-  process.exit(2)
-}
+const { minutes } = values
+const seed = values.seed ?? Date.now() % 1_000_000_000
+const targets = operands.length > 0 ? operands : Object.keys(TARGETS)
 say(`seed ${seed}, ${minutes} min`)
 await fuzz({
   targets,

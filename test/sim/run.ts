@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { commandLine } from '../../scripts/command-line.ts'
 import {
   addTally,
   emptyTally,
@@ -14,17 +15,13 @@ import {
 import type { Kits } from './engine/world.ts'
 import { BOUNDS, explore, STARTS } from './exhaust/exhaust.ts'
 import type { Violation } from './judges/oracle.ts'
-import { type Options, readOptions, USAGE } from './options.ts'
+import { SIM } from './options.ts'
 import { printed, shrink } from './print.ts'
 import { reachOf, type Script } from './reach/lines.ts'
 import { STATES } from './reach/states.ts'
 import type { Order } from './worker.ts'
 
-/*
- * The simulation: `npm run sim -- --seeds 10000 [--from N] [--workers N]`, or `--seed N` for one history, printed whole
- * or, where it fails, as the shortest one that fails alike. Ends with 1 where an invariant did not hold, with 2 where the
- * command line is not understood.
- */
+const { values } = commandLine(SIM)
 
 const BATCH = 50
 const SHRUNK_MOST = 3
@@ -58,7 +55,8 @@ function* batchesOf(from: number, seeds: number): Generator<{ from: number; coun
     yield { from: from + done, count: Math.min(BATCH, seeds - done) }
 }
 
-async function playMany({ seeds, from, workers, reach }: Options): Promise<boolean> {
+async function playMany(): Promise<boolean> {
+  const { seeds, from, workers, reach } = values
   const began = process.hrtime.bigint()
   const whole = emptyTally()
   const scripts: Script[][] = []
@@ -133,21 +131,6 @@ async function exhaust(): Promise<boolean> {
   return failed === 0
 }
 
-async function main(): Promise<number> {
-  let options: Options | null
-  try {
-    options = readOptions(process.argv.slice(2))
-  } catch (error) {
-    say(`${(error as Error).message} (npm run sim -- --help lists the options)`)
-    return 2
-  }
-  if (options === null) {
-    print(USAGE)
-    return 0
-  }
-  if (options.exhaust) return (await exhaust()) ? 0 : 1
-  const held = options.seed === null ? await playMany(options) : await playOne(options.seed)
-  return held ? 0 : 1
-}
-
-process.exitCode = await main()
+const { seed } = values
+const held = await (values.exhaust ? exhaust() : seed === null ? playMany() : playOne(seed))
+process.exitCode = held ? 0 : 1

@@ -15,9 +15,17 @@ describe.skipIf(!canPreload() && !process.env.CI)('after a power cut', () => {
     expect(out).toContain('state-stays')
     expect(code).toBe(1)
   })
+
+  it('at an op that is not there, nothing would be shown', async () => {
+    const { code, out, err } = await cutThePower('--seed', '1', '--at', '999999')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^--at 999999: the history of seed 1 has fewer ops .*\n$/)
+  })
 })
 
+const RUN = join(import.meta.dirname, 'run.ts')
+const { RECORD_TO: _, ...UNRECORDED } = process.env
+
 function cutThePower(...options: string[]) {
-  const { RECORD_TO: _, ...env } = process.env
-  return execute(process.execPath, [join(import.meta.dirname, 'run.ts'), ...options], { env })
+  return execute(process.execPath, [RUN, ...options], { env: UNRECORDED })
 }

@@ -1,42 +1,31 @@
 import { spawnSync } from 'node:child_process'
 import { setImmediate as turn } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { type Command, commandLine, refuse } from '../../../scripts/command-line.ts'
 import { canPreload } from '../../preload.ts'
 import { CutHistories } from './play-cuts.ts'
 import { makeRecorder } from './recorder.ts'
 
-/*
- * Power cuts: `npm run power-cuts -- --images 10000 [--from N] [--every]`. Ends with 1 where an invariant did not hold.
- */
-
-const USAGE = `npm run power-cuts [-- OPTION…]
-
-Power cuts in the simulation's histories: the state folder's writes and syncs are recorded, the power is cut, and albumd goes on with what a file system may have kept. Ends with 1 where an invariant did not hold.
-
-  --images N   so many power cuts (1000)
-  --from N     the first seed (1)
-  --every      cuts the power before each write, sync and change of a name of a history in turn
-  --seed N     one history alone, printed; with --at N one power cut before its Nth op
-  --forgets    on a disk that forgets what it has promised by fdatasync: invariants must break
-  --help       prints this`
-
-const { values } = parseArgs({
+const POWER_CUTS = {
+  name: 'power-cuts',
+  about: `Power cuts in the simulation's histories: the state folder's writes and syncs are recorded, the power is cut, and albumd goes
+on with what a file system may have kept. Ends with 1 where an invariant did not hold.
+1000 power cuts take one or two minutes.`,
   options: {
-    images: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '1' },
-    every: { type: 'boolean', default: false },
-    seed: { type: 'string' },
-    at: { type: 'string' },
-    forgets: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    images: { value: 'N', least: 1, usual: 1000, does: 'so many power cuts' },
+    from: { value: 'N', least: 0, usual: 1, does: 'the first seed' },
+    every: { does: 'cuts the power before each write, sync and change of a name of a history in turn' },
+    seed: { value: 'N', least: 0, beside: ['at', 'forgets'], does: 'one history alone, printed' },
+    at: { value: 'N', least: 1, needs: 'seed', does: 'one power cut in it, before its Nth op' },
+    forgets: { does: 'on a disk that forgets what it has promised by fdatasync: invariants must break' },
   },
-})
+} as const satisfies Command
 
+const { values } = commandLine(POWER_CUTS)
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-if (values.help) print(USAGE)
-else if (process.env.RECORD_TO === undefined) process.exitCode = recorded()
-else process.exitCode = (await cutThePower(process.env.RECORD_BELOW!, process.env.RECORD_TO)) ? 0 : 1
+const { RECORD_BELOW, RECORD_TO } = process.env
+if (RECORD_TO === undefined) process.exitCode = recorded()
+else process.exitCode = (await cutThePower(RECORD_BELOW!, RECORD_TO)) ? 0 : 1
 
 /** Answers whether every invariant held. */
 async function cutThePower(below: string, record: string): Promise<boolean> {
@@ -44,11 +33,14 @@ async function cutThePower(below: string, record: string): Promise<boolean> {
   const histories = new CutHistories({ below, record, lasting: !values.forgets }, print)
   // In a turn of its own: `quiet` relies on being asked by a microtask.
   await turn()
-  if (values.seed !== undefined) {
+  const { seed, at, images, from } = values
+  if (seed !== null) {
     const log: string[] = []
-    await histories.play(Number(values.seed), values.at === undefined ? null : Number(values.at), log)
+    const isCut = await histories.play(seed, at, log)
+    if (at !== null && !isCut && histories.failures === 0)
+      refuse(POWER_CUTS, `--at ${at}: the history of seed ${seed} has fewer ops`)
     for (const line of log) print(line)
-  } else await playMany(histories, Number(values.images), Number(values.from))
+  } else await playMany(histories, images, from)
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   const { cuts, failures } = histories
   print(`${cuts} power cuts in ${histories.histories} histories in ${seconds} s: ${failures} failures`)
