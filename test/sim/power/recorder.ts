@@ -10,16 +10,22 @@ export interface Recorder {
 }
 
 /** In memory, where a sync takes no time: the record tells what a sync would have kept. */
-const MEMORY = '/dev/shm'
+export const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 export function makeRecorder(): Recorder {
-  const home = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'albumd-power-'))
+  const home = mkdtempSync(join(MEMORY, `albumd-power-${process.pid}-`))
   const library = join(home, 'record-disk.so')
-  compilePreload(join(import.meta.dirname, 'record-disk.c'), library)
+  const remove = () => rmSync(home, { recursive: true })
+  try {
+    compilePreload(join(import.meta.dirname, 'record-disk.c'), library)
+  } catch (error) {
+    remove()
+    throw error
+  }
   const disks = join(home, 'disks')
   mkdirSync(disks)
   return {
     env: { LD_PRELOAD: library, RECORD_BELOW: disks, RECORD_TO: join(home, 'record') },
-    remove: () => rmSync(home, { recursive: true }),
+    remove,
   }
 }

@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Command, commandLine, refuse } from '../../../scripts/command-line.ts'
 import { canPreload } from '../../preload.ts'
@@ -24,7 +26,7 @@ const { values } = commandLine(POWER_CUTS)
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 const { RECORD_BELOW, RECORD_TO } = process.env
-if (RECORD_TO === undefined) process.exitCode = recorded()
+if (RECORD_TO === undefined) process.exitCode = await recorded()
 else process.exitCode = (await cutThePower(RECORD_BELOW!, RECORD_TO)) ? 0 : 1
 
 /** Answers whether every invariant held. */
@@ -56,16 +58,17 @@ async function playMany(histories: CutHistories, images: number, from: number): 
 }
 
 /** Runs this file again, and records what it does with its disks. */
-function recorded(): number {
+async function recorded(): Promise<number> {
   if (!canPreload()) {
     print('power cuts need Linux and a C compiler')
     return 2
   }
+  // The other process ends first, so that nothing is written into a folder that goes.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   const recorder = makeRecorder()
-  try {
-    const env = { ...process.env, ...recorder.env }
-    return spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit', env }).status ?? 1
-  } finally {
-    recorder.remove()
-  }
+  const env = { ...process.env, ...recorder.env }
+  const child = spawn(process.execPath, process.argv.slice(1), { stdio: 'inherit', env })
+  const [code, signal] = await once(child, 'exit')
+  recorder.remove()
+  return code ?? 128 + constants.signals[signal as NodeJS.Signals]
 }
