@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { benchOf } from '../../bench/options.ts'
 import { helpOf, readCommandLine } from '../../scripts/command-line.ts'
+import { CHECKOUT } from '../docs/pages.ts'
 import { execute } from '../e2e/stage/stage.ts'
 import { SIM } from '../sim/options.ts'
 
@@ -71,6 +73,10 @@ describe.each([
   ['test:ten', 'scripts/ten-times.ts', '--times x --busy 0', '--times must be a whole number: x'],
   ['bench', 'bench/run.ts', 'teapots', 'teapots: no part of the bench; there are start, .*'],
 ])('npm run %s', (name, script, line, words) => {
+  it('is one of those that CONTRIBUTING.md lists', () => {
+    expect(readFileSync(join(CHECKOUT, 'CONTRIBUTING.md'), 'utf8')).toContain(`\nnpm run ${name} `)
+  })
+
   it('has a help', async () => {
     const { code, out } = await start(script, '--help')
     expect(out).toMatch(new RegExp(`^npm run ${name} \\[-- .*  --help .*\\n$`, 's'))
@@ -85,5 +91,5 @@ describe.each([
 })
 
 function start(script: string, ...args: string[]) {
-  return execute(process.execPath, [join(import.meta.dirname, '../..', script), ...args], {})
+  return execute(process.execPath, [join(CHECKOUT, script), ...args], {})
 }

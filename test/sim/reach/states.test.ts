@@ -12,7 +12,7 @@ import { STATES } from './states.ts'
 const DRAWN = [500_000_093, 655_710_175]
 const KEPT = 1_000_000_000
 
-it('the kept histories hold every invariant, and bring about each state that must be seen sometimes', async () => {
+it('the kept histories hold every invariant, and bring about each seldom state', async () => {
   const kits = openKits()
   const by = new Map<string, number[]>(Object.keys(STATES).map(state => [state, []]))
   const beginnings = [...ALL_KEPT, ...SELDOM].map(({ seed }) => seed)

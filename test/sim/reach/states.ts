@@ -84,7 +84,7 @@ function movedWithoutQuota(world: World): boolean {
   )
 }
 
-/** States that each run of many histories must see sometimes: seldom ones, in which something could go wrong. */
+/** Seldom states, in which something could go wrong: each run of many histories must see them sometimes. */
 export const STATES = {
   // Uploads in doubt.
   'an upload that was served without an answer is found': told(
