@@ -67,10 +67,7 @@ export async function openTarget(
   // A daemon has locked the folder of a mirror.
   const lock = await lockTarget(place ? own : root)
   try {
-    const refuse = (error: unknown) => {
-      if (error instanceof NotPossible) throw error
-      throw new NotPossible(diskProblem(error, root).message)
-    }
+    const refuse = refusing(root)
     await begin(root, own, mark, place !== null).catch(refuse)
     const write = (name: string, value: unknown) => keep(join(own, name), JSON.stringify(value)).catch(refuse)
     return {
@@ -127,7 +124,15 @@ export async function refuseTarget(config: Config, { folder, mirrors, at }: Targ
   refuseLocation(root, config, at, true)
   const there = await lstat(root).catch(() => null)
   if (there && !there.isDirectory()) throw noFolder(root)
-  if (there) await refuseHeld(root, join(root, OWN_FOLDER), markOf(config, mirrors, at))
+  if (there) await refuseHeld(root, join(root, OWN_FOLDER), markOf(config, mirrors, at)).catch(refusing(root))
+}
+
+/** Answers a function that throws an error of the disk as NotPossible. */
+function refusing(root: string): (error: unknown) => never {
+  return error => {
+    if (error instanceof NotPossible) throw error
+    throw new NotPossible(diskProblem(error, root).message)
+  }
 }
 
 function noFolder(path: string): NotPossible {

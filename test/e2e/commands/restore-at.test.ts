@@ -6,6 +6,7 @@ import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { type Recorded, recordPictures } from '../../daemon/recorded-pictures.ts'
+import { asNobody } from '../../nobody.ts'
 import { bindReadOnly, canMount } from '../disk/small-disk.ts'
 import { startAlbumd } from '../stage/process.ts'
 import { runHere } from '../stage/stage.ts'
@@ -71,6 +72,18 @@ describe('restore --at', () => {
       err: expect.stringContaining('Nothing was recorded at'),
     })
     expect(existsSync(back)).toBe(false)
+  })
+
+  it('refuses in a line a folder that it may not read', async () => {
+    await asNobody(async () => {
+      const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+      const closed = join(recorded.home, 'closed')
+      mkdirSync(closed, { mode: 0 })
+      expect(await run(recorded, closed, '--at', THEN)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('EACCES'),
+      })
+    })
   })
 
   it('refuses a folder in a mirror that had no picture then, whether it is there or not', async () => {
