@@ -70,12 +70,17 @@ export function isCoarse(stamp: number): boolean {
   return stamp % 1_000_000 === 0
 }
 
+/** By how many microseconds a timestamp of this file system may be earlier than the change that it tells of. */
+export function grainOf(stamp: number): number {
+  return isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN
+}
+
 /**
  * Whether a file with the timestamp `stamp`, whose bytes were read at `readAt`, may have been edited since and still have
  * this timestamp. Both times are in microseconds since 1970.
  */
 export function mayHideEdit(stamp: number, readAt: number): boolean {
-  return readAt < stamp + (isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN)
+  return readAt < stamp + grainOf(stamp)
 }
 
 /** The most bytes that `readText` reads. */

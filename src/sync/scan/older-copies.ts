@@ -1,3 +1,4 @@
+import { grainOf } from '../../local/disk.ts'
 import type { IgnoreRules } from '../../local/ignore-rules.ts'
 import { type FolderLook, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import type { FileChange } from '../../records/pictures.ts'
@@ -127,18 +128,20 @@ export class OlderCopies {
   /**
    * When the picture came into its folder. This is its ctime, or its mtime while the ctime is not known. But a chmod sets
    * the ctime anew, and the picture was there before its image or the intent of its upload was recorded. So the time of the
-   * record is answered when it is earlier. A picture that was gone and uses its image again came after the end of the last
-   * version at its path.
+   * record is answered when it is earlier. A picture that was gone and uses its image again came after the last end of a
+   * version at its path. This end is a time of the clock, and the disk stamps a later change with an earlier time.
    */
   #cameAt({ folder, name, mtime, ctime, image }: FileRow): number {
     const { folders, images, journal, versions } = this.#context.synced
+    if (image === null) {
+      const sent = journal.openOnFile({ folder, name }).map(({ since }) => since * 1000)
+      return Math.min(ctime === 0 ? mtime : ctime, ...sent)
+    }
+    const { recorded_at } = images.byId(image)!
     const { mirror, path } = folders.byId(folder)!
-    const ended = (versions.latestEnd({ mirror, path: pathOf(path, name) }) ?? 0) * 1000
-    const recorded =
-      image === null
-        ? journal.openOnFile({ folder, name }).map(({ since }) => since * 1000)
-        : [Math.max(images.byId(image)!.recorded_at * 1000, ended)]
-    return Math.min(ctime === 0 ? Math.max(mtime, ended) : ctime, ...recorded)
+    const ended = versions.latestEnd({ mirror, path: pathOf(path, name) }) ?? 0
+    const back = ended > recorded_at ? ended * 1000 - grainOf(mtime) : 0
+    return Math.min(ctime === 0 ? Math.max(mtime, back) : ctime, Math.max(recorded_at * 1000, back))
   }
 }
 

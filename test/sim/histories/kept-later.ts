@@ -105,9 +105,9 @@ export const KEPT_LATER: readonly History[] = [
     actions: [
       at(1, 'remove'),
       at(2, 'saveCopy', 0, 1),
-      at(2, 'undelete'),
-      at(2, 'add', 48, 5),
-      at(3, 'olderCopy', 0, 1),
+      at(3, 'undelete'),
+      at(3, 'add', 48, 5),
+      at(4, 'olderCopy', 0, 1),
     ],
   },
   // A folder is swapped for a backup that holds nothing but an empty folder.

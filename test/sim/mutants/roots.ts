@@ -110,8 +110,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'what is there again was always there',
     file: 'sync/scan/older-copies.ts',
-    find: '[Math.max(images.byId(image)!.recorded_at * 1000, ended)]',
-    replace: '[images.byId(image)!.recorded_at * 1000]',
+    find: 'Math.max(recorded_at * 1000, back)',
+    replace: 'recorded_at * 1000',
     why: 'a picture that was gone when an older copy was made is deleted, though it had come back',
     seed: 1_000_000_061,
   },

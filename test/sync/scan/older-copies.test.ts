@@ -298,11 +298,13 @@ describe('an older copy', () => {
   it('in the place of a folder is in doubt when it lacks a picture that was gone when it was made', async () => {
     const workshop = await openWorkshop()
     for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-    await workshop.pass()
+    await workshop.pass({ clock: { ...systemClock, wall: () => Date.now() - 60_000 } })
     const trip = join(workshop.pictures, 'trip')
     const copy = `${workshop.pictures}-copy`
     renameSync(join(trip, '1.png'), `${copy}.png`)
     await workshop.pass({ graceMs: 3_600_000 })
+    const before = Date.now() / 1000 - 30
+    utimesSync(trip, before, before)
     copyTo(trip, copy)
     renameSync(`${copy}.png`, join(trip, '1.png'))
     workshop.write('other/o.png', png(5, 5).bytes)
