@@ -253,7 +253,7 @@ it('does not foretell that more will be held where all that is to be held is hel
   await expect
     .poll(async () => (await stage.status()).mirrors[0])
     .toMatchObject({ held_deletions: 3, pending_deletions: 1, will_be_held: false })
-  expect((await stage.here('status')).out).toContain('says when each is deleted')
+  expect((await stage.here('status')).out).toContain('says when it is deleted')
   expect(await daemon.stop()).toBe(0)
 })
 
