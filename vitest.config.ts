@@ -63,9 +63,9 @@ export default defineConfig({
     },
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
-    // More than there are cores, because most tests wait for a process, an answer or a moment. The whole tests start
-    // more processes. Twelve whole tests at once take longer than six. Beside other
-    // work, more files have a larger share of the processors.
+    // More than there are cores, because most tests wait for a process, an answer or a moment. Beside other work, more
+    // tests also have a larger share of the processors. The whole tests start more processes, and twelve of these tests at
+    // once take longer than six.
     maxWorkers: availableParallelism() + (process.argv.includes('.whole.test.ts') ? 4 : 14),
     sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
