@@ -26,6 +26,7 @@ export const WORDS = {
   new: 'new',
   touched: 'only the attributes changed, so the bytes are compared',
   there_again: 'there again',
+  folder_back_older: 'gone with its folder, of which an older copy is here now',
   size_changed: 'changed from {before} to {now} bytes',
   time_changed: 'changed, with another modification time',
   file_replaced: 'replaced by another file',

@@ -4,7 +4,7 @@ import type { Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import type { Reason } from '../../words/reasons.ts'
+import { because, type Reason } from '../../words/reasons.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { MirrorPolicy, Pass } from '../pass-request.ts'
@@ -96,8 +96,19 @@ export class FolderRecords {
     this.#apply(tx, folder.path, planMissingFolder(known, why, this.#policy, this.#context.clock.wall()))
     failures.clearAll(folder.id)
     if (why === 'gone' || (why === 'ignored' && this.#pruneIgnored)) folders.unmounted(folder.id)
-    folders.gone(folder.id)
+    folders.gone({ id: folder.id, isThere: why === 'gone' ? 0 : 1 })
     folders.removeIfEmpty(folder.id)
+  }
+
+  /** Records that pictures that went with their folder were not deleted, because an older copy of the folder is here. */
+  takeBack(tx: Tx, folder: FolderRow, files: readonly FileRow[]): void {
+    const since = this.#context.clock.wall()
+    const reason = because('folder_back_older')
+    const pending = (file: FileRow): FileRow => ({ ...file, state: 'pending', since, hash: null })
+    const changes = files.map(
+      file => ({ kind: 'pending', file: pending(file), was: file.state, reason }) as const,
+    )
+    this.#apply(tx, folder.path, changes)
   }
 
   /** Records that a folder is in doubt. The records of its files stay as they are. */

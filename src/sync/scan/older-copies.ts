@@ -1,12 +1,13 @@
 import { grainOf } from '../../local/disk.ts'
 import type { IgnoreRules } from '../../local/ignore-rules.ts'
-import { type FolderLook, lookAtFolder, rulesWithin } from '../../local/look.ts'
+import { type FileLook, type FolderLook, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import type { FileChange } from '../../records/pictures.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
+import { missingReasonIn } from '../plan.ts'
 import { folderAbove, fullPath, pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
 import { anyKnownIsThere, isHeld } from './trust.ts'
@@ -26,12 +27,17 @@ import { anyKnownIsThere, isHeld } from './trust.ts'
  * Another folder may have been renamed to this name, and may be as old. But it holds other pictures, and none of the known
  * pictures, so it is no copy. A folder that holds nothing to be mirrored, in the folders below it neither, is an older copy:
  * it was copied before the first picture came.
+ *
+ * A scan may come between the two steps in which a person swaps a folder: `mv trip aside`, then `mv backup/trip trip`. Then
+ * the pictures are gone, and their images wait in escrow. So a folder that is back is judged by what it held when it went.
  */
 export class OlderCopies {
   readonly #context: Pick<EngineContext, 'disk' | 'synced'>
   readonly #mirror: MirrorRow
   /** The ignore rules of the folders above a path. */
   readonly #rulesAbove: (path: string) => IgnoreRules[]
+  /** The paths of folders from which pictures went that this scan has taken back. */
+  readonly #back = new Set<string>()
 
   constructor(
     context: Pick<EngineContext, 'disk' | 'synced'>,
@@ -46,7 +52,7 @@ export class OlderCopies {
   /** The doubt about a folder that was looked at, or null. */
   seen(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): Doubt | null {
     const lost = changes.flatMap(change => this.#lost(change) ?? [])
-    return lost.length > 0 && (isDoubted(folder) || this.#isOlder(lost, look, folder.path))
+    return lost.length > 0 && (this.#isDoubted(folder) || this.#isOlder(lost, look, folder.path))
       ? this.#doubt(folder)
       : null
   }
@@ -56,7 +62,7 @@ export class OlderCopies {
    * one of them was in doubt, the doubt goes on, because an older copy may be renamed with a folder above it.
    */
   missing(from: readonly FolderRow[], folder: FolderRow, parent: FolderLook): Doubt | null {
-    const wasDoubted = from.some(isDoubted)
+    const wasDoubted = from.some(below => this.#isDoubted(below))
     if (!wasDoubted && !this.#mayTell(parent)) return null
     const { synced } = this.#context
     // A hidden picture may have been deleted long ago, but never from a folder that was last changed before it came.
@@ -68,17 +74,63 @@ export class OlderCopies {
   }
 
   /**
+   * The pictures that went with a folder and were not deleted, by their folders: the folder is back, and it is an older copy of
+   * what it was. Folders below it may still be gone. Asked at the first look at a folder that was gone, because later a person
+   * may have put another folder in its place.
+   */
+  wentWith(folder: FolderRow, look: FolderLook): Map<FolderRow, FileRow[]> {
+    const { id, mirror, path } = folder
+    // The record is the same when the process has died before the first look.
+    const isBack = path !== '' && folder.digest === null && folder.files === 0
+    if (!isBack) return new Map()
+    const listed = new Set(look.folders)
+    const below = this.#context.synced.folders
+      .absentBelow(mirror, path)
+      .filter(gone => !listed.has(gone.path.slice(path.length + 1).split('/', 1)[0]!))
+    const all = [folder, ...below].map(from => [from, this.#went(from)] as const)
+    const went = new Map(all.filter(([, files]) => files.length > 0))
+    const there = new Map(look.files.map(file => [file.name, file]))
+    const reasonOf = missingReasonIn(look)
+    const isLost = (file: FileRow) => {
+      const seen = file.folder === id ? there.get(file.name) : undefined
+      return seen ? this.#isNewerThan(file, seen) : file.folder !== id || reasonOf(file.name) === 'gone'
+    }
+    const lost = [...went.values()].flat().filter(isLost)
+    if (lost.length === 0 || !this.#isOlder(lost, look, path, true)) return new Map()
+    for (const from of went.keys()) this.#back.add(from.path)
+    return went
+  }
+
+  /** The pictures of a folder that are gone, and whose images wait for a deletion that no person has approved. */
+  #went({ id }: FolderRow): FileRow[] {
+    const { escrow, files } = this.#context.synced
+    return files.ofFolder(id).filter(({ state, image }) => {
+      const entry = state === 'gone' && image !== null ? escrow.of(image) : undefined
+      return entry?.reason === 'deleted' && entry.state !== 'approved'
+    })
+  }
+
+  /**
    * The recorded file that a change takes away: the file is gone, or an older version is in its place. Null for other
    * changes.
    */
   #lost({ kind, file }: FileChange): FileRow | null {
-    if (kind === 'gone' && file.image !== null) return file
+    if (kind !== 'gone' && kind !== 'pending') return null
     const { synced } = this.#context
-    const { folder, name, ctime, mtime } = file
-    const before = kind === 'gone' || kind === 'pending' ? synced.files.at({ folder, name }) : undefined
-    if (!before || !isHeld(synced, before)) return null
-    const isOlder = mtime < before.mtime && ctime < this.#cameAt(before)
-    return kind === 'gone' || isOlder ? before : null
+    const { folder, name } = file
+    const before = synced.files.at({ folder, name })
+    if (!before) return null
+    if (kind === 'gone') return before.image !== null || isHeld(synced, before) ? before : null
+    return isHeld(synced, before) && this.#isNewerThan(before, file) ? before : null
+  }
+
+  /** Whether the recorded version of a file was written, and came, after the one that is there. */
+  #isNewerThan(before: FileRow, { ctime, mtime }: FileLook): boolean {
+    return mtime < before.mtime && ctime < this.#cameAt(before)
+  }
+
+  #isDoubted({ path, unknown }: FolderRow): boolean {
+    return this.#back.has(path) || (unknown !== null && codeOf(unknown) === 'folder_older')
   }
 
   /**
@@ -90,13 +142,13 @@ export class OlderCopies {
     return { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
   }
 
-  #isOlder(lost: readonly FileRow[], look: FolderLook, copied: string): boolean {
+  #isOlder(lost: readonly FileRow[], look: FolderLook, copied: string, isBack = false): boolean {
     const { disk, synced } = this.#context
     // When a picture seems to have come in the future, a clock is wrong, and the time proves nothing.
     const isNew = (came: number) => came > look.changedAt && came <= disk.now()
     if (!this.#mayTell(look) || !lost.some(file => isNew(this.#cameAt(file)))) return false
     return (
-      anyKnownIsThere(disk, synced, this.#mirror, copied) ||
+      anyKnownIsThere(disk, synced, this.#mirror, copied, isBack) ||
       !this.#holdsPictures(look, copied, this.#rulesAbove(copied))
     )
   }
@@ -128,23 +180,19 @@ export class OlderCopies {
   /**
    * When the picture came into its folder. This is its ctime, or its mtime while the ctime is not known. But a chmod sets
    * the ctime anew, and the picture was there before its image or the intent of its upload was recorded. So the time of the
-   * record is answered when it is earlier. A picture that was gone and uses its image again came after the last end of a
-   * version at its path. This end is a time of the clock, and the disk stamps a later change with an earlier time.
+   * record is answered when it is earlier. Of several records the last one counts, because a file uses its old image while
+   * the upload of its newer version is in doubt. A picture that was gone and uses its image again came after the last end of a
+   * version at its path, but for the end with which a picture went that is gone now. This end is a time of the clock, and the
+   * disk stamps a later change with an earlier time.
    */
-  #cameAt({ folder, name, mtime, ctime, image }: FileRow): number {
+  #cameAt({ folder, name, mtime, ctime, image, state, since }: FileRow): number {
     const { folders, images, journal, versions } = this.#context.synced
-    if (image === null) {
-      const sent = journal.openOnFile({ folder, name }).map(({ since }) => since * 1000)
-      return Math.min(ctime === 0 ? mtime : ctime, ...sent)
-    }
-    const { recorded_at } = images.byId(image)!
     const { mirror, path } = folders.byId(folder)!
-    const ended = versions.latestEnd({ mirror, path: pathOf(path, name) }) ?? 0
-    const back = ended > recorded_at ? ended * 1000 - grainOf(mtime) : 0
-    return Math.min(ctime === 0 ? Math.max(mtime, back) : ctime, Math.max(recorded_at * 1000, back))
+    const imaged = image === null ? 0 : images.byId(image)!.recorded_at
+    const sent = journal.openOnFile({ folder, name }).map(intent => intent.since * 1000)
+    const before = state === 'gone' ? since! : Number.POSITIVE_INFINITY
+    const ended = versions.latestEnd({ mirror, path: pathOf(path, name), before }) ?? 0
+    const back = image !== null && ended > imaged ? ended * 1000 - grainOf(mtime) : 0
+    return Math.min(ctime === 0 ? Math.max(mtime, back) : ctime, Math.max(imaged * 1000, back, ...sent))
   }
-}
-
-function isDoubted({ unknown }: FolderRow): boolean {
-  return unknown !== null && codeOf(unknown) === 'folder_older'
 }

@@ -187,12 +187,16 @@ export class MirrorScan {
   #recordLook(tx: Tx, path: string, digest: string | null, look: FolderLook): void {
     const folder = this.#folder(tx, path)
     const trusted = this.root.accepted || folder.accept === 1
-    const changes = this.#records.changes(folder, look)
-    const doubt =
-      this.#doubtAbout(tx, folder, look, trusted) ??
-      (trusted ? null : this.#olderCopies.seen(folder, look, changes))
+    const doubt = this.#doubtAbout(tx, folder, look, trusted)
     if (doubt) {
       this.#doubt(tx, doubt)
+      return
+    }
+    if (!trusted) this.#takeBack(tx, folder, look)
+    const changes = this.#records.changes(folder, look)
+    const older = trusted ? null : this.#olderCopies.seen(folder, look, changes)
+    if (older) {
+      this.#doubt(tx, older)
       return
     }
     const lost = trusted ? [] : this.#records.lostWith(folder, look, changes)
@@ -215,6 +219,12 @@ export class MirrorScan {
     const { code, message } = ignoreFile.unreadable
     const why = because('ignore_file_unreliable', { code, why: message })
     return { folder, code: 'IGNORE_FILE_UNREADABLE', why }
+  }
+
+  /** Takes back what went with a folder that is back as an older copy. From then on all is as if it had not gone. */
+  #takeBack(tx: Tx, folder: FolderRow, look: FolderLook): void {
+    for (const [{ path }, files] of this.#olderCopies.wentWith(folder, look))
+      this.#records.takeBack(tx, this.#folder(tx, path), files)
   }
 
   #believe(tx: Tx, folder: FolderRow, { digest, look, changes }: Seen, trusted: boolean): void {

@@ -136,12 +136,19 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
  * Whether at least one known picture, at or below a folder, is there with the same name, size and time. A picture need not be
  * on the host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed
  * since it was sent may also be there as it was sent. A picture that can't be looked at may be there. Asked before the look
- * at the folder is recorded, because pictures that are new in the folder were not known.
+ * at the folder is recorded, because pictures that are new in the folder were not known. `isBack`: the folder was gone, so
+ * the pictures that went with it are known.
  */
-export function anyKnownIsThere(disk: Disk, synced: Synced, mirror: MirrorRow, top: string): boolean {
+export function anyKnownIsThere(
+  disk: Disk,
+  synced: Synced,
+  mirror: MirrorRow,
+  top: string,
+  isBack: boolean,
+): boolean {
   const isThere = (file: FileRow, folder: string) => {
     const { state, size, mtime, image } = file
-    if (state === 'gone' || state === 'kept') return false
+    if (state === 'kept' || (state === 'gone' && !isBack)) return false
     const at = fullPath(mirror.folder, pathOf(folder, file.name))
     const sent = image === null ? undefined : synced.images.byId(image)
     const asSent = { size: sent?.size ?? size, mtime: sent?.mtime ?? mtime }

@@ -1,7 +1,7 @@
 import type { FolderLook, LeftOut } from '../../local/look.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
-import { isBelow } from '../queries.ts'
+import { boundsBelow, isBelow } from '../queries.ts'
 
 export interface FolderRow {
   id: number
@@ -13,6 +13,8 @@ export interface FolderRow {
   ignore_text: string | null
   ignore_gone: 0 | 1
   unknown: Reason | null
+  /** How many pictures the last look found. */
+  files: number
   /** 1: the folder was a mount point at the last look. */
   mount: 0 | 1
   /** The inode of the root of the file system that was mounted on the folder; null when none was. */
@@ -28,12 +30,16 @@ export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null 
 /** The folders as the last scan saw them. */
 export function openFolders({ all, column, get, run, value }: Statements) {
   const columns =
-    'id, mirror, path, present, digest, ignore_text, ignore_gone, unknown, mount, mounted_ino, mounted_birthtime, accept'
+    'id, mirror, path, present, digest, ignore_text, ignore_gone, unknown, files, mount, mounted_ino, mounted_birthtime, accept'
   const at = get<[mirror: number, path: string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
   )
   const insert = run<[mirror: number, path: string]>(
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
+  )
+  const absentBetween = all<[{ mirror: number; after: string; end: string | Buffer }], FolderRow>(
+    `SELECT ${columns} FROM folders
+     WHERE mirror = +@mirror AND path > +@after AND path < +@end AND present = 0 ORDER BY path`,
   )
   const isEmpty = `present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
      AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)
@@ -86,6 +92,7 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       absent: all<[mirror: number], FolderRow>(
         `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 0 ORDER BY path`,
       ),
+      absentBelow: (mirror: number, path: string) => absentBetween({ mirror, ...boundsBelow(path) }),
       /** A folder and all recorded folders below it. Not for the root. */
       from: all<[{ mirror: number; path: string }], FolderRow>(
         `SELECT ${columns} FROM folders
@@ -122,13 +129,14 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
       /**
-       * Records that a folder is gone. Its row stays as long as files in it have images. A folder that is left out stays
-       * recorded as a mount point, also for the folders below it.
+       * Records that a folder is gone, or that it is left out (`isThere`). Its row stays as long as files in it have images. A
+       * folder that is left out stays recorded as a mount point, also for the folders below it. And it stays in doubt, so that
+       * the doubt goes on once the folder is left out no more.
        */
       gone: run<
-        [id: number]
-      >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
-       left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
+        [{ id: number; isThere: 0 | 1 }]
+      >(`UPDATE folders SET present = 0, digest = NULL, unknown = iif(@isThere, unknown, NULL), accept = 0, ignore_text = NULL, files = 0, left_format = 0,
+       left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = @id`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
       /**

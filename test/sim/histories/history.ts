@@ -110,6 +110,7 @@ export type ActionKind =
   | 'bringBack'
   // Of kept histories alone.
   | 'saveCopy'
+  | 'takeAside'
   | 'olderCopy'
   | 'planGrows'
 

@@ -7,6 +7,12 @@ import { PLAIN } from './variations.ts'
 /** A step that no pass comes to: what is to happen there happens at the end of the pass. */
 const LATE = 100_000
 
+/** Two pictures in the folder `a`. */
+const BOTH_IN_A: History['files'] = [
+  [1, 1],
+  [17, 2],
+]
+
 /**
  * Histories that were kept later. Broad histories do not begin as these: a longer list of beginnings would change what each
  * of their seeds draws.
@@ -131,6 +137,52 @@ export const KEPT_LATER: readonly History[] = [
       at(1, 'add', 3, 5),
       at(2, 'olderCopy', 0, 1),
       at(3, 'renameFolder', 0, 32),
+    ],
+  },
+  // A folder is taken away, and a scan later a backup comes in its place that lacks the newest picture, a folder in it, or the
+  // newest version. Or all that it holds lies in a folder in it.
+  ...([at(1, 'add', 49, 5), at(1, 'add', 3, 5), at(1, 'change', 1, 7), at(1, 'add', 33, 5)] as const).map(
+    (newer, number) => ({
+      ...THREE,
+      seed: 1_000_000_064 + number,
+      files: [[0, 3], ...(number === 3 ? ([[3, 1]] as typeof BOTH_IN_A) : BOTH_IN_A)] as History['files'],
+      graceMs: 600_000,
+      pauses: [60_000, 60_000, 60_000, 700_000, 700_000],
+      actions: [at(0, 'saveCopy', 0, 1), newer, at(2, 'takeAside', 0, 1), at(3, 'olderCopy', 0, 1)],
+    }),
+  ),
+  // A folder is swapped for a backup, gets another picture, and is hidden by a rule for a while.
+  {
+    ...THREE,
+    seed: 1_000_000_068,
+    pauses: [60_000, 60_000, 60_000, 60_000, 60_000, 60_000],
+    files: [
+      [1, 1],
+      [17, 2],
+    ],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'add', 49, 5),
+      at(2, 'olderCopy', 0, 1),
+      at(3, 'add', 33, 4),
+      at(3, 'ignore', 0, 3),
+      at(4, 'unignore'),
+    ],
+  },
+  // A folder is swapped for a backup with the version before the one whose upload is in doubt.
+  {
+    ...THREE,
+    seed: 1_000_000_069,
+    files: [
+      [1, 1],
+      [17, 2],
+    ],
+    pauses: [60_000, 60_000, 3_700_000, 60_000, 60_000],
+    actions: [
+      atStep(0, LATE, 'saveCopy', 0, 1),
+      at(1, 'change', 0, 7),
+      at(1, 'fault', FAULT.sendLate),
+      at(2, 'olderCopy', 0, 1),
     ],
   },
   // The root is swapped for a backup that lacks what is to be sent again on a person's word, and a file that is no picture.

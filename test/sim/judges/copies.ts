@@ -14,6 +14,8 @@ interface Copy {
   changedAt: number
   /** How wrong the clock was when the copy was made. */
   offset: number
+  /** The folder was gone before the copy came. */
+  isBack: boolean
   /** Albumd has looked at the folder since. */
   wasSeen: boolean
 }
@@ -34,7 +36,7 @@ export class Copies {
   }
 
   /** An older copy is in the place of a root or a folder. */
-  put(path: string, lacks: readonly string[], offset: number): void {
+  put(path: string, { lacks, ...copy }: Pick<Copy, 'lacks' | 'offset' | 'isBack'>): void {
     const { disk, mirrors } = this.#world
     this.forget(path)
     const since = disk.happens()
@@ -42,7 +44,7 @@ export class Copies {
     const places = isRoot ? [[path, lacks] as const] : Map.groupBy(lacks, at => this.#folderAbove(at))
     for (const [place, lacked] of places) {
       const changedAt = disk.find(place)!.node.mtime
-      this.#copies.set(place, { since, lacks: [...lacked], changedAt, offset, wasSeen: false })
+      this.#copies.set(place, { ...copy, since, lacks: [...lacked], changedAt, wasSeen: false })
     }
   }
 
@@ -87,10 +89,10 @@ export class Copies {
    * Neither can it when the copy holds something, and no picture as albumd knew it: the copy looks like another folder of the
    * name then. After a clock was set back, what came later looks older than the copy.
    */
-  #canBeKnown(folder: string, { changedAt, offset }: Copy): boolean {
+  #canBeKnown(folder: string, { changedAt, offset, isBack }: Copy): boolean {
     const { disk, machine } = this.#world
     if (disk.find(folder)!.node.mtime !== changedAt || machine.offset < offset) return false
-    return this.#holdsNothing(folder) || this.#known(folder).some(file => this.#isAsKnown(file))
+    return this.#holdsNothing(folder) || this.#known(folder).some(file => this.#isAsKnown(file, isBack))
   }
 
   /**
@@ -109,11 +111,14 @@ export class Copies {
   }
 
   /** Whether this is an older version of a picture that was written, and sent, after the copy was made. */
-  #isOlder(node: Node, { image, mtime }: FileRow, changedAt: number): boolean {
-    const sent = image === null ? undefined : this.#world.state.synced.images.byId(image)
+  #isOlder(node: Node, row: FileRow, changedAt: number): boolean {
+    const { images, journal } = this.#world.state.synced
+    const image = row.image === null ? undefined : images.byId(row.image)
+    const inDoubt = journal.openOnFile(row).map(({ hash, since }) => ({ hash, at: since }))
+    const sent = inDoubt.at(-1) ?? (image && { hash: image.hash, at: image.recorded_at })
     if (node.kind !== 'file' || node.bytes.length === 0 || sent === undefined) return false
-    const isAnother = sent.hash.toString('hex') !== node.hash && node.mtime < mtime
-    return isAnother && mtime > changedAt && sent.recorded_at * 1000 > changedAt
+    const isAnother = sent.hash.toString('hex') !== node.hash && node.mtime < row.mtime
+    return isAnother && row.mtime > changedAt && sent.at * 1000 > changedAt
   }
 
   /** Nothing that is mirrored: folders, and what is hidden or ignored, at most. */
@@ -139,9 +144,9 @@ export class Copies {
     return folder ? [...state.synced.files.below(folder.mirror, folder.path)] : []
   }
 
-  /** Whether the picture is there as albumd saw it last, or as it was sent. */
-  #isAsKnown(file: FileRow): boolean {
-    if (file.state === 'gone' || file.state === 'kept') return false
+  /** Whether the picture is there as albumd saw it last, or as it was sent. `isBack`: it may have gone with its folder. */
+  #isAsKnown(file: FileRow, isBack: boolean): boolean {
+    if (file.state === 'kept' || (file.state === 'gone' && !isBack)) return false
     const sent = file.image === null ? undefined : this.#world.state.synced.images.byId(file.image)
     const asSent = { size: sent?.size ?? file.size, mtime: sent?.mtime ?? file.mtime }
     return this.#isThere(file, file) || this.#isThere(file, asSent)

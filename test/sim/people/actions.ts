@@ -189,6 +189,10 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     world.tree.saveCopy(copiedIn(world, a, b))
     return `${copiedIn(world, a, b)} is backed up`
   },
+  takeAside(world, a, b) {
+    const path = copiedIn(world, a, b)
+    return world.tree.takeAside(path) ? `${path} is taken away` : 'nothing'
+  },
   olderCopy(world, a, b) {
     const path = copiedIn(world, a, b)
     if (!world.tree.putCopy(path)) return 'nothing'

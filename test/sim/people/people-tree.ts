@@ -17,6 +17,8 @@ export class Tree {
   readonly #hidden = new Set<string>()
   /** Older copies of folders, by the folders' paths, and how wrong the clock was when they were made. */
   readonly #copies = new Map<string, { copy: FolderNode; offset: number }>()
+  /** What had, or might get, an image in folders that were taken away. */
+  readonly #aside = new Map<string, [path: string, node: Node][]>()
 
   constructor(world: Surroundings, runs: () => boolean) {
     this.#world = world
@@ -89,22 +91,42 @@ export class Tree {
     if (node?.kind === 'folder') this.#copies.set(path, { copy: disk.copy(node), offset: machine.offset })
   }
 
-  /** Puts the older copy in the place of a folder. Answers whether there was one. */
+  /** Takes a folder away, in whose place an older copy comes later. Answers whether it was there. */
+  takeAside(path: string): boolean {
+    const { copies, disk } = this.#world
+    if (!this.isOn(path) || !disk.find(path) || this.#isMounted(path)) return false
+    this.#aside.set(path, this.#held(path))
+    copies.forget(path)
+    disk.takeAway(path)
+    return true
+  }
+
+  /** Puts the older copy in the place of a folder, or of one that was taken away. Answers whether there was one. */
   putCopy(path: string): boolean {
     const { copies, disk, mirrors } = this.#world
     const saved = this.#copies.get(path)
-    if (!saved || !this.isOn(path) || !disk.find(path)) return false
-    const before = [...disk.below(path)]
+    const isThere = disk.find(path) !== null
+    const before = isThere ? this.#held(path) : this.#aside.get(path)
     const isRoot = mirrors.some(({ folder }) => folder === path)
-    // Nobody can move a mount point.
-    if (!isRoot && [path, ...before.map(([at]) => at)].some(at => disk.mountAt(at))) return false
+    if (!saved || !before || !this.isOn(path) || (!isRoot && this.#isMounted(path))) return false
     if (isRoot) this.takeOff(path)
-    else disk.takeAway(path)
+    else if (isThere) disk.takeAway(path)
+    this.#aside.delete(path)
     disk.putBack(path, saved.copy)
-    const isLacking = (at: string, node: Node) => disk.find(at)?.node.mtime !== node.mtime
-    const lacks = before.flatMap(([at, node]) => (isLacking(at, node) && this.#mayHaveImage(at) ? at : []))
-    copies.put(path, lacks, saved.offset)
+    const isLacking = ([at, node]: [string, Node]) => disk.find(at)?.node.mtime !== node.mtime
+    const lacks = before.filter(isLacking).map(([at]) => at)
+    copies.put(path, { lacks, offset: saved.offset, isBack: !isThere })
     return true
+  }
+
+  #held(path: string): [string, Node][] {
+    return [...this.#world.disk.below(path)].filter(([at]) => this.#mayHaveImage(at))
+  }
+
+  /** Whether a disk is mounted at a folder or below it. Nobody can move a mount point. */
+  #isMounted(path: string): boolean {
+    const { disk } = this.#world
+    return [path, ...[...disk.below(path)].map(([at]) => at)].some(at => disk.mountAt(at))
   }
 
   unmountSub(path: string): void {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
+import { approved } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { inWords } from '../../../src/words/reasons.ts'
@@ -314,6 +315,66 @@ describe('an older copy', () => {
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
 
+  it('with the version before the one whose upload is in doubt does not replace that', async () => {
+    const workshop = await openWorkshop()
+    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    await workshop.pass()
+    workshop.write('trip/0.png.tmp', png(4, 4).bytes)
+    renameSync(join(trip, '0.png.tmp'), join(trip, '0.png'))
+    const send = async () => failure('find_out', 'HOST_ANSWER', 'send')
+    await workshop.pass({ host: hostWith(workshop.host, { send }) })
+    expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 1 })
+    swap(trip, copy)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+    expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 1 })
+  })
+
+  it.each([
+    ['ignored', '', 'trip/\n'],
+    ['left out', 'link', ''],
+  ])('stays in doubt when it was %s meanwhile', async (_, link, rules) => {
+    const workshop = await copied()
+    const trip = join(workshop.pictures, 'trip')
+    swap(trip, join(workshop.copy, 'trip'))
+    await workshop.pass()
+    if (link) {
+      renameSync(trip, `${workshop.pictures}-linked`)
+      symlinkSync(`${workshop.pictures}-linked`, trip)
+    }
+    workshop.write('.albumdignore', rules)
+    workshop.write('trip/new.png', png(7, 7).bytes)
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    if (link) {
+      rmSync(trip)
+      renameSync(`${workshop.pictures}-linked`, trip)
+    }
+    workshop.write('.albumdignore', '')
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+    await trust(workshop, 'trip')
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(deleted(workshop)).toBe(2)
+  })
+
+  it('deletes nothing while it is in doubt that was gone before', async () => {
+    const workshop = await copied()
+    workshop.remove('other/o.png')
+    workshop.remove('trip/11.png')
+    await workshop.pass({ graceMs: 1000 })
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 2 })
+    const trip = join(workshop.pictures, 'trip')
+    swap(trip, join(workshop.copy, 'trip'))
+    const running = () => 2000
+    expect(await guarded(workshop, { running })).toContain('trip (An older copy is here')
+    await trust(workshop, 'trip')
+    await workshop.pass({ running })
+    expect(deleted(workshop)).toBe(3)
+  })
+
   it('stays in doubt when a folder above it is renamed', async () => {
     const workshop = await openWorkshop()
     workshop.write('other/o.png', png(5, 5).bytes)
@@ -335,6 +396,156 @@ describe('an older copy', () => {
     for (const _ of [1, 2]) await workshop.pass()
     expect(mirror(workshop).guard).toBeNull()
     expect(summary(workshop)).toMatchObject({ files: 3, synced: 3, pending_deletions: 0 })
+  })
+})
+
+describe('an older copy that comes when albumd has missed its folder', () => {
+  const GRACE = { graceMs: 3_600_000 }
+
+  /** One whose folder `trip` was taken away. Albumd has noticed that all of it is gone. */
+  async function missing(): Promise<Workshop & { copy: string; trip: string; aside: string }> {
+    const workshop = await copied()
+    const trip = join(workshop.pictures, 'trip')
+    const aside = `${workshop.pictures}-aside`
+    renameSync(trip, aside)
+    await workshop.pass(GRACE)
+    expect(summary(workshop)).toMatchObject({ files: 2, pending_deletions: 12 })
+    return { ...workshop, copy: join(workshop.copy, 'trip'), trip, aside }
+  }
+
+  it('is in doubt, and is no matter once the newer folder is back', async () => {
+    const workshop = await missing()
+    const { copy, trip, aside } = workshop
+    renameSync(copy, trip)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 0 })
+    const [newest] = workshop.synced.history.of({ mirror: 1, path: 'trip/11.png' }).slice(-1)
+    expect(inWords(newest!.detail!)).toBe('gone with its folder, of which an older copy is here now')
+    renameSync(trip, copy)
+    renameSync(aside, trip)
+    const sent = count(workshop, 'picture_uploaded')
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 14, synced: 14, pending_deletions: 0 })
+    expect([count(workshop, 'picture_uploaded'), deleted(workshop)]).toEqual([sent, 0])
+  })
+
+  it('is the truth when a person says so, and what it lacks gets a new grace', async () => {
+    const workshop = await missing()
+    renameSync(workshop.copy, workshop.trip)
+    await workshop.pass(GRACE)
+    await trust(workshop, 'trip')
+    await workshop.pass({ ...GRACE, running: () => 1000 })
+    expect(mirror(workshop).guard).toBeNull()
+    const due = workshop.synced.escrow.ofMirror(1).map(({ path, due_at }) => [path, due_at])
+    expect(due).toEqual(['trip/10.png', 'trip/11.png'].map(path => [path, 3_601_000]))
+  })
+
+  it('is in doubt where the process died between the record of the folder and its first look', async () => {
+    const workshop = await missing()
+    workshop.synced.commitNow(tx => tx.folders.add(1, 'trip'))
+    renameSync(workshop.copy, workshop.trip)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it('is in doubt once it can be read', async () => {
+    const workshop = await missing()
+    const { copy, trip } = workshop
+    renameSync(copy, trip)
+    const disk: Disk = {
+      ...realDisk,
+      readFolder(path) {
+        if (path === trip) throw Object.assign(new Error('shut'), { code: 'EACCES' })
+        return realDisk.readFolder(path)
+      },
+    }
+    await workshop.pass({ ...GRACE, disk, lookAt: lookingAt(disk) })
+    expect(inWords(mirror(workshop).guard!)).toContain('EACCES')
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it('is in doubt where all that it lacks is a folder in it, or what was in a folder of that', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('other/o.png', png(5, 5).bytes)
+    workshop.write('trip/a.png', png(3, 2).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    await workshop.pass()
+    workshop.write('trip/day/deep/b.png', png(3, 3).bytes)
+    await workshop.pass()
+    renameSync(trip, `${copy}-before`)
+    await workshop.pass(GRACE)
+    renameSync(copy, trip)
+    expect(await guarded(workshop)).toContain(join(trip, 'day'))
+    renameSync(trip, copy)
+    renameSync(`${copy}-before`, trip)
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 3, synced: 3, pending_deletions: 0 })
+  })
+
+  it('is in doubt where the picture that it holds lies in a folder of it', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('other/o.png', png(5, 5).bytes)
+    workshop.write('trip/day/a.png', png(3, 2).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    await workshop.pass()
+    workshop.write('trip/b.png', png(3, 3).bytes)
+    await workshop.pass()
+    renameSync(trip, `${copy}-before`)
+    await workshop.pass(GRACE)
+    renameSync(copy, trip)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it('is in doubt where it holds an older version of a picture', async () => {
+    const workshop = await openWorkshop()
+    workshop.write('other/o.png', png(5, 5).bytes)
+    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    await workshop.pass()
+    workshop.write('trip/0.png.tmp', png(4, 4).bytes)
+    renameSync(join(trip, '0.png.tmp'), join(trip, '0.png'))
+    await workshop.pass(GRACE)
+    renameSync(trip, `${copy}-before`)
+    await workshop.pass(GRACE)
+    renameSync(copy, trip)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it('is none where it is the folder itself, from which a person had deleted pictures', async () => {
+    const workshop = await copied()
+    const trip = join(workshop.pictures, 'trip')
+    workshop.remove('trip/11.png')
+    await workshop.pass(GRACE)
+    renameSync(trip, `${workshop.pictures}-aside`)
+    await workshop.pass(GRACE)
+    renameSync(`${workshop.pictures}-aside`, trip)
+    for (const _ of [1, 2]) await workshop.pass(GRACE)
+    expect(mirror(workshop).guard).toBeNull()
+    expect(workshop.synced.escrow.ofMirror(1).map(({ path }) => path)).toEqual(['trip/11.png'])
+  })
+
+  it('is none where another folder gets the name, or a person has approved the deletions', async () => {
+    const workshop = await missing()
+    const { copy, trip } = workshop
+    const images = workshop.synced.escrow.ofMirror(1).map(({ image }) => image)
+    mkdirSync(trip)
+    workshop.write('trip/0.png', png(9, 9).bytes)
+    utimesSync(trip, 1000, 1000)
+    for (const _ of [1, 2]) await workshop.pass(GRACE)
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 3, pending_deletions: 12 })
+    rmSync(trip, { recursive: true })
+    workshop.synced.commitNow(tx => approved(tx, images, 0))
+    renameSync(copy, trip)
+    await workshop.pass({ ...GRACE, running: () => -1 })
+    expect(mirror(workshop).guard).toBeNull()
   })
 })
 
