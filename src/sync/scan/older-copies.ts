@@ -10,7 +10,7 @@ import type { EngineContext } from '../context.ts'
 import { missingReasonIn } from '../plan.ts'
 import { folderAbove, fullPath, pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
-import { anyKnownIsThere, isHeld } from './trust.ts'
+import { anyKnownIsThere, mayBeOnHost } from './trust.ts'
 
 /**
  * Finds folders that are an older copy of what they were: a snapshot that was mounted over the folder, or a backup that was
@@ -66,8 +66,7 @@ export class OlderCopies {
     if (!wasDoubted && !this.#mayTell(parent)) return null
     const { synced } = this.#context
     // A hidden picture may have been deleted long ago, but never from a folder that was last changed before it came.
-    const isLost = (file: FileRow) => (file.state === 'hidden' && file.image !== null) || isHeld(synced, file)
-    const lost = from.flatMap(({ id }) => synced.files.ofFolder(id)).filter(isLost)
+    const lost = from.flatMap(({ id }) => synced.files.ofFolder(id)).filter(file => mayBeOnHost(synced, file))
     return lost.length > 0 && (wasDoubted || this.#isOlder(lost, parent, folderAbove(folder.path)))
       ? this.#doubt(folder)
       : null
@@ -119,9 +118,9 @@ export class OlderCopies {
     const { synced } = this.#context
     const { folder, name } = file
     const before = synced.files.at({ folder, name })
-    if (!before) return null
-    if (kind === 'gone') return before.image !== null || isHeld(synced, before) ? before : null
-    return isHeld(synced, before) && this.#isNewerThan(before, file) ? before : null
+    // A rule that hid the file for a while takes nothing away either.
+    if (!before || !mayBeOnHost(synced, before)) return null
+    return kind === 'gone' || this.#isNewerThan(before, file) ? before : null
   }
 
   /** Whether the recorded version of a file was written, and came, after the one that is there. */

@@ -190,8 +190,13 @@ function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, t
  * example: the answer to the upload of `a.jpg` was lost, and then a backup without `a.jpg` is put in the place of its folder.
  * When recovery finds the image of `a.jpg` later, the image must not be deleted.
  */
-export function isHeld({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
-  if (state === 'gone' || state === 'kept' || state === 'hidden') return false
+export function isHeld(synced: Synced, file: FileRow): boolean {
+  return file.state !== 'hidden' && mayBeOnHost(synced, file)
+}
+
+/** The same, also of a file that a rule hides. */
+export function mayBeOnHost({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
+  if (state === 'gone' || state === 'kept') return false
   return image !== null || journal.openOnFile({ folder, name }).length > 0
 }
 

@@ -151,24 +151,22 @@ export const KEPT_LATER: readonly History[] = [
       actions: [at(0, 'saveCopy', 0, 1), newer, at(2, 'takeAside', 0, 1), at(3, 'olderCopy', 0, 1)],
     }),
   ),
-  // A folder is swapped for a backup, gets another picture, and is hidden by a rule for a while.
-  {
+  // A folder is swapped for a backup, gets another picture, and is hidden by a rule for a while. The backup lacks a picture, or
+  // holds an older version.
+  ...([at(1, 'add', 49, 5), at(1, 'change', 0, 7)] as const).map((newer, number) => ({
     ...THREE,
-    seed: 1_000_000_068,
+    seed: [1_000_000_068, 1_000_000_070][number]!,
     pauses: [60_000, 60_000, 60_000, 60_000, 60_000, 60_000],
-    files: [
-      [1, 1],
-      [17, 2],
-    ],
+    files: BOTH_IN_A,
     actions: [
       at(0, 'saveCopy', 0, 1),
-      at(1, 'add', 49, 5),
+      newer,
       at(2, 'olderCopy', 0, 1),
       at(3, 'add', 33, 4),
       at(3, 'ignore', 0, 3),
       at(4, 'unignore'),
     ],
-  },
+  })),
   // A folder is swapped for a backup with the version before the one whose upload is in doubt.
   {
     ...THREE,

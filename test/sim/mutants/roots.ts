@@ -77,8 +77,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'an older version is no loss',
     file: 'sync/scan/older-copies.ts',
-    find: 'isHeld(synced, before) && this.#isNewerThan(before, file)',
-    replace: 'kind === null',
+    find: "return kind === 'gone' || this.#isNewerThan(before, file) ? before : null",
+    replace: "return kind === 'gone' ? before : null",
     why: 'an older copy replaces what is newer',
     seed: 1_000_000_058,
   },
@@ -92,8 +92,8 @@ export const ROOTS: readonly Mutant[] = [
       },
       {
         file: 'sync/scan/older-copies.ts',
-        find: 'isHeld(synced, before) && this.#isNewerThan(before, file)',
-        replace: 'kind === null',
+        find: "return kind === 'gone' || this.#isNewerThan(before, file) ? before : null",
+        replace: "return kind === 'gone' ? before : null",
       },
     ],
     why: 'an older copy of the root replaces what is newer',
@@ -170,6 +170,14 @@ export const ROOTS: readonly Mutant[] = [
     replace: 'unknown = iif(@isThere, NULL, NULL)',
     why: 'what the copy lacks is deleted once the rule is gone',
     seed: 1_000_000_068,
+  },
+  {
+    name: 'what a rule hid is not held',
+    file: 'sync/scan/older-copies.ts',
+    find: 'if (!before || !mayBeOnHost(synced, before)) return null',
+    replace: "if (!before || before.state === 'hidden' || !mayBeOnHost(synced, before)) return null",
+    why: 'an older copy replaces what is newer once the rule is gone',
+    seed: 1_000_000_070,
   },
   {
     name: 'a file with an image has no upload in doubt',

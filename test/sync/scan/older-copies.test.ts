@@ -360,6 +360,31 @@ describe('an older copy', () => {
     expect(deleted(workshop)).toBe(2)
   })
 
+  it.each(['an older version', 'none of an upload in doubt'])(
+    'with %s of a picture stays in doubt when it was ignored meanwhile',
+    async what => {
+      const workshop = await openWorkshop()
+      for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+      const trip = join(workshop.pictures, 'trip')
+      const copy = `${workshop.pictures}-copy`
+      copyTo(trip, copy)
+      await workshop.pass()
+      const name = what === 'an older version' ? '0.png' : 'new.png'
+      workshop.write('trip/new.tmp', png(4, 4).bytes)
+      renameSync(join(trip, 'new.tmp'), join(trip, name))
+      const send = async () => failure('find_out', 'HOST_ANSWER', 'send')
+      const host = name === 'new.png' ? hostWith(workshop.host, { send }) : workshop.host
+      await workshop.pass({ host, graceMs: 3_600_000 })
+      swap(trip, copy)
+      await workshop.pass()
+      workshop.write('.albumdignore', 'trip/\n')
+      workshop.write('trip/another.png', png(7, 7).bytes)
+      await workshop.pass()
+      workshop.write('.albumdignore', '')
+      expect(await guarded(workshop)).toContain('trip (An older copy is here')
+    },
+  )
+
   it('deletes nothing while it is in doubt that was gone before', async () => {
     const workshop = await copied()
     workshop.remove('other/o.png')
