@@ -26,13 +26,18 @@ export interface YamlFault extends Position {
 
 /** Reads YAML 1.2 without tags, even when the text names another version. Never throws. */
 export function readYaml(text: string): YamlSource {
+  const { stackTraceLimit } = Error
   try {
+    // The parser makes an error for each broken line. With their stacks, a long text would take a second.
+    Error.stackTraceLimit = 0
     return readDocument(text)
   } catch (error) {
     // The parser calls itself for each level, and for a text that is crafted for it until the stack is full.
     if (!(error instanceof RangeError)) throw error
     const start = { line: 1, column: 1 }
     return { value: null, faults: [{ ...start, message: TOO_DEEP }], locate: () => start }
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }
 

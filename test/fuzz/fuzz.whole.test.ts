@@ -15,5 +15,5 @@ test(`whatever comes from outside is read well, as far as ${MINUTES} minutes sho
     say: line => said.push(line),
     found: ({ input, ...fault }) => faults.push({ ...fault, base64: input.toString('base64') }),
   })
-  expect(faults, `seed ${seed}\n${said.join('\n')}`).toEqual([])
+  expect(faults, `seed ${seed}\n${said.join('\n')}\n${JSON.stringify(faults)}`).toEqual([])
 }, 600_000)
