@@ -5,8 +5,8 @@ import type { Downloaded, Downloads } from '../../remote/download.ts'
 import { backoffMs } from '../../remote/gate/outage.ts'
 import { dimensionsFit, featuresOf, mostBytes } from '../../sync/listing/index.ts'
 import { inWords } from '../../words/reasons.ts'
+import { PictureProblem } from './picture-problem.ts'
 import { type BegunFile, type Known, sizeIs } from './place-files.ts'
-import { PictureProblem } from './target-folder.ts'
 
 const TRIES = 5
 const PATIENCE = { random: Math.random, maxDelayMs: 10_000 }

@@ -8,7 +8,8 @@ import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { sizeFits } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf } from '../../sync/tree-path.ts'
-import { PictureProblem, type TargetFolder } from './target-folder.ts'
+import { PictureProblem } from './picture-problem.ts'
+import type { TargetFolder } from './target-folder.ts'
 
 /**
  * What is known of a picture: every byte, by its hash, or only what the host lists. `isLinked`: albumd has found the image by

@@ -2,16 +2,9 @@ import type { Config } from '../../config/schema.ts'
 import { type Downloads, openDownloads } from '../../remote/download.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fetchPicture } from './fetch-picture.ts'
+import { diskProblem, type MissingCode, PictureProblem } from './picture-problem.ts'
 import { PlaceFiles, sizeOf, type Wanted } from './place-files.ts'
-import {
-  diskProblem,
-  isSafePath,
-  type MissingCode,
-  openTarget,
-  PictureProblem,
-  type TargetFolder,
-  type TargetRequest,
-} from './target-folder.ts'
+import { isSafePath, openTarget, type TargetFolder, type TargetRequest } from './target-folder.ts'
 
 /** What a restore tells. Sizes are in bytes. `message`: one line for a person. */
 export type RestoreEvent =

@@ -8,6 +8,7 @@ import { toDisk } from '../../local/to-disk.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
 import { type Lock, lockFolder } from '../../synced/lock.ts'
 import { NotPossible } from '../commands/command.ts'
+import { diskProblem, diskRefuses } from './picture-problem.ts'
 
 /** The folder that a restore fills. It was empty when the restore began, and no other albumd works in it. */
 export type TargetFolder = Awaited<ReturnType<typeof openTarget>>
@@ -282,85 +283,6 @@ async function makeOwn(root: string, own: string): Promise<void> {
 function readOwn(file: string): Promise<string | null> {
   const flag = constants.O_RDONLY | constants.O_NOFOLLOW
   return readFile(file, { encoding: 'utf8', flag }).catch(() => null)
-}
-
-/** Why a picture could not be restored. */
-export type MissingCode =
-  /** The picture was never uploaded. */
-  | 'NOT_ON_HOST'
-  /** The picture could not be uploaded, and albumd does not try again by itself. */
-  | 'UPLOAD_FAILED'
-  /** The address from which the host delivers the picture is not known. */
-  | 'NO_ADDRESS'
-  | 'NOT_FOUND'
-  /** The host delivers other bytes than the recorded ones. */
-  | 'OTHER_BYTES'
-  | 'HOST_ADDRESS'
-  | 'HOST_UNREACHABLE'
-  | 'HOST_TLS'
-  | 'HOST_ANSWER'
-  | 'HOST_REDIRECT'
-  /** The picture's recorded path leads out of the folder that is filled. */
-  | 'UNSAFE_NAME'
-  /** Another file or folder is at the picture's path. */
-  | 'IN_THE_WAY'
-  /** What is in the picture's place can't be read, and may be the picture. Such a picture counts as unread, not as missing. */
-  | 'NOT_READ'
-  /** The disk refuses the picture. */
-  | 'NOT_WRITTEN'
-
-/** One picture can't be restored. */
-export class PictureProblem extends Error {
-  override name = 'PictureProblem'
-  readonly code: MissingCode
-  /** The host or the network failed, so the next picture may fail too. */
-  readonly isOutage: boolean
-
-  constructor(code: MissingCode, message: string, isOutage = false) {
-    super(message)
-    this.code = code
-    this.isOutage = isOutage
-  }
-}
-
-/** Errors after which the disk takes no more pictures. */
-const STOPS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full; make room there',
-  EDQUOT: 'your share of the disk is used up; make room there',
-  EROFS: 'the disk is mounted read-only; find out why',
-  EIO: 'the disk reports an error; check the disk',
-  ENOENT: 'the folder was removed or replaced during the restore; find out why',
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  ENAMETOOLONG: 'its name is too long for this disk',
-  EINVAL: 'this disk does not accept such a name',
-  EILSEQ: 'this disk does not accept such a name',
-  EACCES: 'its folder may not be written to',
-  EPERM: 'its folder may not be written to',
-  EFBIG: 'it is too large for this disk',
-  EXDEV: 'its folder is on another disk',
-}
-
-/** Why the disk takes no more pictures, after an error with this code. Null: it may take others. */
-function diskRefuses(root: string, code = ''): string | null {
-  const stops = STOPS[code]
-  return stops === undefined
-    ? null
-    : `${root}: ${stops}, then run the same command again: it goes on where it was`
-}
-
-/**
- * Answers an error of the file system as a PictureProblem, or as another error where the disk takes no more pictures. Throws
- * every other error as it is.
- */
-export function diskProblem(error: unknown, root: string): Error {
-  if (error instanceof PictureProblem) return error
-  const { code } = error as NodeJS.ErrnoException
-  if (!(error instanceof Error) || typeof code !== 'string' || !('syscall' in error)) throw error
-  const stops = diskRefuses(root, code)
-  if (stops !== null) return new Error(stops)
-  return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "the file can't be written"} (${code})`)
 }
 
 /**
