@@ -96,10 +96,13 @@ function wordingOf({ code, message }: YAMLError): string {
   return WORDINGS[code] ?? `not valid YAML: ${visible(message.split(': ', 1)[0]!)}`
 }
 
+/** Nobody reads more. A text in which every line is broken has tens of thousands. */
+const MOST_FAULTS = 100
+
 /** The first error of each line, because one mistake may cause several errors. */
 function firstOfEachLine(faults: readonly YamlFault[]): YamlFault[] {
   const inOrder = faults.toSorted((one, other) => one.line - other.line || one.column - other.column)
-  return inOrder.filter(({ line }, at) => line !== inOrder[at - 1]?.line)
+  return inOrder.filter(({ line }, at) => line !== inOrder[at - 1]?.line).slice(0, MOST_FAULTS)
 }
 
 /** The offsets of aliases without an anchor. An example: `*.tmp` without quotes is read as an alias. */

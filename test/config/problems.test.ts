@@ -204,6 +204,10 @@ describe('a config that is wrong gives one line a mistake', () => {
     expect(problemsOf(text)).toEqual(lines)
   })
 
+  it('and a hundred lines for a text in which every line is broken', () => {
+    expect(problemsOf(`${SHORTEST}${'l\n'.repeat(10_000)}`)).toHaveLength(100)
+  })
+
   it('for what is nested deeper than the parser goes', () => {
     expect(problemsOf('['.repeat(100_000))).toEqual([
       expect.stringMatching(/^albumd.yaml:1:\d+: lists or mappings nested too deeply$/),
