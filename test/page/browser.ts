@@ -2,19 +2,12 @@ import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, onTestFinished } from 'vitest'
 
-/** Where systems have the browser with windows. */
-const WITH_WINDOWS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-/** The same browser without windows takes half of the CPU. */
-const WITHOUT = '/usr/bin/chromium-headless-shell'
-
-const firstOf = (places: readonly (string | undefined)[]) =>
-  places.find(file => file !== undefined && existsSync(file)) ?? null
-
-/** The browser that opens windows, as a person uses it; null where this machine has none. */
-export const windowedBrowser = () => firstOf([process.env.CHROMIUM, ...WITH_WINDOWS])
+/** Where systems have the browser. Without windows it takes half of the CPU. */
+const PLACES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 /** The browser, or null where this machine has none. */
-const findBrowser = () => firstOf([process.env.CHROMIUM, WITHOUT, ...WITH_WINDOWS])
+const findBrowser = () =>
+  [process.env.CHROMIUM ?? '', ...PLACES.map(name => `/usr/bin/${name}`)].find(existsSync) ?? null
 
 /** Without a browser these tests are left out; where everything is tested, that is a failure. */
 export const noBrowser = findBrowser() === null && !process.env.CI

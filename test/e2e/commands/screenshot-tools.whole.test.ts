@@ -1,12 +1,11 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { windowedBrowser } from '../../page/browser.ts'
+import { noBrowser, openBrowser } from '../../page/browser.ts'
 import { png } from '../../pictures.ts'
 import { localTree } from '../stage/fault-stage.ts'
 import { daemonHere } from '../stage/process.ts'
@@ -14,7 +13,7 @@ import { setStage } from '../stage/stage.ts'
 
 const run = promisify(execFile)
 const has = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
-const canRun = ['Xvfb', 'scrot', 'import'].every(has) && windowedBrowser() !== null
+const canRun = ['Xvfb', 'scrot', 'import'].every(has) && !noBrowser
 
 /** A display that nobody sees. Answers its name. */
 async function openDisplay(): Promise<string> {
@@ -52,20 +51,20 @@ async function serveSlowly(bytes: Uint8Array): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-/** A browser with a profile of its own, as a person has one, whose downloads go to this folder. */
-function download(address: string, folder: string, profile: string, display: string): void {
-  mkdirSync(join(profile, 'Default'), { recursive: true })
-  const preferences = { download: { default_directory: folder, prompt_for_download: false } }
-  writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences))
-  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const quiet = ['--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--password-store=basic']
-  const browser = spawn(windowedBrowser()!, [...asRoot, ...quiet, `--user-data-dir=${profile}`, address], {
-    env: { ...process.env, DISPLAY: display },
-    stdio: 'ignore',
-    detached: true,
+/** The browser writes what the address delivers into a file with another name, and renames the file when it is whole. */
+async function download(address: string, folder: string): Promise<void> {
+  const browser = await openBrowser()
+  const page = await browser.newPage()
+  const devTools = await browser.newBrowserCDPSession()
+  const { targetInfos } = await devTools.send('Target.getTargets')
+  const browserContextId = targetInfos.find(({ type }) => type === 'page')!.browserContextId!
+  // Playwright would give the file another name.
+  await devTools.send('Browser.setDownloadBehavior', {
+    behavior: 'allow',
+    browserContextId,
+    downloadPath: folder,
   })
-  // With all its processes, which write to its profile.
-  onTestFinished(() => void process.kill(-browser.pid!, 'SIGKILL'))
+  await expect(page.goto(address)).rejects.toThrow('Download is starting')
 }
 
 // Without a display of one's own there is nothing to take a picture of; where CI runs there must be.
@@ -81,7 +80,7 @@ it.skipIf(!canRun && !process.env.CI)(
     await run('import', ['-window', 'root', join(stage.pictures, 'import.png')], { env })
     await run('import', ['-window', 'root', join(stage.pictures, 'import.jpg')], { env })
     const address = await serveSlowly(png(60, 60, 7).bytes)
-    download(address, stage.pictures, join(stage.home, 'profile'), display)
+    await download(address, stage.pictures)
     await daemon.told('picture_uploaded', 4)
     expect(await daemon.stop()).toBe(0)
     expect(daemon.paths('picture_uploaded').sort()).toEqual([
