@@ -8,8 +8,8 @@ import { TARGETS } from './targets/all.ts'
 const FUZZ = {
   name: 'fuzz',
   about: `Reads what comes from outside, changed at random. A new input is made of those that led to code that no input before had led
-to. An input that is read wrongly is made shorter, printed, and kept, so that kept.test.ts reads it again from then on. Ends
-with 1 when there is one. It takes as many minutes as are said, and some more where an input is made shorter.`,
+to. An input that is read wrongly is made shorter, printed, and kept, so that kept.whole.test.ts reads it again from then on.
+Ends with 1 when there is one. It takes as many minutes as are said, and some more where an input is made shorter.`,
   operands: {
     word: 'TARGET',
     kind: 'target',
