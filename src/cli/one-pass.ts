@@ -9,7 +9,7 @@ import type { SpokenEvent } from '../sync/pass-events.ts'
 import { fullPath } from '../sync/tree-path.ts'
 import { LEFT } from '../synced/summary.ts'
 import { because, hostRefusesKey, inWords, ofWholeHost } from '../words/reasons.ts'
-import { count, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
+import { count, countEach, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
 import { acceptedInWords, flatInWords, goneInWords } from './status-in-words.ts'
@@ -350,23 +350,23 @@ export class Tally {
       message,
     }))
     const isOne = first !== undefined && others.every(({ message }) => message === first.message)
-    const more = unready > 1 ? ` and ${unready - 1} more` : ''
-    const all = listed([
-      [ready, `${ready} to upload`],
-      [unready, `${unready} waiting${isOne ? ` (${printable(first.path)}${more}: ${first.message})` : ''}`],
-      [failed, `${failed} failed`],
-      [inDoubt, `${inDoubt} ${foldersInDoubt(inDoubt)}`],
-      [sum('uncertain'), `${sum('uncertain')} uncertain`],
-      [sum('gone_on_host'), `${sum('gone_on_host')} gone from the host`],
+    const more = unready > 1 ? ` and ${inDigits(unready - 1)} more` : ''
+    const all = countEach(
+      [ready, 'to upload'],
+      [unready, `waiting${isOne ? ` (${printable(first.path)}${more}: ${first.message})` : ''}`],
+      [failed, 'failed'],
+      [inDoubt, foldersInDoubt(inDoubt)],
+      [sum('uncertain'), 'uncertain'],
+      [sum('gone_on_host'), 'gone from the host'],
       [
         sum('pending_deletions'),
-        `${sum('pending_deletions')} to delete (${leavesDeletions ? `${BY_SYNC}; ` : ''}"albumd deletions list" says when)`,
+        `to delete (${leavesDeletions ? `${BY_SYNC}; ` : ''}"albumd deletions list" says when)`,
       ],
-      [sum('held_deletions'), `${sum('held_deletions')} held`],
-      [guarded, `${count(guarded, 'mirror')} guarded`],
-      [notCompared ?? 0, `${notCompared} linked and not compared`],
-    ])
-    return all && `left: ${all}`
+      [sum('held_deletions'), 'held'],
+      [guarded, guarded === 1 ? 'mirror guarded' : 'mirrors guarded'],
+      [notCompared ?? 0, 'linked and not compared'],
+    )
+    return all.length > 0 ? `left: ${all.join(', ')}` : ''
   }
 }
 

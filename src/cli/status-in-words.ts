@@ -18,6 +18,7 @@ import {
 import {
   clockTime,
   count,
+  countEach,
   countLeftOut,
   foldersInDoubt,
   inDigits,
@@ -206,24 +207,22 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     left_out_with_image: withImage,
     perhaps_renamed: renamed,
   } = mirror
-  const rest = (
-    [
-      ['to upload', mirror.pending_uploads],
-      ['failed', mirror.failed - mirror.folders_in_doubt],
-      [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt],
-      ['uncertain', mirror.uncertain],
-      ['gone from the host', mirror.gone_on_host],
-      ['to delete', mirror.pending_deletions - mirror.approved_deletions],
-      ['to delete as approved', mirror.approved_deletions],
-      ['held', mirror.held_deletions],
-    ] as const
-  ).flatMap(([what, n]) => (n > 0 ? [`${n} ${what}`] : []))
+  const rest = countEach(
+    [mirror.pending_uploads, 'to upload'],
+    [mirror.failed - mirror.folders_in_doubt, 'failed'],
+    [mirror.folders_in_doubt, foldersInDoubt(mirror.folders_in_doubt)],
+    [mirror.uncertain, 'uncertain'],
+    [mirror.gone_on_host, 'gone from the host'],
+    [mirror.pending_deletions - mirror.approved_deletions, 'to delete'],
+    [mirror.approved_deletions, 'to delete as approved'],
+    [mirror.held_deletions, 'held'],
+  )
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
   const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror)}`
   const details = [
     mirror.reason && mirror.state !== 'idle' && !isSaid && printable(mirror.reason),
     mirror.looked_at
-      ? [`${synced + linked} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
+      ? [`${inDigits(synced + linked)} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
       : `not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
     mirror.failed_with_image > 0 && failedInWords(mirror),
     deletionsInWords(mirror, status),

@@ -1,4 +1,4 @@
-import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
+import { count, countEach, inDigits, localTime, shellWord, spanInWords } from './text.ts'
 
 /*
  * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
@@ -501,15 +501,14 @@ type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted' | 'moved', 
 }
 
 function imagesOfFolder({ waiting, held, kept, deleted, moved, moved_to }: ImagesOfFolder): string {
-  const images = [
+  const told = countEach(
     [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
     [held, held === 1 ? 'is held' : 'are held'],
     [kept, kept === 1 ? 'is kept on the host' : 'are kept on the host'],
     [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
-  ] as const
-  const told = images.flatMap(([n, what]) => (n > 0 ? [`${n} ${what}`] : []))
+  )
   const to = moved_to === null ? '' : ` to ${moved_to || "the mirror's folder"}`
-  const moves = moved > 0 ? `, and ${moved} of its pictures moved${to}` : ''
+  const moves = moved > 0 ? `, and ${inDigits(moved)} of its pictures moved${to}` : ''
   return told.length > 0 ? `${moves}; of the images of its pictures ${told.join(', ')}` : moves
 }
 

@@ -25,6 +25,11 @@ export function count(n: number, noun: string): string {
   return `${inDigits(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
+/** [1128, "failed"] and [0, "held"] → "1,128 failed". What there is none of is not named. */
+export function countEach(...counts: readonly (readonly [n: number, what: string])[]): string[] {
+  return counts.flatMap(([n, what]) => (n > 0 ? [`${inDigits(n)} ${what}`] : []))
+}
+
 const LEFT_OUT: Readonly<Record<string, readonly [one: string, many: string]>> = {
   format: ['of another format', 'of another format'],
   links: ['link or special file', 'links or special files'],

@@ -28,6 +28,9 @@ describe('the summary of a pass', () => {
     for (const path of ['a.png', 'a.png', 'b.png', 'a.png']) tally.add(waits(path))
     tally.add({ event: 'picture_uploaded', mirror: '/p', path: 'b.png', size: 1, cdn_url: 'x' })
     expect(tally.counts).toMatchObject({ uploaded: 1 })
+    expect(tally.inWords([{ ...IDLE, pending_uploads: 2001 }], [])).toContain(
+      'left: 2,000 to upload, 1 waiting',
+    )
     expect(tally.inWords([{ ...IDLE, pending_uploads: 1 }], [])).toContain(
       'left: 1 waiting (a.png: x). "albumd status" tells more',
     )

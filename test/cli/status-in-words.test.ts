@@ -86,6 +86,13 @@ describe('status', () => {
     ])
   })
 
+  it('writes all large numbers alike', () => {
+    const mirror = { ...mirrorInSync(1128), files: 200_000, pending_uploads: 197_872, failed: 1000 }
+    expect(lines({ mirrors: [mirror] })).toContain(
+      '        1,128 of 200,000 pictures on the host, 197,872 to upload, 1,000 failed',
+    )
+  })
+
   it('says that the host still has the images of before of pictures that failed', () => {
     const told = (changes: object) => lines({ mirrors: [{ ...mirrorInSync(4), ...changes }] }).join('\n')
     expect(told({ failed: 2, failed_with_image: 2 })).toContain(

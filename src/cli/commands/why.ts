@@ -1,6 +1,6 @@
 import type { Explanation, PathImage } from '../../daemon/report/explain.ts'
 import type { PathState } from '../../sync/outlook/index.ts'
-import { count, countLeftOut, localTime, printable, sizeInWords } from '../../words/text.ts'
+import { count, countLeftOut, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption, locationsToActOn, pathArgument } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { printJson } from '../terminal/output.ts'
@@ -125,11 +125,11 @@ function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): str
 function countsInWords({ files, states, left_out }: NonNullable<Explanation['counts']>): string {
   // `files` does not count gone pictures, so gone pictures are named apart.
   const { gone, ...present } = states
-  const ofStates = Object.entries(present).map(([state, n]) => `, ${n} ${COUNTED[state] ?? state}`)
+  const ofStates = Object.entries(present).map(([state, n]) => `, ${inDigits(n)} ${COUNTED[state] ?? state}`)
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
   return [
     count(files, 'picture') + ofStates.join(''),
-    ...(gone ? [`${gone} gone from the disk`] : []),
+    ...(gone ? [`${inDigits(gone)} gone from the disk`] : []),
     ...(left.length > 0 ? [`left out: ${left.join(', ')}`] : []),
   ].join('; ')
 }

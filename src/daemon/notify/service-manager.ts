@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { blockInWords } from '../../words/reasons.ts'
-import { count, foldersInDoubt, inDigits, printable } from '../../words/text.ts'
+import { count, countEach, foldersInDoubt, inDigits, printable } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { type Status, statusOf } from '../report/status.ts'
@@ -207,16 +207,14 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
     ...(blocked ? [`${blockInWords([blocked])} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),
     `${inDigits(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
-    ...left(sum('linked'), 'of them linked, their bytes not compared yet'),
-    ...left(sum('pending_uploads'), 'to upload'),
-    ...left(sum('held_deletions'), 'deletions held'),
-    ...left(sum('failed') - sum('folders_in_doubt'), 'failed'),
-    ...left(sum('folders_in_doubt'), foldersInDoubt(sum('folders_in_doubt'))),
+    ...countEach(
+      [sum('linked'), 'of them linked, their bytes not compared yet'],
+      [sum('pending_uploads'), 'to upload'],
+      [sum('held_deletions'), 'deletions held'],
+      [sum('failed') - sum('folders_in_doubt'), 'failed'],
+      [sum('folders_in_doubt'), foldersInDoubt(sum('folders_in_doubt'))],
+    ),
     ...(works ? [works.state] : []),
   ]
   return parts.join('; ')
-}
-
-function left(n: number, what: string): string[] {
-  return n > 0 ? [`${inDigits(n)} ${what}`] : []
 }
