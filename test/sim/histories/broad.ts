@@ -50,7 +50,9 @@ const SCARCE: readonly History[] = [
   ...[401, 402, 403, 404],
   // More goes with an album than was recorded. A person waits for a pass that uploads, or has the process end. An older state
   // is put back while an upload is in doubt.
-  ...[230, 210, 209, 201],
+  ...[230, 210, 210, 209, 209, 201],
+  // A folder that was gone comes back as an older copy.
+  ...[64, 64, 65, 65, 66, 66, 67, 67],
 ].map(number => keptHistory(1_000_000_000 + number)!)
 
 /** A kept history with other latencies, mostly at the same steps, and often with more that happens. */
@@ -61,7 +63,7 @@ export function drawBroad(seed: number): History {
   const usual = random.pick(random.chance(0.75) ? OFTEN : [...ALL_KEPT, ...SELDOM])
   // A stream of its own: all others draw as ever.
   const scarce = new Random(seed, 13)
-  const kept = scarce.chance(0.07) ? scarce.pick(SCARCE) : usual
+  const kept = scarce.chance(0.1) ? scarce.pick(SCARCE) : usual
   const passes = kept.pauses.length
   const shifted = ({ step, ...action }: Action) => ({ ...action, step: step && 1 + random.below(2 * step) })
   const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))
