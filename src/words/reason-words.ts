@@ -119,6 +119,7 @@ export const WORDS = {
   folder_mounted_over:
     'A disk was mounted here, and not all of the pictures are on it. Unmount it{folder:trust}',
   folder_older: 'An older copy is here, without the newest pictures. Bring the newer one back{folder:trust}',
+  folder_older_and: '{why:fact}; {now:fact}{now:remedy_of}',
   folder_emptied: 'All {pictures} pictures are gone at once. Bring them back{folder:trust}',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',

@@ -4,13 +4,13 @@ import type { Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because } from '../../words/reasons.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { MirrorPolicy, Pass } from '../pass-request.ts'
 import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } from '../plan.ts'
 import { pathOf } from '../tree-path.ts'
-import type { DoubtCode } from './doubts.ts'
+import type { Doubt } from './doubts.ts'
 
 /** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
@@ -112,10 +112,10 @@ export class FolderRecords {
   }
 
   /** Records that a folder is in doubt. The records of its files stay as they are. */
-  doubt({ folders, failures }: Tx, folder: FolderRow, code: DoubtCode, message: Reason): void {
-    folders.setUnknown({ id: folder.id, unknown: message })
+  doubt({ folders, failures }: Tx, { folder, code, why }: Doubt): void {
+    folders.setUnknown({ id: folder.id, unknown: why })
     Object.assign(folder, folders.byId(folder.id))
-    failures.put({ folder: folder.id, name: '', source: 'look', code, message, next_attempt_at: null })
+    failures.put({ folder: folder.id, name: '', source: 'look', code, message: why, next_attempt_at: null })
   }
 
   #leavesOut(file: FileRow, { id, path: folder }: FolderRow): boolean {

@@ -5,7 +5,7 @@ import type { FileChange } from '../../records/pictures.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, codeOf } from '../../words/reasons.ts'
+import { because, reasonIn } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import { missingReasonIn } from '../plan.ts'
 import { folderAbove, fullPath, pathOf } from '../tree-path.ts'
@@ -78,16 +78,8 @@ export class OlderCopies {
    * may have put another folder in its place.
    */
   wentWith(folder: FolderRow, look: FolderLook): Map<FolderRow, FileRow[]> {
-    const { id, mirror, path } = folder
-    // The record is the same when the process has died before the first look.
-    const isBack = path !== '' && folder.digest === null && folder.files === 0
-    if (!isBack) return new Map()
-    const listed = new Set(look.folders)
-    const below = this.#context.synced.folders
-      .absentBelow(mirror, path)
-      .filter(gone => !listed.has(gone.path.slice(path.length + 1).split('/', 1)[0]!))
-    const all = [folder, ...below].map(from => [from, this.#went(from)] as const)
-    const went = new Map(all.filter(([, files]) => files.length > 0))
+    const { id, path } = folder
+    const went = this.#wentFrom(folder, look)
     const there = new Map(look.files.map(file => [file.name, file]))
     const reasonOf = missingReasonIn(look)
     const isLost = (file: FileRow) => {
@@ -98,6 +90,28 @@ export class OlderCopies {
     if (lost.length === 0 || !this.#isOlder(lost, look, path, true)) return new Map()
     for (const from of went.keys()) this.#back.add(from.path)
     return went
+  }
+
+  /**
+   * Whether a folder that was gone is back and holds nothing yet. It may become the mount point of an older copy, for example.
+   * So the next look is a first look too.
+   */
+  isStillEmpty(folder: FolderRow, look: FolderLook): boolean {
+    return look.files.length + look.folders.length === 0 && this.#wentFrom(folder, look).size > 0
+  }
+
+  /** The pictures that went with a folder, and with those below it that are still gone, when it is back and was not judged yet. */
+  #wentFrom(folder: FolderRow, look: FolderLook): Map<FolderRow, FileRow[]> {
+    const { mirror, path } = folder
+    // The record is the same when the process has died before the first look.
+    const isBack = path !== '' && folder.digest === null && folder.files === 0
+    if (!isBack) return new Map()
+    const listed = new Set(look.folders)
+    const below = this.#context.synced.folders
+      .absentBelow(mirror, path)
+      .filter(gone => !listed.has(gone.path.slice(path.length + 1).split('/', 1)[0]!))
+    const all = [folder, ...below].map(from => [from, this.#went(from)] as const)
+    return new Map(all.filter(([, files]) => files.length > 0))
   }
 
   /** The pictures of a folder that are gone, and whose images wait for a deletion that no person has approved. */
@@ -128,8 +142,18 @@ export class OlderCopies {
     return mtime < before.mtime && ctime < this.#cameAt(before)
   }
 
+  /**
+   * Another doubt about a folder, which does not end the doubt about an older copy. An example: an older copy gets a new
+   * picture, so its time proves nothing any more, and then its disk can't be read for a moment.
+   */
+  beside(other: Doubt): Doubt {
+    const { folder, why: now, code } = other
+    if (code === 'FOLDER_OLDER' || !this.#isDoubted(folder)) return other
+    return { ...other, why: because('folder_older_and', { why: this.#doubt(folder).why, now }) }
+  }
+
   #isDoubted({ path, unknown }: FolderRow): boolean {
-    return this.#back.has(path) || (unknown !== null && codeOf(unknown) === 'folder_older')
+    return this.#back.has(path) || (unknown !== null && reasonIn(unknown, 'folder_older') !== null)
   }
 
   /**

@@ -200,8 +200,9 @@ export class MirrorScan {
       return
     }
     const lost = trusted ? [] : this.#records.lostWith(folder, look, changes)
+    const isYetToCome = !trusted && this.#olderCopies.isStillEmpty(folder, look)
     if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(tx, path, look)
-    else this.#believe(tx, folder, { digest, look, changes }, trusted)
+    else this.#believe(tx, folder, { digest: isYetToCome ? null : digest, look, changes }, trusted)
   }
 
   /**
@@ -295,10 +296,10 @@ export class MirrorScan {
     }
   }
 
-  #doubt(tx: Tx, { folder, code, why }: Doubt): void {
+  #doubt(tx: Tx, doubt: Doubt): void {
     this.#complete = false
-    this.#known.closeBelow(folder.path)
-    this.#records.doubt(tx, folder, code, why)
+    this.#known.closeBelow(doubt.folder.path)
+    this.#records.doubt(tx, this.#olderCopies.beside(doubt))
   }
 
   /** Ends the scan: nothing more is recorded. */

@@ -167,6 +167,21 @@ export const KEPT_LATER: readonly History[] = [
       at(4, 'unignore'),
     ],
   })),
+  // A folder is swapped for a backup, gets another picture, and can't be read for a while.
+  {
+    ...THREE,
+    seed: 1_000_000_071,
+    pauses: [60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000],
+    files: BOTH_IN_A,
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'add', 49, 5),
+      at(2, 'olderCopy', 0, 1),
+      at(3, 'add', 33, 4),
+      at(4, 'folderUnreadable'),
+      at(5, 'readable'),
+    ],
+  },
   // A folder is swapped for a backup with the version before the one whose upload is in doubt.
   {
     ...THREE,

@@ -1,5 +1,5 @@
 import type { FileRow } from '../../../src/synced/tables/files.ts'
-import { codeOf } from '../../../src/words/reasons.ts'
+import { reasonIn } from '../../../src/words/reasons.ts'
 import { isIgnored } from '../disk/live-pictures.ts'
 import { type Node, split } from '../disk/tree.ts'
 import { folderAt, pathOfRow, rowAt } from '../engine/state-kit.ts'
@@ -18,6 +18,8 @@ interface Copy {
   isBack: boolean
   /** Albumd has looked at the folder since. */
   wasSeen: boolean
+  /** What that look said of a folder stays so, whatever else puts the folder in doubt later. */
+  isDecided: boolean
 }
 
 type Surroundings = Pick<World, 'disk' | 'doubts' | 'machine' | 'mirrors' | 'state'>
@@ -44,7 +46,14 @@ export class Copies {
     const places = isRoot ? [[path, lacks] as const] : Map.groupBy(lacks, at => this.#folderAbove(at))
     for (const [place, lacked] of places) {
       const changedAt = disk.find(place)!.node.mtime
-      this.#copies.set(place, { ...copy, since, lacks: [...lacked], changedAt, wasSeen: false })
+      this.#copies.set(place, {
+        ...copy,
+        since,
+        lacks: [...lacked],
+        changedAt,
+        wasSeen: false,
+        isDecided: false,
+      })
     }
   }
 
@@ -74,11 +83,13 @@ export class Copies {
     this.#copies.delete(root)
   }
 
-  /** The first look decides, unless the folder is in doubt for another reason then. */
+  /** The first look decides, unless the folder is in doubt for another reason alone then. */
   #lookAtFolder(folder: string, copy: Copy): void {
     const { doubts, mirrors, state } = this.#world
     const unknown = folderAt(state.synced, mirrors, folder)?.unknown ?? null
-    if (copy.wasSeen && (unknown === null || codeOf(unknown) === 'folder_older')) return
+    if (copy.wasSeen && (unknown === null || reasonIn(unknown, 'folder_older') !== null))
+      copy.isDecided = true
+    if (copy.isDecided) return
     copy.wasSeen = true
     if (this.#lacksAny(copy) && this.#canBeKnown(folder, copy)) doubts.lostMount.set(folder, copy.since)
     else doubts.lostMount.delete(folder)

@@ -172,6 +172,14 @@ export const ROOTS: readonly Mutant[] = [
     seed: 1_000_000_068,
   },
   {
+    name: 'another doubt ends the doubt about an older copy',
+    file: 'sync/scan/older-copies.ts',
+    find: "code === 'FOLDER_OLDER' || !this.#isDoubted(folder)",
+    replace: 'code.length > 0 || !this.#isDoubted(folder)',
+    why: 'what the copy lacks is deleted once the folder could not be read for a while',
+    seed: 1_000_000_071,
+  },
+  {
     name: 'what a rule hid is not held',
     file: 'sync/scan/older-copies.ts',
     find: 'if (!before || !mayBeOnHost(synced, before)) return null',

@@ -13,7 +13,7 @@ import {
 import { isAtOrBelow } from '../../../src/sync/tree-path.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
-import { codeOf, inWords } from '../../../src/words/reasons.ts'
+import { inWords, reasonIn } from '../../../src/words/reasons.ts'
 import { diskFor, Looks } from '../disk/disk-port.ts'
 import type { World } from '../engine/world.ts'
 import type { Doubts } from '../judges/doubts.ts'
@@ -103,7 +103,7 @@ export function trustDoubtful(world: World): number {
       isToldWhatGoes(world, view, trust.mirror, path)
       void recordTrust(atOnce, trust)
       trustRoots(doubts, folder, path)
-      if (trust.kind === 'folder' && codeOf(trust.folder.unknown!) === 'folder_older')
+      if (trust.kind === 'folder' && reasonIn(trust.folder.unknown!, 'folder_older') !== null)
         trustCopy(doubts, `${folder}/${path}`)
       emptied.forget(path === '' ? folder : `${folder}/${path}`)
       trusted++

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../../src/local/disk.ts'
@@ -385,6 +385,40 @@ describe('an older copy', () => {
     },
   )
 
+  it.each(["Folder can't be read", 'The ignore file has just vanished'])(
+    'stays in doubt when it gets a new picture, and then: %s',
+    async trouble => {
+      const workshop = await copied()
+      const trip = join(workshop.pictures, 'trip')
+      const copy = join(workshop.copy, 'trip')
+      for (const folder of [trip, copy]) writeFileSync(join(folder, '.albumdignore'), '*.tmp')
+      utimesSync(copy, 1000, 1000)
+      await workshop.pass()
+      swap(trip, copy)
+      await workshop.pass()
+      workshop.write('trip/new.png', png(7, 7).bytes)
+      const disk: Disk = {
+        ...realDisk,
+        readFolder(path) {
+          if (path === trip) throw Object.assign(new Error('shut'), { code: 'EACCES' })
+          return realDisk.readFolder(path)
+        },
+      }
+      if (trouble.startsWith('The ignore')) {
+        rmSync(join(trip, '.albumdignore'))
+        await workshop.pass()
+      } else await workshop.pass({ disk, lookAt: lookingAt(disk) })
+      expect(inWords(mirror(workshop).guard!)).toContain(
+        `trip (An older copy is here, without the newest pictures; ${trouble}`,
+      )
+      expect(await guarded(workshop)).toContain('trip (An older copy is here, without the newest pictures)')
+      await trust(workshop, 'trip')
+      await workshop.pass()
+      expect(mirror(workshop).guard).toBeNull()
+      expect(deleted(workshop)).toBe(2)
+    },
+  )
+
   it('deletes nothing while it is in doubt that was gone before', async () => {
     const workshop = await copied()
     workshop.remove('other/o.png')
@@ -470,6 +504,17 @@ describe('an older copy that comes when albumd has missed its folder', () => {
     const workshop = await missing()
     workshop.synced.commitNow(tx => tx.folders.add(1, 'trip'))
     renameSync(workshop.copy, workshop.trip)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it('is in doubt where an empty folder was seen in its place before', async () => {
+    const workshop = await missing()
+    const { copy, trip } = workshop
+    mkdirSync(trip)
+    for (const _ of [1, 2]) await workshop.pass(GRACE)
+    expect(mirror(workshop).guard).toBeNull()
+    rmSync(trip, { recursive: true })
+    renameSync(copy, trip)
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
 
