@@ -96,7 +96,7 @@ function wordingOf({ code, message }: YAMLError): string {
   return WORDINGS[code] ?? `not valid YAML: ${visible(message.split(': ', 1)[0]!)}`
 }
 
-/** Nobody reads more. A text in which every line is broken has tens of thousands. */
+/** The most faults that are told. A text in which every line is broken has tens of thousands of faults. */
 const MOST_FAULTS = 100
 
 /** The first error of each line, because one mistake may cause several errors. */

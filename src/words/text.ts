@@ -25,7 +25,7 @@ export function count(n: number, noun: string): string {
   return `${inDigits(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
-/** [1128, "failed"] and [0, "held"] → "1,128 failed". What there is none of is not named. */
+/** [1128, "failed"] and [0, "held"] → "1,128 failed". A count of 0 is left out. */
 export function countEach(...counts: readonly (readonly [n: number, what: string])[]): string[] {
   return counts.flatMap(([n, what]) => (n > 0 ? [`${inDigits(n)} ${what}`] : []))
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, onTestFinished } from 'vitest'
 
-/** Where systems have the browser. Without windows it takes half of the CPU. */
+/** Where systems have the browser. The browser without windows takes half of the CPU, so it is the first. */
 const PLACES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 /** The browser, or null where this machine has none. */

@@ -100,6 +100,16 @@ export class OlderCopies {
     return look.files.length + look.folders.length === 0 && this.#wentFrom(folder, look).size > 0
   }
 
+  /**
+   * Another doubt about a folder, with the doubt about an older copy where that goes on. An example: an older copy gets a new
+   * picture, so the time of the folder proves nothing any more. Then the disk of the copy can't be read for a moment.
+   */
+  beside(other: Doubt): Doubt {
+    const { folder, why: now, code } = other
+    if (code === 'FOLDER_OLDER' || !this.#isDoubted(folder)) return other
+    return { ...other, why: because('folder_older_and', { why: this.#doubt(folder).why, now }) }
+  }
+
   /** The pictures that went with a folder, and with those below it that are still gone, when it is back and was not judged yet. */
   #wentFrom(folder: FolderRow, look: FolderLook): Map<FolderRow, FileRow[]> {
     const { mirror, path } = folder
@@ -140,16 +150,6 @@ export class OlderCopies {
   /** Whether the recorded version of a file was written, and came, after the one that is there. */
   #isNewerThan(before: FileRow, { ctime, mtime }: FileLook): boolean {
     return mtime < before.mtime && ctime < this.#cameAt(before)
-  }
-
-  /**
-   * Another doubt about a folder, which does not end the doubt about an older copy. An example: an older copy gets a new
-   * picture, so its time proves nothing any more, and then its disk can't be read for a moment.
-   */
-  beside(other: Doubt): Doubt {
-    const { folder, why: now, code } = other
-    if (code === 'FOLDER_OLDER' || !this.#isDoubted(folder)) return other
-    return { ...other, why: because('folder_older_and', { why: this.#doubt(folder).why, now }) }
   }
 
   #isDoubted({ path, unknown }: FolderRow): boolean {
