@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
@@ -45,6 +45,12 @@ function inMemory(): { TMPDIR: string } | null {
   return bavail * bsize >= MEMORY.bytes ? { TMPDIR: MEMORY.folder } : null
 }
 
+/** Whether other work keeps all cores busy just now. Where the system does not say how many tasks run, none does. */
+function isBusy(): boolean {
+  const running = existsSync('/proc/loadavg') ? /(\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] : 0
+  return Number(running) > 2 * availableParallelism()
+}
+
 export default defineConfig({
   test: {
     // `npm test` leaves out *.whole.test.ts, `npm run test:whole` runs nothing else.
@@ -63,10 +69,10 @@ export default defineConfig({
     },
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
-    // More than there are cores, because most tests wait for a process, an answer or a moment. Beside other work, more
-    // tests also have a larger share of the processors. The whole tests start more processes, and twelve of these tests at
-    // once take longer than six.
-    maxWorkers: availableParallelism() + (process.argv.includes('.whole.test.ts') ? 4 : 14),
+    // More than there are cores, because most tests wait for a process, an answer or a moment. Each worker makes the code
+    // fast anew, so sixteen take a third more CPU than six. But beside other work sixteen have a larger share of the cores.
+    // The whole tests start more processes.
+    maxWorkers: availableParallelism() + (isBusy() && !process.argv.includes('.whole.test.ts') ? 14 : 4),
     sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
     isolate: false,
