@@ -226,6 +226,9 @@ export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv =
   return runFile(process.execPath, [PROGRAM, ...args], cwd, env)
 }
 
+/** What a person hears who has waited for a busy daemon. Whether it is said is a matter of the machine's load. */
+const WAITS = /^albumd: waiting until albumd has done what it is in the middle of\n/m
+
 /**
  * Carries a command line out in this process, as if it was given in that folder. Not two at once, because each has the
  * process's output, environment and working folder.
@@ -237,7 +240,7 @@ export async function runHere(
 ): Promise<Run> {
   const { said, leave } = enter(cwd, env)
   try {
-    return { code: await exitCodeHere(args), out: said.stdout, err: said.stderr }
+    return { code: await exitCodeHere(args), out: said.stdout, err: said.stderr.replace(WAITS, '') }
   } finally {
     leave()
   }
