@@ -121,13 +121,19 @@ function failureInWords(
 function backInWords({
   restorable_since: since,
   restorable_in_part_since: inPart,
+  restorable_gap: gap,
   audit: { kinds },
 }: Status): string[] {
   if (since === null) return []
   const except = kinds.gone > 0 ? `, except ${count(kinds.gone, 'image')} gone from the host` : ''
   return [
     `back    to any moment since ${localTimeFrom(since)}${except}: albumd restore FOLDER --at TIME`,
-    ...(inPart ? [`        before that, since ${localTimeFrom(inPart)}, without some older versions`] : []),
+    ...(inPart
+      ? [
+          `        before that, since ${localTimeFrom(inPart)}, without some older versions and deleted pictures`,
+        ]
+      : []),
+    ...(gap ? [`        ${inWords(because('records_gap', gap))}`] : []),
   ]
 }
 
@@ -231,7 +237,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     mirror.gone_on_host > 0 && goneInWords(mirror.gone_on_host, mirror.first_gone_on_host),
     mirror.accepted > 0 && acceptedInWords(mirror.accepted),
     left.length > 0 && `left out: ${left.join(', ')}`,
-    withImage > 0 && keepingInWords(withImage),
+    withImage > 0 && keepingInWords(mirror),
     kept > 0 && keptInWords(kept),
     renamed > 0 && perhapsRenamedInWords(renamed),
   ]
@@ -290,9 +296,14 @@ export function acceptedInWords(failures: number): string {
   return `${count(failures, 'failure')} accepted; "albumd accept --list" says which`
 }
 
-function keepingInWords(pictures: number): string {
+function keepingInWords(mirror: MirrorStatus): string {
+  const { left_out_with_image: pictures, left_out } = mirror
   const keep = pictures === 1 ? 'keeps its image' : 'keep their images'
-  return `${count(pictures, 'picture')} left out ${keep}; "albumd sync --prune-ignored" gives up those that a rule hides`
+  return [
+    `${count(pictures, 'picture')} left out ${keep}`,
+    ...(left_out.empty > 0 ? [`${restoreOf(mirror)} brings back what was emptied`] : []),
+    ...(left_out.ignored > 0 ? ['"albumd sync --prune-ignored" gives up what a rule hides'] : []),
+  ].join('; ')
 }
 
 function keptInWords(pictures: number): string {

@@ -88,6 +88,20 @@ export function versionsForgotten(tx: Tx, most: number): void {
 }
 
 /**
+ * Notes that the records are an older copy. What happened since the copy last recorded how long albumd has run, and until an
+ * audit ends, is not known.
+ */
+export function gapBegan(tx: Pick<Tx, 'meta'>): void {
+  const from = tx.meta.get('records_gap')?.from ?? tx.meta.get('running_at')
+  if (from !== null) tx.meta.set('records_gap', { from, to: null })
+}
+
+export function gapEnded(tx: Pick<Tx, 'meta'>, now: number): void {
+  const gap = tx.meta.get('records_gap')
+  if (gap?.to === null) tx.meta.set('records_gap', { ...gap, to: now })
+}
+
+/**
  * The earliest time since which the host still holds every recorded version of these mirrors' pictures. A folder can be
  * restored completely as it was at this time or later. Null: nothing of these mirrors is recorded yet.
  */

@@ -1,6 +1,7 @@
 import { isCoarse, STAMP_GRAIN } from '../local/disk.ts'
 import type { Clock } from '../protocol/clock.ts'
 import type { Moment } from '../records/escrow.ts'
+import { gapBegan } from '../records/versions.ts'
 import type { Synced, Tx } from '../synced/synced.ts'
 import type { EngineContext } from './context.ts'
 
@@ -97,6 +98,7 @@ export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
   tx.meta.set('restored', true)
   tx.meta.clear('audit_began')
   tx.meta.clear('audit_ended')
+  gapBegan(tx)
   noteOthersWork(tx)
   tx.resend.forget()
 }

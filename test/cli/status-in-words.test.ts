@@ -44,6 +44,7 @@ const STATUS: Status = {
   loss_ends_at: null,
   restorable_since: null,
   restorable_in_part_since: null,
+  restorable_gap: null,
   audit: {
     last: null,
     findings: 0,
@@ -82,8 +83,21 @@ describe('status', () => {
     expect(told(null).join('\n')).not.toContain('before that')
     expect(told(first).slice(0, 2)).toEqual([
       whole,
-      `        before that, since ${localTime(first)}, without some older versions`,
+      `        before that, since ${localTime(first)}, without some older versions and deleted pictures`,
     ])
+  })
+
+  it('offers what was emptied to a restore, and what a rule hides to pruning', () => {
+    const told = (left: Partial<Status['mirrors'][number]['left_out']>) => {
+      const mirror = mirrorInSync(2)
+      const left_out = { ...mirror.left_out, ...left }
+      return lines({ mirrors: [{ ...mirror, left_out, left_out_with_image: 1 }] }).join('\n')
+    }
+    const restore = 'left out keeps its image; "albumd restore /p --at TIME" brings back what was emptied'
+    const prune = '"albumd sync --prune-ignored" gives up what a rule hides'
+    expect(told({ empty: 1 })).toContain(`${restore}\n`)
+    expect(told({ ignored: 1 })).toContain(`left out keeps its image; ${prune}\n`)
+    expect(told({ empty: 1, ignored: 1 })).toContain(`${restore}; ${prune}\n`)
   })
 
   it('writes all large numbers alike', () => {

@@ -85,6 +85,10 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   quota_used_up: [{ known: true }, { known: false }],
   may_be_written: [{ pictures: 1 }, { pictures: 2 }],
   sent_before_loss: [{ until: null }, { until: 0 }],
+  records_gap: [
+    { from: '2026-11-21T16:00:00.000Z', to: null },
+    { from: '2026-11-21T16:00:00.000Z', to: '2026-11-21T17:00:00.000Z' },
+  ],
   paused_until: [{ until: null }, { until: 0 }],
   album_taken: [{ seen: 0 }],
   approve_folder: [{ images: 1 }, { images: 2 }],

@@ -35,7 +35,7 @@ export const restoreCommand = configCommand(
         ),
         deleted: flag('Also pictures that were deleted here and whose image is still on the host'),
         at: valued(
-          'The pictures as they were then: so long ago (2d, 90m), or at a time (2026-11-20, "2026-11-20 18:00", ISO 8601)',
+          'The pictures as they were then: so long ago (2d, 90m), at the beginning of a day (2026-11-20), or at a time ("2026-11-20 18:00", ISO 8601)',
         ),
         yes: flag('Restore into a mirror without asking first; off a terminal nothing is asked anyway'),
         'from-host': flag(
@@ -76,7 +76,8 @@ export const restoreCommand = configCommand(
       const report = await restore(tell, interrupts)
       progress.end()
       const { missing, unread, older, stopped, interrupted } = report
-      const isWhole = missing + unread === 0 && older === 0 && stopped === null && !interrupted
+      const isWhole =
+        missing + unread === 0 && older === 0 && report.gap === null && stopped === null && !interrupted
       const exitCode = isWhole ? EXIT.inSync : EXIT.left
       if (problems) problems.end({ exit_code: exitCode, folder: resolve(folder), ...report })
       else if (!quiet || !isWhole) {
@@ -136,15 +137,19 @@ async function restoreAt(
 ): Promise<Restore> {
   const { parseMoment } = await import('../moment.ts')
   const fromMoment = await import('../../daemon/restore/from-moment.ts')
-  const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
+  const { begunMoment, OWN_FOLDER } = await import('../../daemon/restore/target-folder.ts')
   const at = { given, moment: parseMoment('--at', given, Date.now()) }
   const place = fromMoment.placeInMirror(config, folder)
   if (place && mirror !== undefined)
     throw new Problem(`${printable(folder)} lies in a mirror already. Leave out --mirror`)
   const request = { folder, mirrors: place ? [place.mirror] : mirrors, at }
   const begun = await begunMoment(config, { ...request, at: given })
-  if (begun !== null && begun !== at.moment && !quiet && !json)
-    printLine(`goes on with the moment of ${localTime(begun)}, for which the restore was begun`)
+  if (begun !== null && begun !== at.moment) {
+    const anew = `remove ${printable(resolve(folder, OWN_FOLDER))} to begin anew`
+    const line = `goes on with the moment of ${localTime(begun)}, for which the restore was begun; ${anew}`
+    if (quiet || json) sayAside(line)
+    else printLine(line)
+  }
   if (place && !yes && !json) await askFirst(folder, () => fromMoment.previewMoment(config, request))
   return (tell, interruption) =>
     fromMoment.restoreMoment(config, { folder, mirrors, at, ca }, tell, interruption)
@@ -265,11 +270,12 @@ function laterInWords({ later, later_in }: RestoreReport): string {
 /** How far what was restored is as it was at the time of the restore. */
 function thenInWords(report: RestoreReport, at: string): string[] {
   const { restorable_since: since } = report
-  const lines = [`${asItWas(report, at)}${laterInWords(report)}`]
+  const lines = [`${report.gap ? 'perhaps not ' : ''}${asItWas(report, at)}${laterInWords(report)}`]
   if (since !== null && at < since)
     lines.push(
       `complete is everything from ${localTimeFrom(since)} on; of earlier times, what the host still has`,
     )
+  if (report.gap) lines.push(inWords(because('records_gap', report.gap)))
   return lines
 }
 

@@ -20,6 +20,8 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
+import { stateFiles } from '../state/claim.ts'
+import { recordsGap } from '../state/records.ts'
 import { reading } from '../state/state.ts'
 import {
   foldersFor,
@@ -99,6 +101,7 @@ export function restoreMoment(
       ...(place && cameLater(synced, rows, place.path, moment)),
       at: isoTime(moment),
       restorable_since: isoTime(restorableSince(synced, ids)),
+      gap: gapAt(config, synced, moment),
     }
   })
 }
@@ -141,6 +144,13 @@ async function wantedThen(
   return { place, mirrors: request.mirrors, rows, ids: rows.map(({ id }) => id), moment }
 }
 
+/** The gap in the records in which a time lies, or null. */
+function gapAt({ state_dir }: Config, synced: Synced, moment: number): RestoreReport['gap'] {
+  const gap = recordsGap(stateFiles(state_dir), synced)
+  if (!gap || moment <= gap.from || (gap.to !== null && moment >= gap.to)) return null
+  return { from: isoTime(gap.from), to: isoTime(gap.to) }
+}
+
 /** The recorded pictures at and below a folder that came later than a time, and that are on the disk. */
 function cameLater(
   synced: Synced,
@@ -177,7 +187,10 @@ function refuseUnknown(synced: Synced, moment: number): void {
  */
 function refuseDoubt(synced: Synced, row: MirrorRow | undefined, { mirror, path }: PlaceInMirror): void {
   const doubt = row ? whyInDoubt(synced, row, path) : because('root_missing', { folder: mirror })
-  if (doubt) throw new NotPossible(`Nothing is restored into a folder in doubt: ${inWords(doubt)}`)
+  if (doubt)
+    throw new NotPossible(
+      `Nothing is restored into a folder in doubt: ${inWords(doubt)}. Or name an empty folder elsewhere`,
+    )
 }
 
 function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null {

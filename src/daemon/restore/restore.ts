@@ -36,6 +36,12 @@ export interface Shown {
  */
 export type Note = 'older' | 'proved' | 'unproved'
 
+/** Two times in ISO 8601. */
+export interface Gap {
+  from: string
+  to: string | null
+}
+
 /** The result of a restore. The counts of notes include pictures that were there already. */
 export interface RestoreReport extends Record<Note, number> {
   restored: number
@@ -67,6 +73,11 @@ export interface RestoreReport extends Record<Note, number> {
   at: string | null
   /** The earliest time since which the host has given up nothing. Null without `--at`. */
   restorable_since: string | null
+  /**
+   * The times between which nothing was recorded, because an older copy of the state was put back, where `at` lies between
+   * them. `to`: null until an audit has compared the albums. Null: `at` does not.
+   */
+  gap: Gap | null
   /** The records are an older copy or made anew: what they do not know is in none of these counts. False with `--from-host`. */
   state_is_older: boolean
   /** How many images of no record the last audit has found on the host. They are in none of these counts. */
@@ -182,6 +193,7 @@ class Restore {
     later_in: [],
     at: null,
     restorable_since: null,
+    gap: null,
     state_is_older: false,
     unrecorded: 0,
     stopped: null,

@@ -29,7 +29,7 @@ export interface TargetRequest {
 }
 
 /** The name of the folder `own`, which lies in the folder that the restore fills. */
-const OWN_FOLDER = '.albumd-restore'
+export const OWN_FOLDER = '.albumd-restore'
 
 /** The file in `own` that names the host and the mirrors of the restore. */
 const MARK = 'restore.json'

@@ -131,11 +131,26 @@ function rememberedBy({ meta }: Pick<Synced, 'meta'>): Remembered {
  * Whether the records are an older copy or were made anew, and no audit has compared the albums since. `synced`: the records
  * or a copy of them.
  */
-export function areOlder({ database, witness }: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
+export function areOlder(files: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
   const { meta } = synced
-  // An older copy that nobody has opened yet is not recorded as one.
-  const isUnopened = judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
-  return isUnopened || (meta.get('restored') !== null && meta.get('audit_ended') === null)
+  return isUnopened(files, synced) || (meta.get('restored') !== null && meta.get('audit_ended') === null)
+}
+
+/**
+ * The times between which nothing was recorded, because an older copy of the records was put back. Milliseconds since 1970;
+ * `to`: null until an audit has compared the albums. Null: there is no such gap. `synced`: as for `areOlder`.
+ */
+export function recordsGap(
+  files: RecordFiles,
+  synced: Pick<Synced, 'meta'>,
+): { from: number; to: number | null } | null {
+  const gap = synced.meta.get('records_gap')
+  return isUnopened(files, synced) ? { from: gap?.from ?? synced.meta.get('running_at') ?? 0, to: null } : gap
+}
+
+/** Whether the records are an older copy that nobody has opened yet, so that the copy is not recorded as one. */
+function isUnopened({ database, witness }: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
+  return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
 }
 
 /**

@@ -1,3 +1,4 @@
+import { gapEnded } from '../../records/versions.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
@@ -115,7 +116,8 @@ async function begin({ synced, clock }: AuditContext): Promise<AuditStart> {
   return { at: now, newest }
 }
 
-function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: number): void {
+function finish(tx: Tx, albums: readonly (number | null)[], now: number): void {
+  const { audit, meta } = tx
   for (const album of albums) if (!audit.isDone(album)) audit.dropMovedFrom(album)
   audit.keepFindings(JSON.stringify(albums))
   audit.dropMoot(meta.get('audit_began') ?? now)
@@ -125,6 +127,7 @@ function finish({ audit, meta }: Tx, albums: readonly (number | null)[], now: nu
   meta.clear('deleted_more')
   meta.clear('new_state')
   meta.set('audit_ended', now)
+  gapEnded(tx, now)
 }
 
 /**

@@ -129,6 +129,11 @@ const FACTS = {
   running_at: number,
   /** What the host has given up of the versions before this time is not known (records/versions.ts). */
   versions_since: number,
+  /**
+   * An older copy of the records was put back, so nothing is known of what happened between these times
+   * (records/versions.ts). `to`: null until an audit has compared the albums.
+   */
+  records_gap: json<{ from: number; to: number | null }>(),
 
   // sync
   /** The id of the machine's boot when the state was last open, and the monotonic time then (clock.ts). */

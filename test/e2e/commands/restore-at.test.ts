@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { type Recorded, recordPictures } from '../../daemon/recorded-pictures.ts'
 import { asNobody } from '../../nobody.ts'
+import { png } from '../../pictures.ts'
 import { bindReadOnly, canMount } from '../disk/small-disk.ts'
 import { startAlbumd } from '../stage/process.ts'
-import { runHere } from '../stage/stage.ts'
+import { runHere, setStage } from '../stage/stage.ts'
 import { atTerminal, hasScript } from '../stage/terminal.ts'
 
 /** A time at which all recorded pictures were there, and one before the first of them. */
@@ -125,9 +127,63 @@ describe('restore --at', () => {
     expect(first).toMatchObject({ code: 3, out: expect.not.stringContaining('goes on with') })
     const moment = /^as it was at (.*), except/m.exec(first.out)![1]!
     recorded.answers.delete('a.png')
-    const second = await run(recorded, back, '--at', '1d')
-    expect(second.code).toBe(0)
-    expect(second.out).toContain(`goes on with the moment of ${moment}`)
+    const second = await run(recorded, back, '--at', '1d', '--quiet')
+    expect(second).toMatchObject({ code: 0, out: '' })
+    expect(second.err).toContain(`goes on with the moment of ${moment}`)
+    expect(second.err).toContain(`remove ${back}/.albumd-restore to begin anew`)
+  })
+
+  it('does not say "as it was" of a time of which an older state knows nothing', async () => {
+    const stage = await setStage({ config: { deletions: { grace: '30d' } } })
+    const state = join(stage.home, 'state')
+    const moment = async () => {
+      const now = Date.now()
+      while (Date.now() <= now) await pause(1)
+      return new Date(now).toISOString()
+    }
+    stage.write('a.png', png(2, 2).bytes)
+    await stage.here('sync')
+    const before = await moment()
+    // A pass records until when it knows all.
+    await stage.here('sync')
+    cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
+    stage.write('b.png', png(3, 3).bytes)
+    await stage.here('sync')
+    const between = await moment()
+    rmSync(state, { recursive: true })
+    cpSync(`${state}-old`, state, { recursive: true, preserveTimestamps: true })
+    const at = (time: string, name: string) => stage.here('restore', join(stage.home, name), '--at', time)
+    const unknown = {
+      code: 3,
+      out: expect.stringMatching(/^perhaps not as it was at .*\nNothing was recorded from/m),
+    }
+
+    // Nobody has opened the older state yet.
+    expect(await at(between, 'one')).toMatchObject(unknown)
+    expect(await at(before, 'two')).toMatchObject({ code: 0 })
+    expect(await stage.status()).toMatchObject({ restorable_gap: { to: null } })
+    await stage.here('sync')
+    await stage.here('audit')
+    expect(await at(between, 'three')).toMatchObject(unknown)
+    const { restorable_gap } = await stage.status()
+    expect([restorable_gap.from < between, between < restorable_gap.to]).toEqual([true, true])
+    expect((await stage.here('status')).out).toMatch(
+      /^ {8}Nothing was recorded from .* to .*, because an older state/m,
+    )
+    expect(await at(await moment(), 'four')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^as it was/m),
+    })
+  })
+
+  it('names an empty folder as the way out where a mirror was emptied', async () => {
+    const recorded = await recordPictures([{ path: 'a/a.png', bytes: 'a' }])
+    renameSync(mirrorOf(recorded), `${mirrorOf(recorded)}-away`)
+    mkdirSync(mirrorOf(recorded))
+    expect(await run(recorded, mirrorOf(recorded), '--at', THEN)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Or name an empty folder elsewhere'),
+    })
   })
 
   it.skipIf(!canMount() && !process.env.CI)('says that a disk is mounted read-only', async () => {
