@@ -148,7 +148,9 @@ function unknownInWords(unknown: readonly string[], options: readonly string[]):
   const likely = first.startsWith('-') && !another ? likelyKey(nameOf(first), options) : null
   const hint = unknown.some(word => /^-.*\./.test(word))
     ? '; a file whose name begins with a dash goes after --'
-    : didYouMean(likely && `--${likely}`)
+    : unknown.some(word => /^\d\d?:\d\d/.test(word))
+      ? '; a time with a space in it goes in quotes'
+      : didYouMean(likely && `--${likely}`)
   return `Unknown argument${another ? 's' : ''}: ${unknown.join(', ')}${hint}`
 }
 

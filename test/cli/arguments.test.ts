@@ -44,6 +44,10 @@ describe('a usage problem', () => {
 })
 
 it.each([
+  [
+    ['restore', 'x', '--at', '2026-11-20', '18:00'],
+    'Unknown argument: 18:00; a time with a space in it goes in quotes. See albumd restore --help.',
+  ],
   [['ls', '--formt', 'json'], 'Unknown argument: --formt; did you mean --format? See albumd ls --help.'],
   [['status', '-c', 'a', '-c', 'b'], '--config is given more than once'],
   [['ls', '--format', 'json', '--format', 'csv'], '--format is given more than once'],

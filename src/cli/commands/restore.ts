@@ -145,8 +145,9 @@ async function restoreAt(
   const request = { folder, mirrors: place ? [place.mirror] : mirrors, at }
   const begun = await begunMoment(config, { ...request, at: given })
   if (begun !== null && begun !== at.moment) {
-    const anew = `remove ${printable(resolve(folder, OWN_FOLDER))} to begin anew`
-    const line = `goes on with the moment of ${localTime(begun)}, for which the restore was begun; ${anew}`
+    // Without the notes of its restore, a folder elsewhere that holds pictures is refused.
+    const anew = place ? `remove ${shellWord(resolve(folder, OWN_FOLDER))}` : 'name another folder'
+    const line = `goes on with the moment of ${localTime(begun)}, for which the restore was begun; ${anew} to begin anew`
     if (quiet || json) sayAside(line)
     else printLine(line)
   }

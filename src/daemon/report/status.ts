@@ -21,10 +21,9 @@ import { because, endsByItself, folderIn, inWords, type Reason } from '../../wor
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { version } from '../package.ts'
-import type { Gap } from '../restore/restore.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
-import { recordsGap } from '../state/records.ts'
+import { type RecordsGap, recordsGap } from '../state/records.ts'
 import { readState, refuseOther } from '../state/state.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
@@ -81,11 +80,8 @@ export interface Status {
    * host has given up. Null: no earlier time is recorded.
    */
   restorable_in_part_since: string | null
-  /**
-   * The times between which nothing was recorded, because an older copy of the state was put back: what happened then does not
-   * come back. `to`: null until an audit has compared the albums. Null: there is no such gap.
-   */
-  restorable_gap: Gap | null
+  /** Between these times nothing was recorded, so what happened then does not come back. Null: there is no such gap. */
+  restorable_gap: RecordsGap | null
   audit: AuditStatus
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
@@ -244,7 +240,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const mirrors = synced.mirrors.idsOf(config.mirrors)
   const whole = restorableSince(synced, mirrors)
   const first = firstRecorded(synced)
-  const gap = recordsGap(stateFiles(config.state_dir), synced)
   const [more, found] = [synced.meta.get('deleted_more'), synced.meta.get('new_state')]
   return tellingWaits(
     {
@@ -268,7 +263,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
       restorable_since: isoTime(whole),
       restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
-      restorable_gap: gap && { from: isoTime(gap.from), to: isoTime(gap.to) },
+      restorable_gap: recordsGap(stateFiles(config.state_dir), synced),
       audit: auditStatus(synced, mirrors, running),
       deleted_more: more && {
         ...more,

@@ -21,7 +21,7 @@ import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
 import { stateFiles } from '../state/claim.ts'
-import { recordsGap } from '../state/records.ts'
+import { type RecordsGap, recordsGap } from '../state/records.ts'
 import { reading } from '../state/state.ts'
 import {
   foldersFor,
@@ -100,6 +100,7 @@ export function restoreMoment(
       ...unknownTo(config, synced),
       ...(place && cameLater(synced, rows, place.path, moment)),
       at: isoTime(moment),
+      went_on: moment !== at.moment,
       restorable_since: isoTime(restorableSince(synced, ids)),
       gap: gapAt(config, synced, moment),
     }
@@ -145,10 +146,10 @@ async function wantedThen(
 }
 
 /** The gap in the records in which a time lies, or null. */
-function gapAt({ state_dir }: Config, synced: Synced, moment: number): RestoreReport['gap'] {
+function gapAt({ state_dir }: Config, synced: Synced, moment: number): RecordsGap | null {
   const gap = recordsGap(stateFiles(state_dir), synced)
-  if (!gap || moment <= gap.from || (gap.to !== null && moment >= gap.to)) return null
-  return { from: isoTime(gap.from), to: isoTime(gap.to) }
+  const at = isoTime(moment)
+  return gap && at > gap.from && (gap.to === null || at < gap.to) ? gap : null
 }
 
 /** The recorded pictures at and below a folder that came later than a time, and that are on the disk. */

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { type Downloads, openDownloads } from '../../remote/download.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
+import type { RecordsGap } from '../state/records.ts'
 import { fetchPicture } from './fetch-picture.ts'
 import { diskProblem, type MissingCode, PictureProblem } from './picture-problem.ts'
 import { PlaceFiles, sizeOf, type Wanted } from './place-files.ts'
@@ -36,12 +37,6 @@ export interface Shown {
  */
 export type Note = 'older' | 'proved' | 'unproved'
 
-/** Two times in ISO 8601. */
-export interface Gap {
-  from: string
-  to: string | null
-}
-
 /** The result of a restore. The counts of notes include pictures that were there already. */
 export interface RestoreReport extends Record<Note, number> {
   restored: number
@@ -71,13 +66,12 @@ export interface RestoreReport extends Record<Note, number> {
   later_in: string[]
   /** The time whose pictures were restored. Null without `--at`. */
   at: string | null
+  /** `at` is not the time that was asked for, but the time of an interrupted restore, which went on. False without `--at`. */
+  went_on: boolean
   /** The earliest time since which the host has given up nothing. Null without `--at`. */
   restorable_since: string | null
-  /**
-   * The times between which nothing was recorded, because an older copy of the state was put back, where `at` lies between
-   * them. `to`: null until an audit has compared the albums. Null: `at` does not.
-   */
-  gap: Gap | null
+  /** The gap in the records in which `at` lies. Null: it lies in none. */
+  gap: RecordsGap | null
   /** The records are an older copy or made anew: what they do not know is in none of these counts. False with `--from-host`. */
   state_is_older: boolean
   /** How many images of no record the last audit has found on the host. They are in none of these counts. */
@@ -192,6 +186,7 @@ class Restore {
     later: 0,
     later_in: [],
     at: null,
+    went_on: false,
     restorable_since: null,
     gap: null,
     state_is_older: false,

@@ -16,6 +16,7 @@ import {
   type Witness,
   writeWitness,
 } from '../../synced/witness.ts'
+import { isoTime } from '../../words/text.ts'
 import type { stateFiles } from './claim.ts'
 
 type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 'lock'>
@@ -137,15 +138,20 @@ export function areOlder(files: RecordFiles, synced: Pick<Synced, 'meta'>): bool
 }
 
 /**
- * The times between which nothing was recorded, because an older copy of the records was put back. Milliseconds since 1970;
- * `to`: null until an audit has compared the albums. Null: there is no such gap. `synced`: as for `areOlder`.
+ * The times between which nothing was recorded, because an older copy of the records was put back. In ISO 8601; `to`: null
+ * until an audit has compared the albums.
  */
-export function recordsGap(
-  files: RecordFiles,
-  synced: Pick<Synced, 'meta'>,
-): { from: number; to: number | null } | null {
-  const gap = synced.meta.get('records_gap')
-  return isUnopened(files, synced) ? { from: gap?.from ?? synced.meta.get('running_at') ?? 0, to: null } : gap
+export interface RecordsGap {
+  from: string
+  to: string | null
+}
+
+/** Null: there is no such gap. `synced`: as for `areOlder`. */
+export function recordsGap(files: RecordFiles, { meta }: Pick<Synced, 'meta'>): RecordsGap | null {
+  const gap = meta.get('records_gap')
+  if (isUnopened(files, { meta }))
+    return { from: isoTime(gap?.from ?? meta.get('running_at') ?? 0), to: null }
+  return gap && { from: isoTime(gap.from), to: isoTime(gap.to) }
 }
 
 /** Whether the records are an older copy that nobody has opened yet, so that the copy is not recorded as one. */

@@ -130,7 +130,27 @@ describe('restore --at', () => {
     const second = await run(recorded, back, '--at', '1d', '--quiet')
     expect(second).toMatchObject({ code: 0, out: '' })
     expect(second.err).toContain(`goes on with the moment of ${moment}`)
-    expect(second.err).toContain(`remove ${back}/.albumd-restore to begin anew`)
+    expect(second.err).toContain('; name another folder to begin anew\n')
+  })
+
+  it('begins anew in a mirror without the notes of the restore before', async () => {
+    const recorded = await recordPictures(['a', 'b'].map(name => ({ path: `${name}.png`, bytes: name })))
+    const mirror = mirrorOf(recorded)
+    const restore = async () => {
+      const { code, out, err } = await run(recorded, mirror, '--at', '1d', '--json')
+      return { code, err, went_on: JSON.parse(out).went_on }
+    }
+    recorded.answers.set('a.png', response => {
+      process.kill(process.pid, 'SIGINT')
+      response.destroy()
+    })
+    expect(await restore()).toMatchObject({ code: 3, went_on: false })
+    const { code, err, went_on } = await restore()
+    expect({ code, went_on }).toEqual({ code: 3, went_on: true })
+    const [, notes] = /; remove (\S+) to begin anew\n/.exec(err)!
+    recorded.answers.delete('a.png')
+    rmSync(notes!, { recursive: true })
+    expect(await restore()).toEqual({ code: 0, err: '', went_on: false })
   })
 
   it('does not say "as it was" of a time of which an older state knows nothing', async () => {
