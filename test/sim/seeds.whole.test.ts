@@ -4,7 +4,7 @@ import { WIDE } from './histories/seeds.ts'
 
 const LOTS = 4
 /** Of all kinds in turn. */
-const SEEDS = 800
+const SEEDS = 600
 
 describe('the simulation', () => {
   const kits = openKits()
