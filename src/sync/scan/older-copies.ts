@@ -167,8 +167,10 @@ export class OlderCopies {
 
   #isOlder(lost: readonly FileRow[], look: FolderLook, copied: string, isBack = false): boolean {
     const { disk, synced } = this.#context
-    // When a picture seems to have come in the future, a clock is wrong, and the time proves nothing.
-    const isNew = (came: number) => came > look.changedAt && came <= disk.now()
+    // When a picture seems to have come in the future, a clock is wrong, and the time proves nothing. A picture may have come
+    // so soon after the copy was made that both have the same time. A deletion has a later time, because the picture was sent
+    // before.
+    const isNew = (came: number) => came >= look.changedAt && came <= disk.now()
     if (!this.#mayTell(look) || !lost.some(file => isNew(this.#cameAt(file)))) return false
     return (
       anyKnownIsThere(disk, synced, this.#mirror, copied, isBack) ||

@@ -78,5 +78,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   210062747: 'an audit overlooked what was recorded while the clock was ahead',
   300008256:
     'the judge took what the host had refused to delete for gone, and the other image of its bytes for the last',
+  600014589:
+    'what came to a folder at the very time at which a copy was made had been deleted, where the copy came back',
   400012068: 'the clock was trusted only once an age was asked for, so a repair gave no lost picture back',
 }

@@ -21,10 +21,18 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'a folder lost what it never held',
     file: 'sync/scan/older-copies.ts',
-    find: 'came > look.changedAt && came <= disk.now()',
-    replace: 'came > look.changedAt && came < 0',
+    find: 'came >= look.changedAt && came <= disk.now()',
+    replace: 'came >= look.changedAt && came < 0',
     why: 'what an older copy of a folder lacks is deleted',
     seed: 1_000_000_031,
+  },
+  {
+    name: 'a picture that came at the time of a copy was in it',
+    why: 'what came as soon after the copy was made as the disk can tell is deleted',
+    file: 'sync/scan/older-copies.ts',
+    find: 'came >= look.changedAt',
+    replace: 'came > look.changedAt',
+    seed: 600012036,
   },
   {
     name: 'an older copy may lack what is in doubt',

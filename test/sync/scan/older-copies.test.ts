@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../../src/local/disk.ts'
@@ -60,6 +60,24 @@ describe('an older copy', () => {
     await workshop.pass()
     expect(mirror(workshop).guard).toBeNull()
     expect(summary(workshop)).toMatchObject({ files: 14, synced: 14, pending_deletions: 0 })
+  })
+
+  it('in the place of a folder is known where a picture came just after the copy was made', async () => {
+    const workshop = await copied()
+    const trip = join(workshop.pictures, 'trip')
+    const copy = join(workshop.copy, 'trip')
+    swap(trip, copy)
+    // As a disk stamps both that has no finer time between them.
+    const { ctimeNs } = statSync(join(`${copy}-before`, '11.png'), { bigint: true })
+    execFileSync('touch', [
+      '-m',
+      '-d',
+      `@${ctimeNs / 1_000_000_000n}.${`${ctimeNs % 1_000_000_000n}`.padStart(9, '0')}`,
+      trip,
+    ])
+    for (const _ of [1, 2, 3]) await workshop.pass()
+    expect(deleted(workshop)).toBe(0)
+    expect(summary(workshop)).toMatchObject({ pending_deletions: 0 })
   })
 
   it('in the place of the root is the truth when a person says so', async () => {
