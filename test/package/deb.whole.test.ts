@@ -19,7 +19,7 @@ import { copySources } from './installed.ts'
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'amd64'
 const SOURCE_DATE_EPOCH = '1790000000'
 const run = (program: string, ...args: string[]) => runFile(program, args, '/var/tmp')
-const tools = ['dpkg-deb', 'mmdebstrap'].map(tool => run(tool, '--version'))
+const tools = ['dpkg-deb', 'lintian', 'mmdebstrap'].map(tool => run(tool, '--version'))
 const canRun = canBoot() && (await Promise.all(tools)).every(({ code }) => code === 0)
 
 const { version: VERSION } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
@@ -86,6 +86,13 @@ describe.skipIf(!canRun && !process.env.CI)('the Debian package', () => {
     const names = components.map(({ name }: { name: string }) => name)
     expect(names).toEqual(expect.arrayContaining(['node', 'better-sqlite3', 'undici', 'yargs']))
     expect(names).not.toContain('vitest')
+  })
+
+  it('is one in which lintian finds no error', async () => {
+    // Reading all words in Node.js's program takes minutes, and finds its spelling mistakes.
+    const found = await run('lintian', '--fail-on=error', '--dont-check-part=binaries/spelling', deb)
+    expect(found.out.split('\n').filter(line => line.startsWith('E:'))).toEqual([])
+    expect(found.code).toBe(0)
   })
 
   it('is installed with apt alone, and mirrors its samples within a minute', async () => {

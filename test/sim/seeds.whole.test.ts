@@ -4,7 +4,7 @@ import { WIDE } from './histories/seeds.ts'
 
 const LOTS = 4
 /** Of all kinds in turn. */
-const SEEDS = 600
+const SEEDS = 800
 
 describe('the simulation', () => {
   const kits = openKits()

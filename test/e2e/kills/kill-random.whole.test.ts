@@ -7,7 +7,7 @@ import { startAlbumd } from '../stage/process.ts'
 import { People } from './kill-people.ts'
 import { type Chance, chanceFrom, DeletionWatch } from './kill-watch.ts'
 
-const KILLS = Number(process.env.ALBUMD_KILLS ?? 25)
+const KILLS = Number(process.env.ALBUMD_KILLS ?? 40)
 const SEED = Number(process.env.ALBUMD_KILL_SEED ?? 1)
 const STAGES = 5
 
