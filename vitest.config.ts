@@ -70,7 +70,7 @@ export default defineConfig({
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
     // More than there are cores, because most tests wait for a process, an answer or a moment. Each worker makes the code
-    // fast anew, so sixteen take a third more CPU than six. But beside other work sixteen have a larger share of the cores.
+    // fast anew, so sixteen take a fifth more CPU than six. But beside other work sixteen have a larger share of the cores.
     // The whole tests start more processes.
     maxWorkers: availableParallelism() + (isBusy() && !process.argv.includes('.whole.test.ts') ? 14 : 4),
     sequence: { sequencer: LongestFirst },

@@ -218,7 +218,7 @@ export const WORDS = {
   sent_before_loss: ({ until }: { until: number | null }) =>
     `The state was lost or put back while albumd worked, so the last uploads may still arrive. Pictures that are not on the host yet wait${until === null ? '' : ` until ${localTime(until)}`}`,
   records_gap: ({ from, to }: { from: string; to: string | null }) =>
-    `Nothing was recorded from ${localTime(from)} ${to === null ? 'on' : `to ${localTime(to)}`}, because an older state was put back${to === null ? '. The next audit ends that' : ''}`,
+    `Nothing was recorded from ${localTime(from)} ${to === null ? 'on' : `to ${localTime(to)}`}, because an older state was put back${to === null ? '. The next audit ends this gap' : ''}`,
   same_bytes_sent: 'the same bytes were sent before, and it is not known whether they arrived',
   id_of_another: 'the host answered with the id of another picture',
   album_asked_for:

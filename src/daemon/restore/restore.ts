@@ -70,7 +70,7 @@ export interface RestoreReport extends Record<Note, number> {
   went_on: boolean
   /** The earliest time since which the host has given up nothing. Null without `--at`. */
   restorable_since: string | null
-  /** The gap in the records in which `at` lies. Null: it lies in none. */
+  /** The gap in the records in which `at` lies. Null: `at` lies in no gap. */
   gap: RecordsGap | null
   /** The records are an older copy or made anew: what they do not know is in none of these counts. False with `--from-host`. */
   state_is_older: boolean

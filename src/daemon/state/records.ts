@@ -154,7 +154,7 @@ export function recordsGap(files: RecordFiles, { meta }: Pick<Synced, 'meta'>): 
   return gap && { from: isoTime(gap.from), to: isoTime(gap.to) }
 }
 
-/** Whether the records are an older copy that nobody has opened yet, so that the copy is not recorded as one. */
+/** Whether the records are an older copy that nobody has opened yet, so no record says that the copy is older. */
 function isUnopened({ database, witness }: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
   return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
 }

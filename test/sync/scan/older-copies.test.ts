@@ -67,7 +67,7 @@ describe('an older copy', () => {
     const trip = join(workshop.pictures, 'trip')
     const copy = join(workshop.copy, 'trip')
     swap(trip, copy)
-    // As a disk stamps both that has no finer time between them.
+    // A disk with coarse times gives the picture and the copied folder the same time.
     const { ctimeNs } = statSync(join(`${copy}-before`, '11.png'), { bigint: true })
     execFileSync('touch', [
       '-m',
