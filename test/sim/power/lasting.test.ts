@@ -16,6 +16,8 @@ describe.skipIf(!canPreload() && !process.env.CI)('whatever a power cut takes', 
       `const { replaceFile } = await import('${SRC}/synced/private-file.ts')`,
       `mkdirSync(home + '/state')`,
       `const folder = openSync(home, 'r'); fsyncSync(folder)`,
+      // As a power cut may leave it.
+      `writeFileSync(file + '.tmp', 'unfinished')`,
       `replaceFile(file, 'one'); replaceFile(file, 'two')`,
     ])
     const { ino, ctime } = disk.stat(file)!
@@ -42,7 +44,7 @@ async function recorded(file: string, program: string[]): Promise<{ disk: Record
   const home = join(recorder.env.RECORD_BELOW, 'home')
   mkdirSync(home)
   const text = [
-    `import { fsyncSync, mkdirSync, openSync } from 'node:fs'`,
+    `import { fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs'`,
     `const home = '${home}', file = home + '${file}'`,
     ...program,
   ].join('\n')

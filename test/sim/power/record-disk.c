@@ -130,6 +130,8 @@ int fchmod(int fd, mode_t mode) { DOES(REAL(fchmod)(fd, mode), follows(fd), note
 int chmod(const char *path, mode_t mode) { DOES(REAL(chmod)(path, mode), is_below(path), note(CHANGE, -1, 0, path, 0, 0, 0)) }
 int rename(const char *from, const char *to) { DOES(REAL(rename)(from, to), is_below(from), note(RENAME, 0, 0, from, to, 0, 0)) }
 int unlink(const char *path) { DOES(REAL(unlink)(path), is_below(path), note(REMOVE, 0, 0, path, 0, 0, 0)) }
+/* As the C++ library has it, and so rmSync. */
+int remove(const char *path) { DOES(REAL(remove)(path), is_below(path), note(REMOVE, 0, 0, path, 0, 0, 0)) }
 int mkdir(const char *path, mode_t mode) { DOES(REAL(mkdir)(path, mode), is_below(path), note(FOLDER, 0, 0, path, 0, 0, 0)) }
 
 /* A sync covers what was written before it began. */
