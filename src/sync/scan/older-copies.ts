@@ -10,7 +10,7 @@ import type { EngineContext } from '../context.ts'
 import { missingReasonIn } from '../plan.ts'
 import { folderAbove, fullPath, pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
-import { anyKnownIsThere, mayBeOnHost } from './trust.ts'
+import { isAnyKnown, mayBeOnHost } from './trust.ts'
 
 /**
  * Finds folders that are an older copy of what they were: a snapshot that was mounted over the folder, or a backup that was
@@ -29,7 +29,8 @@ import { anyKnownIsThere, mayBeOnHost } from './trust.ts'
  * it was copied before the first picture came.
  *
  * A scan may come between the two steps in which a person swaps a folder: `mv trip aside`, then `mv backup/trip trip`. Then
- * the pictures are gone, and their images wait in escrow. So a folder that is back is judged by what it held when it went.
+ * the pictures are gone, and their images wait in escrow. So a folder that is back, or holds pictures again, is judged by
+ * what it held before.
  */
 export class OlderCopies {
   readonly #context: Pick<EngineContext, 'disk' | 'synced'>
@@ -74,8 +75,8 @@ export class OlderCopies {
 
   /**
    * The pictures that went with a folder and were not deleted, by their folders: the folder is back, and it is an older copy of
-   * what it was. Folders below it may still be gone. Asked at the first look at a folder that was gone, because later a person
-   * may have put another folder in its place.
+   * what it was. Folders below it may still be gone. Asked at the first look at a folder that was gone or held no picture,
+   * because later a person may have put another folder in its place.
    */
   wentWith(folder: FolderRow, look: FolderLook): Map<FolderRow, FileRow[]> {
     const { id, path } = folder
@@ -93,11 +94,13 @@ export class OlderCopies {
   }
 
   /**
-   * Whether a folder that was gone is back and holds nothing yet. It may become the mount point of an older copy, for example.
+   * Whether a folder, from which pictures went, holds no picture. It may become the mount point of an older copy, for example.
    * So the next look is a first look too.
    */
-  isStillEmpty(folder: FolderRow, look: FolderLook): boolean {
-    return look.files.length + look.folders.length === 0 && this.#wentFrom(folder, look).size > 0
+  isEmptied(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): boolean {
+    const { path } = folder
+    const hasLost = changes.some(({ kind }) => kind === 'gone') || this.#wentFrom(folder, look).size > 0
+    return hasLost && this.#picturesIn(look, path, this.#rulesAbove(path)).length === 0
   }
 
   /**
@@ -110,7 +113,7 @@ export class OlderCopies {
     return { ...other, why: because('folder_older_and', { why: this.#doubt(folder).why, now }) }
   }
 
-  /** The pictures that went with a folder, and with those below it that are still gone, when it is back and was not judged yet. */
+  /** The pictures that went with a folder, and with those below it that are still gone, when it was not judged yet. */
   #wentFrom(folder: FolderRow, look: FolderLook): Map<FolderRow, FileRow[]> {
     const { mirror, path } = folder
     // The record is the same when the process has died before the first look.
@@ -172,21 +175,20 @@ export class OlderCopies {
     // before.
     const isNew = (came: number) => came >= look.changedAt && came <= disk.now()
     if (!this.#mayTell(look) || !lost.some(file => isNew(this.#cameAt(file)))) return false
-    return (
-      anyKnownIsThere(disk, synced, this.#mirror, copied, isBack) ||
-      !this.#holdsPictures(look, copied, this.#rulesAbove(copied))
-    )
+    const there = this.#picturesIn(look, copied, this.#rulesAbove(copied))
+    return there.length === 0 || isAnyKnown(synced, this.#mirror, copied, there, isBack)
   }
 
-  /** Whether a folder that was looked at holds a picture. A folder below it that can't be read may hold none. */
-  #holdsPictures(look: FolderLook, path: string, above: readonly IgnoreRules[]): boolean {
+  /** The pictures in a folder that was looked at, and in the folders below it. A folder that can't be read may hold none. */
+  #picturesIn(look: FolderLook, path: string, above: readonly IgnoreRules[]): FileLook[] {
     const { disk } = this.#context
     const rules = rulesWithin({ path, rules: above }, look.ignoreFile)
-    const holds = (below: string) => {
-      const result = lookAtFolder(disk, this.#mirror.folder, { path: below, rules, digest: null })
-      return result.kind === 'different' && this.#holdsPictures(result.look, below, rules)
-    }
-    return look.files.length > 0 || look.folders.some(name => holds(pathOf(path, name)))
+    const below = look.folders.flatMap(name => {
+      const folder = { path: pathOf(path, name), rules, digest: null }
+      const result = lookAtFolder(disk, this.#mirror.folder, folder)
+      return result.kind === 'different' ? this.#picturesIn(result.look, folder.path, rules) : []
+    })
+    return [...look.files, ...below]
   }
 
   /**

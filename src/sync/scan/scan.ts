@@ -200,9 +200,8 @@ export class MirrorScan {
       return
     }
     const lost = trusted ? [] : this.#records.lostWith(folder, look, changes)
-    const isYetToCome = !trusted && this.#olderCopies.isStillEmpty(folder, look)
     if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(tx, path, look)
-    else this.#believe(tx, folder, { digest: isYetToCome ? null : digest, look, changes }, trusted)
+    else this.#believe(tx, folder, { digest, look, changes }, trusted)
   }
 
   /**
@@ -233,10 +232,11 @@ export class MirrorScan {
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
     // While a folder was in doubt, nothing below it was looked at. So everything below it is looked at now.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
+    const isEmptied = !trusted && this.#olderCopies.isEmptied(folder, look, changes)
     this.#known.openBelow(path)
     // The folders below come first, because a doubt about a missing one is judged by what was known before this look.
     this.#recordFoldersBelow(tx, path, look, trusted)
-    this.#records.look(tx, folder, digest, text, look, changes)
+    this.#records.look(tx, folder, isEmptied ? null : digest, text, look, changes)
     if (lookBelow) this.#queue.push(this.#known.below(path))
   }
 

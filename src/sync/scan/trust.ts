@@ -1,5 +1,5 @@
 import { type Disk, isCoarse, STAMP_GRAIN } from '../../local/disk.ts'
-import { isSameIdentity } from '../../local/look.ts'
+import { type FileLook, isSameIdentity } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
@@ -133,42 +133,37 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
 }
 
 /**
- * Whether at least one known picture, at or below a folder, is there with the same name, size and time. A picture need not be
- * on the host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed
- * since it was sent may also be there as it was sent. A picture that can't be looked at may be there. Asked before the look
- * at the folder is recorded, because pictures that are new in the folder were not known. `isBack`: the folder was gone, so
- * the pictures that went with it are known.
+ * Whether one of these pictures (`there`) is a known one of a folder (`top`) or of a folder below it, with the same size and
+ * time. Its name may be another, because a person may have renamed all pictures after an older copy was made. A picture need not
+ * be on the host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed
+ * since it was sent may also be there as it was sent. Asked before the look at the folder is recorded, because pictures that
+ * are new in the folder were not known. `isBack`: the folder was gone, so the pictures that went with it are known.
  */
-export function anyKnownIsThere(
-  disk: Disk,
-  synced: Synced,
+export function isAnyKnown(
+  { files, folders, images }: Synced,
   mirror: MirrorRow,
   top: string,
+  there: readonly Version[],
   isBack: boolean,
 ): boolean {
-  const isThere = (file: FileRow, folder: string) => {
-    const { state, size, mtime, image } = file
+  const bySize = Map.groupBy(there, ({ size }) => size)
+  const isThere = (version: Version) => bySize.get(version.size)?.some(stat => mayBeCopy(stat, version))
+  const isKnown = ({ state, size, mtime, image }: FileRow) => {
     if (state === 'kept' || (state === 'gone' && !isBack)) return false
-    const at = fullPath(mirror.folder, pathOf(folder, file.name))
-    const sent = image === null ? undefined : synced.images.byId(image)
-    const asSent = { size: sent?.size ?? size, mtime: sent?.mtime ?? mtime }
-    const mayBeThere = whetherThere(disk, at) === 'unknown'
-    return mayBeThere || [file, asSent].some(version => mayBeCopy(disk, at, version))
+    const sent = image === null ? undefined : images.byId(image)
+    return isThere({ size, mtime }) || isThere({ size: sent?.size ?? size, mtime: sent?.mtime ?? mtime })
   }
   // No sample, because a copy that was made early may hold a few of very many known pictures.
-  const folders = synced.folders.withFiles(mirror.id).filter(({ path }) => isAtOrBelow(path, top))
-  return folders.some(({ id, path }) => synced.files.ofFolder(id).some(file => isThere(file, path)))
+  const known = folders.withFiles(mirror.id).filter(({ path }) => isAtOrBelow(path, top))
+  return known.some(({ id }) => files.ofFolder(id).some(isKnown))
 }
 
+type Version = Pick<FileLook, 'size' | 'mtime'>
+
 /** Whether a file may be a copy of a version. Many backups, such as those of tar and zip, keep times in whole seconds. */
-function mayBeCopy(disk: Disk, path: string, { size, mtime }: Pick<FileRow, 'size' | 'mtime'>): boolean {
-  try {
-    const stat = disk.lstat(path)
-    const isAlike = isCoarse(stat.mtime) && Math.abs(stat.mtime - mtime) < STAMP_GRAIN
-    return stat.kind === 'file' && stat.size === size && (stat.mtime === mtime || isAlike)
-  } catch {
-    return false
-  }
+function mayBeCopy(stat: Version, { size, mtime }: Version): boolean {
+  if (stat.size !== size) return false
+  return stat.mtime === mtime || (isCoarse(stat.mtime) && Math.abs(stat.mtime - mtime) < STAMP_GRAIN)
 }
 
 /** Whether a picture that may be on the host, at or below a folder, is missing, or is there in an older version. */

@@ -151,6 +151,20 @@ export const KEPT_LATER: readonly History[] = [
       actions: [at(0, 'saveCopy', 0, 1), newer, at(2, 'takeAside', 0, 1), at(3, 'olderCopy', 0, 1)],
     }),
   ),
+  // The same, and a scan in between sees a folder with an empty folder in it.
+  {
+    ...THREE,
+    seed: 1_000_000_073,
+    files: [[0, 3], ...BOTH_IN_A],
+    graceMs: 600_000,
+    pauses: [60_000, 60_000, 60_000, 700_000, 700_000],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'add', 49, 5),
+      at(2, 'takeAside', 0, 3),
+      at(3, 'olderCopy', 0, 1),
+    ],
+  },
   // A folder is swapped for a backup, gets another picture, and is hidden by a rule for a while. The backup lacks a picture, or
   // holds an older version.
   ...([at(1, 'add', 49, 5), at(1, 'change', 0, 7)] as const).map((newer, number) => ({
@@ -167,6 +181,18 @@ export const KEPT_LATER: readonly History[] = [
       at(4, 'unignore'),
     ],
   })),
+  // The pictures of a folder get other names, and then the folder is swapped for a backup from before that.
+  {
+    ...THREE,
+    seed: 1_000_000_072,
+    files: BOTH_IN_A,
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'rename', 0, 33),
+      at(1, 'rename', 0, 49),
+      at(2, 'olderCopy', 0, 1),
+    ],
+  },
   // A folder is swapped for a backup, gets another picture, and can't be read for a while.
   {
     ...THREE,

@@ -1,6 +1,6 @@
 import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { reasonIn } from '../../../src/words/reasons.ts'
-import { isIgnored } from '../disk/live-pictures.ts'
+import { isIgnored, livePictures } from '../disk/live-pictures.ts'
 import { type Node, split } from '../disk/tree.ts'
 import { folderAt, pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
@@ -21,6 +21,9 @@ interface Copy {
   /** What that look said of a folder stays so, whatever else puts the folder in doubt later. */
   isDecided: boolean
 }
+
+/** What the disk shows of a version of a picture. */
+type Version = Pick<FileRow, 'size' | 'mtime'>
 
 type Surroundings = Pick<World, 'disk' | 'doubts' | 'machine' | 'mirrors' | 'state'>
 
@@ -97,13 +100,15 @@ export class Copies {
 
   /**
    * Whether albumd can know the copy. It can't once an entry has come or gone in it, because this sets the folder's time.
-   * Neither can it when the copy holds something, and no picture as albumd knew it: the copy looks like another folder of the
-   * name then. After a clock was set back, what came later looks older than the copy.
+   * Neither can it when the copy holds something, and no picture that albumd knew: the copy looks like another folder of
+   * the name then. After a clock was set back, what came later looks older than the copy.
    */
   #canBeKnown(folder: string, { changedAt, offset, isBack }: Copy): boolean {
     const { disk, machine } = this.#world
     if (disk.find(folder)!.node.mtime !== changedAt || machine.offset < offset) return false
-    return this.#holdsNothing(folder) || this.#known(folder).some(file => this.#isAsKnown(file, isBack))
+    return (
+      this.#holdsNothing(folder) || this.#known(folder).some(file => this.#isAsKnown(file, folder, isBack))
+    )
   }
 
   /**
@@ -155,15 +160,28 @@ export class Copies {
     return folder ? [...state.synced.files.below(folder.mirror, folder.path)] : []
   }
 
-  /** Whether the picture is there as albumd saw it last, or as it was sent. `isBack`: it may have gone with its folder. */
-  #isAsKnown(file: FileRow, isBack: boolean): boolean {
+  /**
+   * Whether the picture is in the folder as albumd saw it last, or as it was sent. `isBack`: it may have gone with its folder.
+   */
+  #isAsKnown(file: FileRow, folder: string, isBack: boolean): boolean {
     if (file.state === 'kept' || (file.state === 'gone' && !isBack)) return false
     const sent = file.image === null ? undefined : this.#world.state.synced.images.byId(file.image)
     const asSent = { size: sent?.size ?? file.size, mtime: sent?.mtime ?? file.mtime }
-    return this.#isThere(file, file) || this.#isThere(file, asSent)
+    return [file, asSent].some(version => this.#isIn(folder, version))
   }
 
-  #isThere(file: FileRow, { size, mtime }: Pick<FileRow, 'size' | 'mtime'>): boolean {
+  #isIn(folder: string, { size, mtime }: Version): boolean {
+    const { disk, mirrors } = this.#world
+    return [...livePictures(disk, mirrors)].some(
+      ({ path, node }) =>
+        path.startsWith(`${folder}/`) &&
+        node.bytes.length === size &&
+        node.mtime === mtime &&
+        !isIgnored(disk, mirrors, path),
+    )
+  }
+
+  #isThere(file: FileRow, { size, mtime }: Version): boolean {
     const { disk, state } = this.#world
     const node = disk.find(pathOfRow(state.synced, file))?.node
     return node?.kind === 'file' && node.bytes.length === size && node.mtime === mtime

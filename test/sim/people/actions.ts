@@ -191,7 +191,8 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
   },
   takeAside(world, a, b) {
     const path = copiedIn(world, a, b)
-    return world.tree.takeAside(path) ? `${path} is taken away` : 'nothing'
+    if (!world.tree.takeAside(path, b % 4 > 1)) return 'nothing'
+    return `${path} is taken away${b % 4 > 1 ? ', and an empty folder is made in its place' : ''}`
   },
   olderCopy(world, a, b) {
     const path = copiedIn(world, a, b)

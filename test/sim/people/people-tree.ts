@@ -18,7 +18,7 @@ export class Tree {
   /** Older copies of folders, by the folders' paths, and how wrong the clock was when they were made. */
   readonly #copies = new Map<string, { copy: FolderNode; offset: number }>()
   /** What had, or might get, an image in folders that were taken away. */
-  readonly #aside = new Map<string, [path: string, node: Node][]>()
+  readonly #aside = new Map<string, { held: [path: string, node: Node][]; changedAt: number | null }>()
 
   constructor(world: Surroundings, runs: () => boolean) {
     this.#world = world
@@ -91,13 +91,18 @@ export class Tree {
     if (node?.kind === 'folder') this.#copies.set(path, { copy: disk.copy(node), offset: machine.offset })
   }
 
-  /** Takes a folder away, in whose place an older copy comes later. Answers whether it was there. */
-  takeAside(path: string): boolean {
+  /**
+   * Takes a folder away, in whose place an older copy comes later. `isFilled`: an empty folder, in a folder, is made there.
+   * Answers whether the folder was there.
+   */
+  takeAside(path: string, isFilled: boolean): boolean {
     const { copies, disk } = this.#world
     if (!this.isOn(path) || !disk.find(path) || this.#isMounted(path)) return false
-    this.#aside.set(path, this.#held(path))
+    const held = this.#held(path)
     copies.forget(path)
     disk.takeAway(path)
+    if (isFilled) disk.makeFolder(`${path}/d`)
+    this.#aside.set(path, { held, changedAt: this.#changedAt(path) })
     return true
   }
 
@@ -106,17 +111,23 @@ export class Tree {
     const { copies, disk, mirrors } = this.#world
     const saved = this.#copies.get(path)
     const isThere = disk.find(path) !== null
-    const before = isThere ? this.#held(path) : this.#aside.get(path)
+    const aside = this.#aside.get(path)
+    const isBack = aside !== undefined && (!isThere || aside.changedAt === this.#changedAt(path))
     const isRoot = mirrors.some(({ folder }) => folder === path)
-    if (!saved || !before || !this.isOn(path) || (!isRoot && this.#isMounted(path))) return false
+    if (!saved || !(isThere || isBack) || !this.isOn(path) || (!isRoot && this.#isMounted(path))) return false
+    const before = isBack ? aside.held : this.#held(path)
     if (isRoot) this.takeOff(path)
     else if (isThere) disk.takeAway(path)
     this.#aside.delete(path)
     disk.putBack(path, saved.copy)
     const isLacking = ([at, node]: [string, Node]) => disk.find(at)?.node.mtime !== node.mtime
     const lacks = before.filter(isLacking).map(([at]) => at)
-    copies.put(path, { lacks, offset: saved.offset, isBack: !isThere })
+    copies.put(path, { lacks, offset: saved.offset, isBack })
     return true
+  }
+
+  #changedAt(path: string): number | null {
+    return this.#world.disk.find(path)?.node.mtime ?? null
   }
 
   #held(path: string): [string, Node][] {

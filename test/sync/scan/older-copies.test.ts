@@ -304,6 +304,19 @@ describe('an older copy', () => {
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
 
+  it('in the place of a folder is in doubt when the pictures that it holds have other names now', async () => {
+    const workshop = await copied()
+    const trip = join(workshop.pictures, 'trip')
+    for (let n = 0; n < 10; n++) renameSync(join(trip, `${n}.png`), join(trip, `day-${n}.png`))
+    await workshop.pass()
+    const before = deleted(workshop)
+    swap(trip, join(workshop.copy, 'trip'))
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(inWords(mirror(workshop).guard!)).toContain('trip (An older copy is here')
+    expect(deleted(workshop)).toBe(before)
+    expect(summary(workshop)).toMatchObject({ files: 14, synced: 14, pending_deletions: 0 })
+  })
+
   it('in the place of a folder is in doubt when its backup keeps whole seconds', async () => {
     const { pictures, ...workshop } = await copied()
     const archive = `${pictures}.tar`
@@ -525,10 +538,13 @@ describe('an older copy that comes when albumd has missed its folder', () => {
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
 
-  it('is in doubt where an empty folder was seen in its place before', async () => {
+  it.each([
+    ['an empty folder', 'trip'],
+    ['a folder with an empty folder in it', 'trip/day/morning'],
+  ])('is in doubt where %s was seen in its place before', async (_, there) => {
     const workshop = await missing()
     const { copy, trip } = workshop
-    mkdirSync(trip)
+    mkdirSync(join(workshop.pictures, there), { recursive: true })
     for (const _ of [1, 2]) await workshop.pass(GRACE)
     expect(mirror(workshop).guard).toBeNull()
     rmSync(trip, { recursive: true })
