@@ -100,15 +100,23 @@ export class FolderRecords {
     folders.removeIfEmpty(folder.id)
   }
 
-  /** Records that pictures that went with their folder were not deleted, because an older copy of the folder is here. */
+  /**
+   * Records that pictures that went with their folder were not deleted, because an older copy of the folder is here. They are
+   * recorded as before they went.
+   */
   takeBack(tx: Tx, folder: FolderRow, files: readonly FileRow[]): void {
-    const since = this.#context.clock.wall()
     const reason = because('folder_back_older')
-    const pending = (file: FileRow): FileRow => ({ ...file, state: 'pending', since, hash: null })
-    const changes = files.map(
-      file => ({ kind: 'pending', file: pending(file), was: file.state, reason }) as const,
-    )
+    const changes = files.map(file => {
+      const image = tx.images.byId(file.image!)!
+      const isSent = file.hash?.equals(image.hash)
+      const state = !isSent ? 'pending' : image.proof === 'none' ? 'linked' : 'synced'
+      const since = isSent ? null : this.#context.clock.wall()
+      const back: FileRow = { ...file, state, since, hash: isSent ? file.hash : null }
+      return { kind: 'pending', file: back, was: file.state, reason } as const
+    })
     this.#apply(tx, folder.path, changes)
+    tx.folders.tookBack({ id: folder.id, files: files.length })
+    Object.assign(folder, tx.folders.byId(folder.id))
   }
 
   /** Records that a folder is in doubt. The records of its files stay as they are. */

@@ -137,6 +137,8 @@ export function openFolders({ all, column, get, run, value }: Statements) {
         [{ id: number; isThere: 0 | 1 }]
       >(`UPDATE folders SET present = 0, digest = NULL, unknown = iif(@isThere, unknown, NULL), accept = 0, ignore_text = NULL, files = 0, left_format = 0,
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = @id`),
+      /** Records how many pictures that went with a folder were not deleted. */
+      tookBack: run<[Pick<FolderRow, 'id' | 'files'>]>('UPDATE folders SET files = @files WHERE id = @id'),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
       /**
