@@ -17,7 +17,7 @@ Ends with 1 when there is one. It takes as many minutes as are said, and some mo
     known: Object.keys(TARGETS).map(name => ({ name })),
   },
   options: {
-    minutes: { value: 'N', least: 1, usual: 5, does: 'for so long' },
+    minutes: { value: 'N', least: 1, usual: 5, does: 'for so many whole minutes' },
     seed: { value: 'N', least: 0, does: 'the seed, which is printed (the time)' },
   },
 } as const satisfies Command
