@@ -49,8 +49,14 @@ function dateIn(written: string): number | null {
     second < 60
   if (!isReal || hour > 23) return null
   const zone = found[8]
-  if (zone === undefined) return new Date(year, month - 1, day, hour, minute, second, ms).getTime()
+  if (zone === undefined) {
+    const local = new Date(year, month - 1, day, hour, minute, second, ms)
+    // An hour that the clocks skip would silently mean the next hour.
+    return local.getHours() === hour && local.getMinutes() === minute ? local.getTime() : null
+  }
   const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [null, '+', '0', '0']
+  // No place is further from Greenwich.
+  if (Number(hours) > 14 || Number(minutes ?? 0) > 59) return null
   const east = Number(hours) * 60 + Number(minutes ?? 0)
   return utc - (sign === '-' ? -east : east) * 60_000
 }

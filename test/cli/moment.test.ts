@@ -30,11 +30,21 @@ describe('a time that a person writes', () => {
     expect(read('2026-11-20T18:00+08')).toBe('2026-11-20T10:00:00.000Z')
   })
 
+  it('is refused in an hour that the clocks skip', () => {
+    inZone('Europe/Berlin')
+    expect(read('2026-03-29 01:30')).toBe('2026-03-29T00:30:00.000Z')
+    expect(() => read('2026-03-29 02:30')).toThrow('is no time')
+    expect(read('2026-03-29 03:30')).toBe('2026-03-29T01:30:00.000Z')
+  })
+
   it.each([
     ['2026-02-29', 'is no time'],
     ['2026-11-31 10:00', 'is no time'],
     ['2026-11-20 24:00', 'is no time'],
     ['2026-11-20 10:60', 'is no time'],
+    ['2026-11-20 18:00 +99:99', 'is no time'],
+    ['2026-11-20 18:00 +15:00', 'is no time'],
+    ['2026-11-20 18:00 -00:60', 'is no time'],
     ['20.11.2026', 'is no time'],
     ['2', 'is no time'],
     ['', "--at '' is no time"],
