@@ -121,7 +121,7 @@ function failureInWords(
 function backInWords({
   restorable_since: since,
   restorable_in_part_since: inPart,
-  restorable_gap: gap,
+  restorable_gaps: gaps,
   audit: { kinds },
 }: Status): string[] {
   if (since === null) return []
@@ -133,7 +133,7 @@ function backInWords({
           `        before that, since ${localTimeFrom(inPart)}, without some older versions and deleted pictures`,
         ]
       : []),
-    ...(gap ? [`        ${inWords(because('records_gap', gap))}`] : []),
+    ...gaps.map(gap => `        ${inWords(because('records_gap', gap))}`),
   ]
 }
 

@@ -2,6 +2,7 @@ import type { Records, Tx } from '../synced/synced.ts'
 import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
+import type { Gap } from '../synced/tables/meta.ts'
 import type { VersionRow } from '../synced/tables/versions.ts'
 
 /** The states of a file that is not on the disk any more. */
@@ -88,17 +89,27 @@ export function versionsForgotten(tx: Tx, most: number): void {
 }
 
 /**
- * Notes that the records are an older copy. What happened since the copy last recorded how long albumd has run, and until an
- * audit ends, is not known.
+ * The times between which nothing was recorded, the earliest first, when an older copy of the records is put back now. What
+ * happened since the copy last recorded how long albumd has run, and until an audit ends, is not known.
  */
-export function gapBegan(tx: Pick<Tx, 'meta'>): void {
-  const from = tx.meta.get('records_gap')?.from ?? tx.meta.get('running_at')
-  if (from !== null) tx.meta.set('records_gap', { from, to: null })
+export function gapsFromNow({ meta }: Pick<Records, 'meta'>): Gap[] {
+  const gaps = meta.get('records_gaps') ?? []
+  const from = meta.get('running_at')
+  return from === null || gaps.at(-1)?.to === null ? gaps : [...gaps, { from, to: null }]
 }
 
-export function gapEnded(tx: Pick<Tx, 'meta'>, now: number): void {
-  const gap = tx.meta.get('records_gap')
-  if (gap?.to === null) tx.meta.set('records_gap', { ...gap, to: now })
+/** Notes that the records are an older copy. */
+export function gapBegan({ meta }: Pick<Tx, 'meta'>): void {
+  meta.set('records_gaps', gapsFromNow({ meta }))
+}
+
+export function gapEnded({ meta }: Pick<Tx, 'meta'>, now: number): void {
+  const gaps = meta.get('records_gaps')
+  if (gaps?.at(-1)?.to === null)
+    meta.set(
+      'records_gaps',
+      gaps.map(({ from, to }) => ({ from, to: to ?? now })),
+    )
 }
 
 /**

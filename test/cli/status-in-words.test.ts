@@ -44,7 +44,7 @@ const STATUS: Status = {
   loss_ends_at: null,
   restorable_since: null,
   restorable_in_part_since: null,
-  restorable_gap: null,
+  restorable_gaps: [],
   audit: {
     last: null,
     findings: 0,

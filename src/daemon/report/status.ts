@@ -23,7 +23,7 @@ import { orNull } from '../or-null.ts'
 import { version } from '../package.ts'
 import { fingerprintOf, stateFiles } from '../state/claim.ts'
 import { pauseAt } from '../state/pause.ts'
-import { type RecordsGap, recordsGap } from '../state/records.ts'
+import { type RecordsGap, recordsGaps } from '../state/records.ts'
 import { readState, refuseOther } from '../state/state.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
@@ -80,8 +80,8 @@ export interface Status {
    * host has given up. Null: no earlier time is recorded.
    */
   restorable_in_part_since: string | null
-  /** Between these times nothing was recorded, so what happened then does not come back. Null: there is no such gap. */
-  restorable_gap: RecordsGap | null
+  /** Between these times nothing was recorded, so what happened then does not come back. The earliest first. */
+  restorable_gaps: RecordsGap[]
   audit: AuditStatus
   /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
   deleted_more: (Excess & { at: string; message: string }) | null
@@ -263,7 +263,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
       restorable_since: isoTime(whole),
       restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
-      restorable_gap: recordsGap(stateFiles(config.state_dir), synced),
+      restorable_gaps: recordsGaps(stateFiles(config.state_dir), synced),
       audit: auditStatus(synced, mirrors, running),
       deleted_more: more && {
         ...more,

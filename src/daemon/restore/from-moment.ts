@@ -21,7 +21,7 @@ import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime, localTime, localTimeFrom } from '../../words/text.ts'
 import { NotPossible } from '../commands/command.ts'
 import { stateFiles } from '../state/claim.ts'
-import { type RecordsGap, recordsGap } from '../state/records.ts'
+import { type RecordsGap, recordsGaps } from '../state/records.ts'
 import { reading } from '../state/state.ts'
 import {
   foldersFor,
@@ -147,9 +147,9 @@ async function wantedThen(
 
 /** The gap in the records in which a time lies, or null. */
 function gapAt({ state_dir }: Config, synced: Synced, moment: number): RecordsGap | null {
-  const gap = recordsGap(stateFiles(state_dir), synced)
   const at = isoTime(moment)
-  return gap && at > gap.from && (gap.to === null || at < gap.to) ? gap : null
+  const isIn = ({ from, to }: RecordsGap) => at > from && (to === null || at < to)
+  return recordsGaps(stateFiles(state_dir), synced).find(isIn) ?? null
 }
 
 /** The recorded pictures at and below a folder that came later than a time, and that are on the disk. */

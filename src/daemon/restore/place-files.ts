@@ -9,7 +9,7 @@ import type { ListedImage } from '../../protocol/records.ts'
 import { sizeFits } from '../../sync/listing/index.ts'
 import { folderAbove, nameOf } from '../../sync/tree-path.ts'
 import { PictureProblem } from './picture-problem.ts'
-import type { TargetFolder } from './target-folder.ts'
+import { safeName, type TargetFolder } from './target-folder.ts'
 
 /**
  * What is known of a picture: every byte, by its hash, or only what the host lists. `isLinked`: albumd has found the image by
@@ -99,14 +99,23 @@ export class PlaceFiles {
   }
 
   /**
-   * Moves a file to its path, once its bytes are complete and proved. Never replaces another file. Answers whether another
-   * file was put aside for it.
+   * Moves a file to its path, once its bytes are complete and proved. Never replaces another file that has no name in the
+   * folder `aside`. On a disk with hard links, a path that held a file is never empty, because a scan would take the picture
+   * for deleted. Answers whether another file was put aside.
    */
   async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
     await begun.complete(mtime)
-    const isReplaced = await this.#putAside(to)
-    await moveTo(begun.path, await this.#fullPath(to))
-    return isReplaced
+    const full = await this.#fullPath(to)
+    const aside = this.#aside === null ? null : await this.#pathAside(this.#aside, to, full)
+    if (aside !== null && (await isLinked(full, aside))) {
+      const inodes = await Promise.all([full, aside].map(async path => (await lstat(path)).ino))
+      if (inodes[0] !== inodes[1]) throw inTheWay()
+      await rename(begun.path, full)
+    } else {
+      if (aside !== null) await rename(full, aside)
+      await moveTo(begun.path, full)
+    }
+    return aside !== null
   }
 
   /** After `flush`, all finished files survive a power cut. */
@@ -117,20 +126,17 @@ export class PlaceFiles {
     for (const folder of made) if (folder.status === 'fulfilled') toDisk(folder.value)
   }
 
-  /** Moves a file or link that has the picture's place into the folder `aside`. Answers whether there was one. */
-  async #putAside(path: string): Promise<boolean> {
-    if (this.#aside === null) return false
-    const full = await this.#fullPath(path)
+  /** The path in the folder `aside` for a file or link that has the picture's place. Null: there is none. */
+  async #pathAside(aside: string, path: string, full: string): Promise<string | null> {
     const there = await lstat(full).catch(absent)
-    if (there === null) return false
+    if (there === null) return null
     if (there.isDirectory()) throw inTheWay()
-    const to = join(this.#aside, path)
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-    const taken = new Set(await readdir(dirname(to)))
+    const folder = dirname(join(aside, path))
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const taken = new Set(await readdir(folder))
     let name = nameOf(path)
-    for (let n = 2; taken.has(name); n++) name = `${n} ${nameOf(path)}`
-    await rename(full, join(dirname(to), name))
-    return true
+    for (let n = 2; taken.has(name); n++) name = safeName(`${n} ${nameOf(path)}`)
+    return join(folder, name)
   }
 
   async #fullPath(path: string): Promise<string> {
@@ -215,14 +221,21 @@ export class BegunFile implements ByteSource {
  * first checks that no file is there.
  */
 async function moveTo(from: string, to: string): Promise<void> {
+  if (await isLinked(from, to)) return
+  if ((await lstat(to).catch(absent)) !== null) throw inTheWay()
+  await rename(from, to)
+}
+
+/** Gives a file a second name. False: the file system has no hard links. */
+async function isLinked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
+    return true
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw inTheWay()
     if (!NO_LINKS.has(code)) throw error
-    if ((await lstat(to).catch(absent)) !== null) throw inTheWay()
-    await rename(from, to)
+    return false
   }
 }
 

@@ -121,10 +121,11 @@ export async function openTarget(
 
 /** Throws NotPossible for a folder outside of the mirrors that can't be filled, and writes nothing. */
 export async function refuseTarget(config: Config, { folder, mirrors, at }: TargetRequest): Promise<void> {
-  const root = realPathOf(resolve(folder))
+  const path = resolve(folder)
+  const root = realPathOf(path)
   refuseLocation(root, config, at, true)
   const there = await lstat(root).catch(() => null)
-  if (there && !there.isDirectory()) throw noFolder(root)
+  if (there ? !there.isDirectory() : await isLink(path)) throw noFolder(path)
   if (there) await refuseHeld(root, join(root, OWN_FOLDER), markOf(config, mirrors, at)).catch(refusing(root))
 }
 
@@ -179,6 +180,10 @@ function refuseLocation(
     throw new NotPossible(`${root} lies in state_dir. Restore into another folder`)
 }
 
+async function isLink(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null))?.isSymbolicLink() ?? false
+}
+
 async function makeRoot(folder: string): Promise<string> {
   const path = resolve(folder)
   try {
@@ -186,7 +191,7 @@ async function makeRoot(folder: string): Promise<string> {
     return await realpath(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' || code === 'ENOTDIR') throw noFolder(path)
+    if (code === 'EEXIST' || code === 'ENOTDIR' || (await isLink(path))) throw noFolder(path)
     throw new NotPossible(diskRefuses(path, code) ?? `${path} can't be made (${code}). Name another folder`)
   }
 }

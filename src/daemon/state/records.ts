@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { gapsFromNow } from '../../records/versions.ts'
 import { noteOlder } from '../../sync/clock.ts'
 import { openDatabase } from '../../synced/database.ts'
 import { refuseDamaged, setAside } from '../../synced/migrate.ts'
@@ -146,12 +147,10 @@ export interface RecordsGap {
   to: string | null
 }
 
-/** Null: there is no such gap. `synced`: as for `areOlder`. */
-export function recordsGap(files: RecordFiles, { meta }: Pick<Synced, 'meta'>): RecordsGap | null {
-  const gap = meta.get('records_gap')
-  if (isUnopened(files, { meta }))
-    return { from: isoTime(gap?.from ?? meta.get('running_at') ?? 0), to: null }
-  return gap && { from: isoTime(gap.from), to: isoTime(gap.to) }
+/** The gaps, the earliest first. `synced`: as for `areOlder`. */
+export function recordsGaps(files: RecordFiles, synced: Pick<Synced, 'meta'>): RecordsGap[] {
+  const gaps = isUnopened(files, synced) ? gapsFromNow(synced) : (synced.meta.get('records_gaps') ?? [])
+  return gaps.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) }))
 }
 
 /** Whether the records are an older copy that nobody has opened yet, so no record says that the copy is older. */

@@ -69,6 +69,12 @@ export interface MachinesTold {
   }[]
 }
 
+/** Times in milliseconds since 1970. `to`: null until an audit has compared the albums. */
+export interface Gap {
+  from: number
+  to: number | null
+}
+
 /** The host asked for a long wait (Retry-After, §7) when it refused a request to `endpoint`. */
 export interface AskedWait {
   endpoint: string
@@ -130,10 +136,10 @@ const FACTS = {
   /** What the host has given up of the versions before this time is not known (records/versions.ts). */
   versions_since: number,
   /**
-   * An older copy of the records was put back, so nothing is known of what happened between these times
-   * (records/versions.ts). `to`: null until an audit has compared the albums.
+   * Older copies of the records were put back, so nothing is known of what happened between these times
+   * (records/versions.ts).
    */
-  records_gap: json<{ from: number; to: number | null }>(),
+  records_gaps: json<Gap[]>(),
 
   // sync
   /** The id of the machine's boot when the state was last open, and the monotonic time then (clock.ts). */

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
@@ -57,7 +67,9 @@ describe('restore --at', () => {
     const full = join(recorded.home, 'full')
     mkdirSync(full)
     writeFileSync(join(full, 'notes.txt'), '')
+    symlinkSync('nowhere', join(full, 'link'))
     for (const [folder, why] of [
+      [join(full, 'link'), 'is not a folder'],
       [full, 'is not empty'],
       [join(full, 'notes.txt'), 'is not a folder'],
       [recorded.home, 'holds the mirror'],
@@ -166,12 +178,19 @@ describe('restore --at', () => {
     const before = await moment()
     // A pass records until when it knows all.
     await stage.here('sync')
-    cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
-    stage.write('b.png', png(3, 3).bytes)
-    await stage.here('sync')
-    const between = await moment()
-    rmSync(state, { recursive: true })
-    cpSync(`${state}-old`, state, { recursive: true, preserveTimestamps: true })
+    /** Puts the state of now back after something was done. */
+    const putBack = async (act: () => Promise<unknown>) => {
+      cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
+      await act()
+      rmSync(state, { recursive: true })
+      renameSync(`${state}-old`, state)
+    }
+    let between = ''
+    await putBack(async () => {
+      stage.write('b.png', png(3, 3).bytes)
+      await stage.here('sync')
+      between = await moment()
+    })
     const at = (time: string, name: string) => stage.here('restore', join(stage.home, name), '--at', time)
     const unknown = {
       code: 3,
@@ -181,19 +200,57 @@ describe('restore --at', () => {
     // Nobody has opened the older state yet.
     expect(await at(between, 'one')).toMatchObject(unknown)
     expect(await at(before, 'two')).toMatchObject({ code: 0 })
-    expect(await stage.status()).toMatchObject({ restorable_gap: { to: null } })
+    expect(await stage.status()).toMatchObject({ restorable_gaps: [{ to: null }] })
     await stage.here('sync')
     await stage.here('audit')
     expect(await at(between, 'three')).toMatchObject(unknown)
-    const { restorable_gap } = await stage.status()
-    expect([restorable_gap.from < between, between < restorable_gap.to]).toEqual([true, true])
+    const [gap] = (await stage.status()).restorable_gaps
+    expect([gap.from < between, between < gap.to]).toEqual([true, true])
     expect((await stage.here('status')).out).toMatch(
       /^ {8}Nothing was recorded from .* to .*, because an older state/m,
     )
-    expect(await at(await moment(), 'four')).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^as it was/m),
-    })
+    const later = await moment()
+    const known = { code: 0, out: expect.stringMatching(/^as it was/m) }
+    expect(await at(later, 'four')).toMatchObject(known)
+    await stage.here('sync')
+    await putBack(() => stage.here('sync'))
+    await stage.here('audit')
+    expect(await at(later, 'five')).toMatchObject(known)
+    expect(await at(between, 'six')).toMatchObject(unknown)
+    expect((await stage.status()).restorable_gaps).toEqual([
+      gap,
+      { from: expect.any(String), to: expect.any(String) },
+    ])
+  })
+
+  it('keeps what it replaces, and leaves no path empty meanwhile', async () => {
+    const long = `${'n'.repeat(250)}.png`
+    const recorded = await recordPictures([
+      { path: 'a.png', bytes: 'a' },
+      { path: long, bytes: 'b' },
+    ])
+    const mirror = mirrorOf(recorded)
+    const names: (string | null)[] = []
+    const watcher = watch(mirror, (event, name) => void (event === 'rename' && names.push(name)))
+    onTestFinished(() => watcher.close())
+    const aside = join(mirror, '.albumd-replaced')
+    for (const [now, kept] of [
+      ['now', ['a.png', long]],
+      ['later', ['2 a.png', `2 ${'n'.repeat(249)}.png`]],
+    ] as const) {
+      for (const name of ['a.png', long]) writeFileSync(join(mirror, name), now)
+      writeFileSync(join(mirror, now), '')
+      await expect.poll(() => names).toContain(now)
+      names.length = 0
+      expect(await run(recorded, mirror, '--at', THEN)).toMatchObject({ code: 0 })
+      writeFileSync(join(mirror, 'end'), now)
+      rmSync(join(mirror, 'end'))
+      await expect.poll(() => names).toContain('end')
+      // A name that went is told of too.
+      expect(names.filter(name => name === 'a.png' || name === long).sort()).toEqual(['a.png', long])
+      for (const name of kept) expect(readFileSync(join(aside, name), 'utf8')).toBe(now)
+      names.length = 0
+    }
   })
 
   it('names an empty folder as the way out where a mirror was emptied', async () => {
