@@ -98,9 +98,8 @@ export class OlderCopies {
    * So the next look is a first look too.
    */
   isEmptied(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): boolean {
-    const { path } = folder
     const hasLost = changes.some(({ kind }) => kind === 'gone') || this.#wentFrom(folder, look).size > 0
-    return hasLost && this.#picturesIn(look, path, this.#rulesAbove(path)).length === 0
+    return hasLost && this.#holdsNothing(look, folder.path)
   }
 
   /**
@@ -175,20 +174,33 @@ export class OlderCopies {
     // before.
     const isNew = (came: number) => came >= look.changedAt && came <= disk.now()
     if (!this.#mayTell(look) || !lost.some(file => isNew(this.#cameAt(file)))) return false
-    const there = this.#picturesIn(look, copied, this.#rulesAbove(copied))
-    return there.length === 0 || isAnyKnown(synced, this.#mirror, copied, there, isBack)
+    return (
+      this.#holdsNothing(look, copied) ||
+      isAnyKnown(synced, this.#mirror, copied, this.#picturesIn(look, copied), isBack)
+    )
   }
 
-  /** The pictures in a folder that was looked at, and in the folders below it. A folder that can't be read may hold none. */
-  #picturesIn(look: FolderLook, path: string, above: readonly IgnoreRules[]): FileLook[] {
+  #holdsNothing(look: FolderLook, path: string): boolean {
+    return this.#picturesIn(look, path).next().done === true
+  }
+
+  /**
+   * The pictures in a folder that was looked at, and in the folders below it. A folder that can't be read may hold none. A
+   * generator, because the first picture is mostly enough.
+   */
+  *#picturesIn(
+    look: FolderLook,
+    path: string,
+    above: readonly IgnoreRules[] = this.#rulesAbove(path),
+  ): Generator<FileLook> {
+    yield* look.files
     const { disk } = this.#context
     const rules = rulesWithin({ path, rules: above }, look.ignoreFile)
-    const below = look.folders.flatMap(name => {
+    for (const name of look.folders) {
       const folder = { path: pathOf(path, name), rules, digest: null }
       const result = lookAtFolder(disk, this.#mirror.folder, folder)
-      return result.kind === 'different' ? this.#picturesIn(result.look, folder.path, rules) : []
-    })
-    return [...look.files, ...below]
+      if (result.kind === 'different') yield* this.#picturesIn(result.look, folder.path, rules)
+    }
   }
 
   /**

@@ -143,27 +143,34 @@ export function isAnyKnown(
   { files, folders, images }: Synced,
   mirror: MirrorRow,
   top: string,
-  there: readonly Version[],
+  there: Iterable<Version>,
   isBack: boolean,
 ): boolean {
-  const bySize = Map.groupBy(there, ({ size }) => size)
-  const isThere = (version: Version) => bySize.get(version.size)?.some(stat => mayBeCopy(stat, version))
-  const isKnown = ({ state, size, mtime, image }: FileRow) => {
-    if (state === 'kept' || (state === 'gone' && !isBack)) return false
-    const sent = image === null ? undefined : images.byId(image)
-    return isThere({ size, mtime }) || isThere({ size: sent?.size ?? size, mtime: sent?.mtime ?? mtime })
+  const bySize = new Map<number, Version[]>()
+  const add = (known: Version) => {
+    const alike = bySize.get(known.size)
+    if (alike) alike.push(known)
+    else bySize.set(known.size, [known])
   }
   // No sample, because a copy that was made early may hold a few of very many known pictures.
-  const known = folders.withFiles(mirror.id).filter(({ path }) => isAtOrBelow(path, top))
-  return known.some(({ id }) => files.ofFolder(id).some(isKnown))
+  for (const { id, path } of folders.withFiles(mirror.id)) {
+    if (!isAtOrBelow(path, top)) continue
+    for (const { state, size, mtime, image } of files.ofFolder(id)) {
+      if (state === 'kept' || (state === 'gone' && !isBack)) continue
+      add({ size, mtime })
+      const sent = image === null ? undefined : images.byId(image)
+      if (sent) add({ size: sent.size, mtime: sent.mtime ?? mtime })
+    }
+  }
+  for (const file of there) if (bySize.get(file.size)?.some(known => mayBeCopy(file, known))) return true
+  return false
 }
 
 type Version = Pick<FileLook, 'size' | 'mtime'>
 
-/** Whether a file may be a copy of a version. Many backups, such as those of tar and zip, keep times in whole seconds. */
-function mayBeCopy(stat: Version, { size, mtime }: Version): boolean {
-  if (stat.size !== size) return false
-  return stat.mtime === mtime || (isCoarse(stat.mtime) && Math.abs(stat.mtime - mtime) < STAMP_GRAIN)
+/** Whether a file of the same size may be a copy. Many backups, such as those of tar and zip, keep times in whole seconds. */
+function mayBeCopy(file: Version, of: Version): boolean {
+  return file.mtime === of.mtime || (isCoarse(file.mtime) && Math.abs(file.mtime - of.mtime) < STAMP_GRAIN)
 }
 
 /** Whether a picture that may be on the host, at or below a folder, is missing, or is there in an older version. */
