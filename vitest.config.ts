@@ -70,9 +70,9 @@ export default defineConfig({
     globalSetup: 'test/build-first.ts',
     pool: 'forks',
     // More than there are cores, because most tests wait for a process, an answer or a moment. Each worker makes the code
-    // fast anew, so sixteen take a fifth more CPU than six. But beside other work sixteen have a larger share of the cores.
-    // The whole tests start more processes.
-    maxWorkers: availableParallelism() + (isBusy() && !process.argv.includes('.whole.test.ts') ? 14 : 4),
+    // fast anew: ten take a tenth more CPU than six. But beside other work they have a larger share of the cores. The whole
+    // tests start more processes.
+    maxWorkers: availableParallelism() + (isBusy() && !process.argv.includes('.whole.test.ts') ? 9 : 4),
     sequence: { sequencer: LongestFirst },
     // A process for each file would read all modules again.
     isolate: false,
