@@ -3,6 +3,7 @@ import { ftruncateSync, constants as is, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unreadable } from '../../config/paths.ts'
+import { makeFolder } from '../../local/make-folder.ts'
 import { toDisk } from '../../local/to-disk.ts'
 import type { ByteSource } from '../../protocol/picture/byte-reader.ts'
 import type { ListedImage } from '../../protocol/records.ts'
@@ -107,7 +108,9 @@ export class PlaceFiles {
     await begun.complete(mtime)
     const full = await this.#fullPath(to)
     const aside = this.#aside === null ? null : await this.#pathAside(this.#aside, to, full)
-    if (aside !== null && (await isLinked(full, aside))) {
+    if (aside !== null && (await linkTo(full, aside))) {
+      // Otherwise a power cut could leave the new file at the path, and not the second name of the old one.
+      toDisk(dirname(aside))
       const inodes = await Promise.all([full, aside].map(async path => (await lstat(path)).ino))
       if (inodes[0] !== inodes[1]) throw inTheWay()
       await rename(begun.path, full)
@@ -132,7 +135,7 @@ export class PlaceFiles {
     if (there === null) return null
     if (there.isDirectory()) throw inTheWay()
     const folder = dirname(join(aside, path))
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     const taken = new Set(await readdir(folder))
     let name = nameOf(path)
     for (let n = 2; taken.has(name); n++) name = safeName(`${n} ${nameOf(path)}`)
@@ -221,13 +224,13 @@ export class BegunFile implements ByteSource {
  * first checks that no file is there.
  */
 async function moveTo(from: string, to: string): Promise<void> {
-  if (await isLinked(from, to)) return
+  if (await linkTo(from, to)) return
   if ((await lstat(to).catch(absent)) !== null) throw inTheWay()
   await rename(from, to)
 }
 
 /** Gives a file a second name. False: the file system has no hard links. */
-async function isLinked(from: string, to: string): Promise<boolean> {
+async function linkTo(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
     return true
