@@ -8,7 +8,7 @@ import { GROWING, LATER, LATEST, MACHINES, READ } from './histories/seeds.ts'
 const COUNT = 10
 const OF_MACHINES = 3
 
-/** Without the kept histories, which states.test.ts plays all. */
+/** Without the kept histories, which states.whole.test.ts plays all. */
 const SEEDS = Object.entries(REGRESSIONS).filter(([seed]) => !keptHistory(Number(seed)))
 
 const kits = openKits()

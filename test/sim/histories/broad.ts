@@ -12,7 +12,7 @@ export const SELDOM: readonly History[] = [...UPLOADS, ...LOSSES, ...DELETIONS, 
 
 /**
  * The kept histories that alone bring a state about, and those that do so with one or two others, by the ends of their
- * numbers. `states.test.ts` says which are missing here.
+ * numbers. `states.whole.test.ts` says which are missing here.
  */
 export const ALONE = [
   ...[4, 30, 32, 105, 112, 201, 203, 204, 206, 209, 210, 212, 214, 218, 219, 223, 224, 225, 226, 227, 228],
