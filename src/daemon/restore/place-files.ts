@@ -108,11 +108,10 @@ export class PlaceFiles {
     await begun.complete(mtime)
     const full = await this.#fullPath(to)
     const aside = this.#aside === null ? null : await this.#pathAside(this.#aside, to, full)
-    if (aside !== null && (await linkTo(full, aside))) {
+    if (aside !== null && ((await isSame(full, aside)) || (await linkTo(full, aside)))) {
       // Otherwise a power cut could leave the new file at the path, and not the second name of the old one.
       toDisk(dirname(aside))
-      const inodes = await Promise.all([full, aside].map(async path => (await lstat(path)).ino))
-      if (inodes[0] !== inodes[1]) throw inTheWay()
+      if (!(await isSame(full, aside))) throw inTheWay()
       await rename(begun.path, full)
     } else {
       if (aside !== null) await rename(full, aside)
@@ -129,7 +128,10 @@ export class PlaceFiles {
     for (const folder of made) if (folder.status === 'fulfilled') toDisk(folder.value)
   }
 
-  /** The path in the folder `aside` for a file or link that has the picture's place. Null: there is none. */
+  /**
+   * The path in the folder `aside` for a file or link that has the picture's place. Null: there is none. A restore that was
+   * killed may have given the file this second name already.
+   */
   async #pathAside(aside: string, path: string, full: string): Promise<string | null> {
     const there = await lstat(full).catch(absent)
     if (there === null) return null
@@ -138,7 +140,8 @@ export class PlaceFiles {
     makeFolder(folder, 0o700)
     const taken = new Set(await readdir(folder))
     let name = nameOf(path)
-    for (let n = 2; taken.has(name); n++) name = safeName(`${n} ${nameOf(path)}`)
+    for (let n = 2; taken.has(name) && !(await isSame(full, join(folder, name))); n++)
+      name = safeName(`${n} ${nameOf(path)}`)
     return join(folder, name)
   }
 
@@ -227,6 +230,12 @@ async function moveTo(from: string, to: string): Promise<void> {
   if (await linkTo(from, to)) return
   if ((await lstat(to).catch(absent)) !== null) throw inTheWay()
   await rename(from, to)
+}
+
+/** Whether two paths are names of one file. */
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map(path => lstat(path).catch(absent)))
+  return !!a && !!b && a.ino === b.ino && a.dev === b.dev
 }
 
 /** Gives a file a second name. False: the file system has no hard links. */
