@@ -10,7 +10,7 @@ import type { EngineContext } from '../context.ts'
 import { missingReasonIn } from '../plan.ts'
 import { folderAbove, fullPath, pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
-import { isAnyKnown, mayBeOnHost } from './trust.ts'
+import { isAnyKnownThere, mayBeOnHost } from './trust.ts'
 
 /**
  * Finds folders that are an older copy of what they were: a snapshot that was mounted over the folder, or a backup that was
@@ -176,7 +176,7 @@ export class OlderCopies {
     if (!this.#mayTell(look) || !lost.some(file => isNew(this.#cameAt(file)))) return false
     return (
       this.#holdsNothing(look, copied) ||
-      isAnyKnown(synced, this.#mirror, copied, this.#picturesIn(look, copied), isBack)
+      isAnyKnownThere(disk, synced, this.#mirror, copied, this.#picturesIn(look, copied), isBack)
     )
   }
 

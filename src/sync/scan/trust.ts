@@ -48,10 +48,9 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
     identity = { dev: stat.dev, ino: stat.ino, birthtime: stat.birthtime }
     empty = disk.readFolder(folder).every(entry => entry.name.startsWith('.') || entry.name === 'lost+found')
   } catch (error) {
+    if (isNowhere(error)) return doubt(because('root_missing', { folder }))
     const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' || code === 'ENOTDIR'
-      ? doubt(because('root_missing', { folder }))
-      : doubt(because('root_unreadable', { folder, code: String(code) }))
+    return doubt(because('root_unreadable', { folder, code: String(code) }))
   }
   const found = { identity, empty }
   const isIt = isSameIdentity(identity, mirror)
@@ -133,44 +132,65 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
 }
 
 /**
- * Whether one of these pictures (`there`) is a known one of a folder (`top`) or of a folder below it, with the same size and
- * time. Its name may be another, because a person may have renamed all pictures after an older copy was made. A picture need not
- * be on the host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed
- * since it was sent may also be there as it was sent. Asked before the look at the folder is recorded, because pictures that
- * are new in the folder were not known. `isBack`: the folder was gone, so the pictures that went with it are known.
+ * Whether a known picture of a folder (`top`), or of a folder below it, is there: at its path, or under another name among the
+ * pictures that a look shows (`shown`). A look doesn't show what a rule hides or what can't be looked at, so such a picture
+ * counts by its path. And a person may have renamed all pictures after an older copy was made. A picture need not be on the
+ * host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed since it
+ * was sent may also be there as it was sent. Asked before the look at the folder is recorded, because pictures that are new
+ * in the folder were not known. `isBack`: the folder was gone, so the pictures that went with it are known.
  */
-export function isAnyKnown(
-  { files, folders, images }: Synced,
+export function isAnyKnownThere(
+  disk: Disk,
+  synced: Synced,
   mirror: MirrorRow,
   top: string,
-  there: Iterable<Version>,
+  shown: Iterable<Version>,
   isBack: boolean,
 ): boolean {
-  const bySize = new Map<number, Version[]>()
-  const add = (known: Version) => {
-    const alike = bySize.get(known.size)
-    if (alike) alike.push(known)
-    else bySize.set(known.size, [known])
+  const known: Version[] = []
+  for (const { path, versions } of knownPictures(synced, mirror.id, top, isBack)) {
+    if (mayBeAt(disk, fullPath(mirror.folder, path), versions)) return true
+    known.push(...versions)
   }
-  // No sample, because a copy that was made early may hold a few of very many known pictures.
-  for (const { id, path } of folders.withFiles(mirror.id)) {
+  const bySize = Map.groupBy(known, ({ size }) => size)
+  for (const file of shown) if (bySize.get(file.size)?.some(version => mayBeCopy(file, version))) return true
+  return false
+}
+
+/** No sample, because a copy that was made early may hold a few of very many known pictures. */
+function* knownPictures(
+  { files, folders, images }: Synced,
+  mirror: number,
+  top: string,
+  isBack: boolean,
+): Generator<{ path: string; versions: Version[] }> {
+  for (const { id, path } of folders.withFiles(mirror)) {
     if (!isAtOrBelow(path, top)) continue
-    for (const { state, size, mtime, image } of files.ofFolder(id)) {
+    for (const { name, state, size, mtime, image } of files.ofFolder(id)) {
       if (state === 'kept' || (state === 'gone' && !isBack)) continue
-      add({ size, mtime })
       const sent = image === null ? undefined : images.byId(image)
-      if (sent) add({ size: sent.size, mtime: sent.mtime ?? mtime })
+      const asSent = sent ? [{ size: sent.size, mtime: sent.mtime ?? mtime }] : []
+      yield { path: pathOf(path, name), versions: [{ size, mtime }, ...asSent] }
     }
   }
-  for (const file of there) if (bySize.get(file.size)?.some(known => mayBeCopy(file, known))) return true
-  return false
 }
 
 type Version = Pick<FileLook, 'size' | 'mtime'>
 
-/** Whether a file of the same size may be a copy. Many backups, such as those of tar and zip, keep times in whole seconds. */
+/** Whether one of these versions may be at a path. */
+function mayBeAt(disk: Disk, path: string, versions: readonly Version[]): boolean {
+  try {
+    const file = disk.lstat(path)
+    return file.kind === 'file' && versions.some(version => mayBeCopy(file, version))
+  } catch (error) {
+    return !isNowhere(error)
+  }
+}
+
+/** Whether a file may be a copy. Many backups, such as those of tar and zip, keep times in whole seconds. */
 function mayBeCopy(file: Version, of: Version): boolean {
-  return file.mtime === of.mtime || (isCoarse(file.mtime) && Math.abs(file.mtime - of.mtime) < STAMP_GRAIN)
+  const isAlike = isCoarse(file.mtime) && Math.abs(file.mtime - of.mtime) < STAMP_GRAIN
+  return file.size === of.size && (file.mtime === of.mtime || isAlike)
 }
 
 /** Whether a picture that may be on the host, at or below a folder, is missing, or is there in an older version. */
@@ -236,9 +256,14 @@ export function whetherThere(disk: Disk, path: string): 'yes' | 'no' | 'unknown'
     // for now.
     return disk.lstat(path).kind === 'folder' ? 'no' : 'yes'
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'no' : 'unknown'
+    return isNowhere(error) ? 'no' : 'unknown'
   }
+}
+
+/** Whether nothing is at the path that was looked at. */
+function isNowhere(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 /** What `albumd trust` would change for a folder of a mirror. */

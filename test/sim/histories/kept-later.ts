@@ -193,6 +193,20 @@ export const KEPT_LATER: readonly History[] = [
       at(2, 'olderCopy', 0, 1),
     ],
   },
+  // A folder is swapped for a backup of which a rule hides the known picture, and which shows one that was deleted.
+  {
+    ...THREE,
+    seed: 1_000_000_074,
+    files: BOTH_IN_A,
+    pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
+    actions: [
+      at(0, 'saveCopy', 0, 1),
+      at(1, 'remove', 0),
+      at(1, 'ignore', 0, 1),
+      at(1, 'add', 49, 5),
+      at(2, 'olderCopy', 0, 1),
+    ],
+  },
   // A folder is swapped for a backup, gets another picture, and can't be read for a while.
   {
     ...THREE,

@@ -167,7 +167,7 @@ export class Copies {
     if (file.state === 'kept' || (file.state === 'gone' && !isBack)) return false
     const sent = file.image === null ? undefined : this.#world.state.synced.images.byId(file.image)
     const asSent = { size: sent?.size ?? file.size, mtime: sent?.mtime ?? file.mtime }
-    return [file, asSent].some(version => this.#isIn(folder, version))
+    return [file, asSent].some(version => this.#isThere(file, version) || this.#isIn(folder, version))
   }
 
   #isIn(folder: string, { size, mtime }: Version): boolean {

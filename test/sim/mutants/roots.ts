@@ -61,11 +61,18 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'a picture with another name is another picture',
     file: 'sync/scan/trust.ts',
-    find: 'for (const file of there)',
-    replace:
-      'for (const file of [...there].filter(({ name }) => folders.withFiles(mirror.id).some(({ id }) => files.at({ folder: id, name })?.image)))',
+    find: 'for (const file of shown)',
+    replace: 'for (const file of [...shown].slice(0, 0))',
     why: 'what an older copy lacks is deleted where all that it holds has other names now',
     seed: 1_000_000_072,
+  },
+  {
+    name: 'what a look does not show is another picture',
+    file: 'sync/scan/trust.ts',
+    find: 'if (mayBeAt(disk, fullPath(mirror.folder, path), versions)) return true',
+    replace: '',
+    why: 'what an older copy lacks is deleted where a rule hides all that is known of it',
+    seed: 1_000_000_074,
   },
   {
     name: 'what holds no picture is another folder',

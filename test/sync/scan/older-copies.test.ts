@@ -44,6 +44,15 @@ async function trust(workshop: Workshop, path: string): Promise<void> {
   await recordTrust(workshop.synced, trust)
 }
 
+/** A disk on which a folder can be listed, and nothing in it can be looked at. */
+const shut = (folder: string): Disk => ({
+  ...realDisk,
+  lstat(path) {
+    if (path.startsWith(`${folder}/`)) throw Object.assign(new Error('shut'), { code: 'EACCES' })
+    return realDisk.lstat(path)
+  },
+})
+
 const swap = (one: string, other: string) => {
   renameSync(one, `${other}-before`)
   renameSync(other, one)
@@ -212,14 +221,7 @@ describe('an older copy', () => {
     const workshop = await copied()
     const trip = join(workshop.pictures, 'trip')
     swap(trip, join(workshop.copy, 'trip'))
-    const disk: Disk = {
-      ...realDisk,
-      lstat(path) {
-        if (path.startsWith(`${trip}/`)) throw Object.assign(new Error('shut'), { code: 'EACCES' })
-        return realDisk.lstat(path)
-      },
-    }
-    expect(await guarded(workshop, { disk })).toContain('trip (An older copy is here')
+    expect(await guarded(workshop, { disk: shut(trip) })).toContain('trip (An older copy is here')
   })
 
   it('in the place of a folder is in doubt when it holds no picture at all', async () => {
@@ -316,6 +318,33 @@ describe('an older copy', () => {
     expect(deleted(workshop)).toBe(before)
     expect(summary(workshop)).toMatchObject({ files: 14, synced: 14, pending_deletions: 0 })
   })
+
+  it.each([
+    ['a rule hides it', { rules: 'known.png', folder: 'none' }],
+    ['nobody can read its folder', { rules: '', folder: 'trip/day' }],
+  ])(
+    'in the place of a folder is in doubt when its known picture is not shown, because %s',
+    async (_, { rules, folder }) => {
+      const workshop = await openWorkshop()
+      workshop.write('trip/deleted.png', png(3, 2).bytes)
+      workshop.write('trip/day/known.png', png(3, 3).bytes)
+      await workshop.pass()
+      const trip = join(workshop.pictures, 'trip')
+      const copy = `${workshop.pictures}-copy`
+      copyTo(trip, copy)
+      rmSync(join(trip, 'deleted.png'))
+      workshop.write('trip/new.png', png(7, 7).bytes)
+      await workshop.pass()
+      const before = deleted(workshop)
+      workshop.write('.albumdignore', rules)
+      const disk = shut(join(workshop.pictures, folder))
+      await workshop.pass({ disk })
+      swap(trip, copy)
+      for (const _ of [1, 2, 3]) await workshop.pass({ disk })
+      expect(inWords(mirror(workshop).guard!)).toContain('trip (An older copy is here')
+      expect(deleted(workshop)).toBe(before)
+    },
+  )
 
   it('in the place of a folder is in doubt when its backup keeps whole seconds', async () => {
     const { pictures, ...workshop } = await copied()
