@@ -21,8 +21,8 @@ const LONG = [
   '/readings.whole.test.ts',
   '/watchdog.whole.test.ts',
   '/tree-events.whole.test.ts',
-  '/put.test.ts',
-  '/control.test.ts',
+  '/put.whole.test.ts',
+  '/control.whole.test.ts',
 ]
 /** The tests that take all cores by themselves. They begin last, because no core is idle while the last of them runs. */
 const WIDE = ['power-cuts', 'seeds', 'mutants', 'exhaust'].map(name => `/${name}.whole.test.ts`)

@@ -5,7 +5,7 @@ import { commandLine } from './command-line.ts'
 const { values } = commandLine({
   name: 'test:ten',
   about: `npm test again and again beside other work: prints how long each run took, and what failed. A run that fails or takes longer
-than the limit is a failure, and the end is 1 then. Ten runs take about 50 minutes on two cores.`,
+than the limit is a failure, and the end is 1 then. Ten runs take about 40 minutes on two cores.`,
   options: {
     times: { value: 'N', least: 1, usual: 10, does: 'so many runs' },
     busy: { value: 'N', least: 0, usual: 5, does: 'beside so many processes that never wait' },
