@@ -329,13 +329,7 @@ function reportInWords(
   add(missing, 'missing: the lines that begin with "missing" say why')
   add(unread, 'unread: the lines that begin with "unread" say why')
   if (at === null) add(untried, 'not tried yet')
-  const option = asked.fromHost
-    ? ' --from-host'
-    : asked.at === undefined
-      ? ''
-      : ` --at ${shellWord(asked.at)}`
-  const command = `albumd restore ${folder}${option}`
-  if (interrupted) lines.push(`ended early; "${command}" goes on where it was`)
+  if (interrupted) lines.push('ended early; the same command goes on where it was')
   else if (missing > hopeless && stopped === null && asked.at === undefined)
     lines.push('the same command tries what is missing once more')
   return lines

@@ -78,6 +78,7 @@ export interface RestoreReport extends Record<Note, number> {
   unrecorded: number
   /** Why the restore stopped by itself, in one line. Null: the restore did not stop by itself. */
   stopped: string | null
+  /** A person stopped the restore before each picture was tried. */
   interrupted: boolean
 }
 
@@ -227,7 +228,7 @@ class Restore {
     // When the restore ended early, the pictures that are left are counted as not tried. Without them, the report would
     // seem to name all missing pictures.
     for (const left of due) if (!this.#isLeftOut(left)) report.untried++
-    report.interrupted = stop.aborted
+    report.interrupted = stop.aborted && report.untried > 0
     report.stopped ??= doubt
     return report
   }

@@ -105,6 +105,15 @@ describe('a restore', () => {
     )
   })
 
+  it('is not interrupted when it is stopped as the last picture comes', async () => {
+    const stop = new AbortController()
+    const recorded = await recordPictures([{ path: 'a.png', bytes: 'a' }])
+    const { report } = await restore(recorded, {}, { stop: stop.signal, cut: stop.signal }, ({ event }) => {
+      if (event === 'picture_restored') stop.abort()
+    })
+    expect(report).toMatchObject({ restored: 1, untried: 0, interrupted: false })
+  })
+
   it('stops when the host does not answer, and fetches an image that replaced the recorded one meanwhile', async () => {
     const gone = await deadOrigin()
     const away = Array.from({ length: 40 }, (_, n) => ({
