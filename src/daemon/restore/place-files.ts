@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ftruncateSync, constants as is, writeSync } from 'node:fs'
+import { ftruncateSync, constants as is, lstatSync, renameSync, type Stats, writeSync } from 'node:fs'
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unreadable } from '../../config/paths.ts'
@@ -74,12 +74,10 @@ export class PlaceFiles {
     // gets that time.
     const isFinished = this.#aside === null && Math.round(stats.mtimeMs * 1000) === mtime
     if ('listed' in known || isFinished) return stats.size
-    const handle = await open(file, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK).catch(
-      unread('the file there'),
-    )
+    const handle = await openThere(file)
     try {
       const sum = createHash('sha256')
-      for await (const chunk of handle.createReadStream({ autoClose: false })) sum.update(chunk)
+      for await (const chunk of bytesOf(handle)) sum.update(chunk)
       if (!sum.digest().equals(known.sha256)) return this.#another()
       if (mtime !== null) await setTime(handle, mtime)
     } finally {
@@ -100,24 +98,26 @@ export class PlaceFiles {
   }
 
   /**
-   * Moves a file to its path, once its bytes are complete and proved. Never replaces another file that has no name in the
-   * folder `aside`. On a disk with hard links, a path that held a file is never empty, because a scan would take the picture
-   * for deleted. Answers whether another file was put aside.
+   * Moves a file to its path, once its bytes are complete and proved. Another file there gets a second name in the folder
+   * `aside` first, or a copy where the disk allows no second name. Only then is the file replaced, by one rename: a path that
+   * held a file is never empty, because a scan would take the picture for deleted. Answers whether another file was put aside.
    */
   async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
     await begun.complete(mtime)
     const full = await this.#fullPath(to)
-    const aside = this.#aside === null ? null : await this.#pathAside(this.#aside, to, full)
-    if (aside !== null && ((await isSame(full, aside)) || (await linkTo(full, aside)))) {
-      // Otherwise a power cut could leave the new file at the path, and not the second name of the old one.
-      toDisk(dirname(aside))
-      if (!(await isSame(full, aside))) throw inTheWay()
-      await rename(begun.path, full)
-    } else {
-      if (aside !== null) await rename(full, aside)
+    const there = this.#aside === null ? null : await lstat(full).catch(absent)
+    if (this.#aside === null || there === null) {
       await moveTo(begun.path, full)
+      return false
     }
-    return aside !== null
+    if (there.isDirectory()) throw inTheWay()
+    const aside = await this.#pathAside(this.#aside, to, full)
+    if (!(await isSame(full, aside)) && !(await linkTo(full, aside))) await this.#copy(full, there, aside)
+    // Otherwise a power cut could leave the new file at the path, and not the second name of the old one.
+    toDisk(dirname(aside))
+    if (!isAlike(await lstat(full).catch(absent), there)) throw inTheWay()
+    await rename(begun.path, full)
+    return true
   }
 
   /** After `flush`, all finished files survive a power cut. */
@@ -129,13 +129,10 @@ export class PlaceFiles {
   }
 
   /**
-   * The path in the folder `aside` for a file or link that has the picture's place. Null: there is none. A restore that was
-   * killed may have given the file this second name already.
+   * The path in the folder `aside` for a file or link that has the picture's place. A restore that was killed may have given
+   * the file this second name already.
    */
-  async #pathAside(aside: string, path: string, full: string): Promise<string | null> {
-    const there = await lstat(full).catch(absent)
-    if (there === null) return null
-    if (there.isDirectory()) throw inTheWay()
+  async #pathAside(aside: string, path: string, full: string): Promise<string> {
     const folder = dirname(join(aside, path))
     makeFolder(folder, 0o700)
     const taken = new Set(await readdir(folder))
@@ -143,6 +140,24 @@ export class PlaceFiles {
     for (let n = 2; taken.has(name) && !(await isSame(full, join(folder, name))); n++)
       name = safeName(`${n} ${nameOf(path)}`)
     return join(folder, name)
+  }
+
+  /** Gives `aside` to a copy of a file. Throws PictureProblem where no file is. */
+  async #copy(full: string, there: Stats, aside: string): Promise<void> {
+    if (!there.isFile()) throw inTheWay()
+    const from = await openThere(full)
+    try {
+      const copy = await this.begin()
+      try {
+        for await (const chunk of bytesOf(from)) copy.write(chunk)
+        await copy.complete(Math.round(there.mtimeMs * 1000))
+        await moveTo(copy.path, aside)
+      } finally {
+        await copy.close()
+      }
+    } finally {
+      await from.close()
+    }
   }
 
   async #fullPath(path: string): Promise<string> {
@@ -224,21 +239,26 @@ export class BegunFile implements ByteSource {
 
 /**
  * Moves the file by a hard link, because rename(2) would replace another file. Where the file system has no hard links, it
- * first checks that no file is there.
+ * first checks that no file is there, and leaves no time for another download: the disk may take its name for the same.
  */
 async function moveTo(from: string, to: string): Promise<void> {
   if (await linkTo(from, to)) return
-  if ((await lstat(to).catch(absent)) !== null) throw inTheWay()
-  await rename(from, to)
+  if (lstatSync(to, { throwIfNoEntry: false })) throw inTheWay()
+  renameSync(from, to)
 }
 
-/** Whether two paths are names of one file. */
+/** Whether a file is still as it was. A second name, which changes the ctime, and on some network disks the inode, counts for nothing. */
+function isAlike(now: Stats | null, before: Stats): boolean {
+  return now !== null && now.size === before.size && now.mtimeMs === before.mtimeMs
+}
+
+/** Whether two paths are names of one file. False on a network disk that numbers each name (sshfs). */
 async function isSame(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all([one, other].map(path => lstat(path).catch(absent)))
   return !!a && !!b && a.ino === b.ino && a.dev === b.dev
 }
 
-/** Gives a file a second name. False: the file system has no hard links. */
+/** Gives a file a second name. False: the file system has no hard links, or denies one to a file of another owner. */
 async function linkTo(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
@@ -268,10 +288,28 @@ function absent(error: NodeJS.ErrnoException): null {
   throw error
 }
 
-/** Answers a function that turns the refusal to open a file or folder into a PictureProblem. */
+/** Opens what is in a picture's place. Throws PictureProblem. */
+function openThere(path: string): Promise<FileHandle> {
+  return open(path, is.O_RDONLY | is.O_NOFOLLOW | is.O_NONBLOCK).catch(unread(THERE))
+}
+
+async function* bytesOf(there: FileHandle): AsyncGenerator<Uint8Array> {
+  try {
+    yield* there.createReadStream({ autoClose: false })
+  } catch (error) {
+    unread(THERE)(error as NodeJS.ErrnoException)
+  }
+}
+
+const THERE = 'the file there'
+
+/** Answers a function that turns the refusal to open or to read into a PictureProblem. */
 function unread(what: string): (error: NodeJS.ErrnoException) => never {
   return error => {
-    if (error.code !== 'EACCES' && error.code !== 'EPERM') throw error
+    if (!UNREAD.has(error.code ?? '')) throw error
     throw new PictureProblem('NOT_READ', `${what} ${unreadable(error.code)}`)
   }
 }
+
+/** A bad sector is the fault of one file. */
+const UNREAD: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EIO'])

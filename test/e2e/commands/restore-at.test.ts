@@ -3,16 +3,19 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   watch,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
@@ -32,6 +35,25 @@ const run = ({ home, configFile }: Recorded, folder: string, ...more: string[]) 
   runHere(['restore', folder, '--config', configFile, ...more], home)
 
 const mirrorOf = ({ config }: Recorded) => config.mirrors[0]!.folder
+
+/** The names that came or went in a folder meanwhile, each as often as it did. */
+async function renamesIn(folder: string, act: () => Promise<void>): Promise<(string | null)[]> {
+  const names: (string | null)[] = []
+  const watcher = watch(folder, (event, name) => void (event === 'rename' && names.push(name)))
+  const isTold = async (name: string) => {
+    writeFileSync(join(folder, name), '')
+    await expect.poll(() => names).toContain(name)
+    rmSync(join(folder, name))
+  }
+  try {
+    await isTold('begun')
+    await act()
+    await isTold('ended')
+  } finally {
+    watcher.close()
+  }
+  return names
+}
 
 /** Records that a picture was at this path before the others came, and that the host has given it up. */
 function recordGivenUp({ config }: Recorded, path: string): void {
@@ -230,27 +252,37 @@ describe('restore --at', () => {
       { path: long, bytes: 'b' },
     ])
     const mirror = mirrorOf(recorded)
-    const names: (string | null)[] = []
-    const watcher = watch(mirror, (event, name) => void (event === 'rename' && names.push(name)))
-    onTestFinished(() => watcher.close())
     const aside = join(mirror, '.albumd-replaced')
     for (const [now, kept] of [
       ['now', ['a.png', long]],
       ['later', ['2 a.png', `2 ${'n'.repeat(249)}.png`]],
     ] as const) {
       for (const name of ['a.png', long]) writeFileSync(join(mirror, name), now)
-      writeFileSync(join(mirror, now), '')
-      await expect.poll(() => names).toContain(now)
-      names.length = 0
-      expect(await run(recorded, mirror, '--at', THEN)).toMatchObject({ code: 0 })
-      writeFileSync(join(mirror, 'end'), now)
-      rmSync(join(mirror, 'end'))
-      await expect.poll(() => names).toContain('end')
+      const names = await renamesIn(mirror, async () => {
+        expect(await run(recorded, mirror, '--at', THEN)).toMatchObject({ code: 0 })
+      })
       // A name that went is told of too.
       expect(names.filter(name => name === 'a.png' || name === long).sort()).toEqual(['a.png', long])
       for (const name of kept) expect(readFileSync(join(aside, name), 'utf8')).toBe(now)
-      names.length = 0
     }
+  })
+
+  it('copies what it replaces where it may give no second name, and leaves no path empty', async () => {
+    const recorded = await asNobody(() => recordPictures([{ path: 'a.png', bytes: 'a' }]))
+    const mirror = mirrorOf(recorded)
+    // Linux denies a second name to a file that another owner may only read (fs.protected_hardlinks).
+    rmSync(join(mirror, 'a.png'), { force: true })
+    writeFileSync(join(mirror, 'a.png'), "another owner's")
+    utimesSync(join(mirror, 'a.png'), 5, 5)
+    const names = await renamesIn(mirror, async () => {
+      expect(await asNobody(() => run(recorded, mirror, '--at', THEN))).toMatchObject({ code: 0 })
+    })
+    expect(names.filter(name => name === 'a.png')).toEqual(['a.png'])
+    expect(readFileSync(join(mirror, 'a.png'), 'utf8')).toBe('a')
+    const aside = join(mirror, '.albumd-replaced')
+    expect(readdirSync(aside)).toEqual(['a.png'])
+    expect(readFileSync(join(aside, 'a.png'), 'utf8')).toBe("another owner's")
+    expect(statSync(join(aside, 'a.png')).mtimeMs).toBe(5000)
   })
 
   it('names an empty folder as the way out where a mirror was emptied', async () => {
