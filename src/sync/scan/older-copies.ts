@@ -1,4 +1,4 @@
-import { grainOf } from '../../local/disk.ts'
+import { grainOf, TICK_GRAIN } from '../../local/disk.ts'
 import type { IgnoreRules } from '../../local/ignore-rules.ts'
 import { type FileLook, type FolderLook, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import type { FileChange } from '../../records/pictures.ts'
@@ -10,7 +10,7 @@ import type { EngineContext } from '../context.ts'
 import { missingReasonIn } from '../plan.ts'
 import { folderAbove, fullPath, pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
-import { isAnyKnownThere, mayBeOnHost } from './trust.ts'
+import { isAnyKnownThere, isHeld, mayBeOnHost } from './trust.ts'
 
 /**
  * Finds folders that are an older copy of what they were: a snapshot that was mounted over the folder, or a backup that was
@@ -94,12 +94,16 @@ export class OlderCopies {
   }
 
   /**
-   * Whether a folder, from which pictures went, holds no picture. It may become the mount point of an older copy, for example.
-   * So the next look is a first look too.
+   * Whether a folder, from which pictures went or from a folder below it, holds no picture. It may become the mount point of an
+   * older copy, for example. So the next look is a first look too.
    */
-  isEmptied(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): boolean {
-    const hasLost = changes.some(({ kind }) => kind === 'gone') || this.#wentFrom(folder, look).size > 0
-    return hasLost && this.#holdsNothing(look, folder.path)
+  isEmptied({ mirror, path }: FolderRow, look: FolderLook): boolean {
+    const { synced } = this.#context
+    const isMissed = (file: FileRow) => isHeld(synced, file) || this.#isGoing(file)
+    if (look.files.length > 0) return false
+    for (const file of synced.files.below(mirror, path))
+      if (isMissed(file)) return this.#holdsNothing(look, path)
+    return false
   }
 
   /**
@@ -116,23 +120,23 @@ export class OlderCopies {
   #wentFrom(folder: FolderRow, look: FolderLook): Map<FolderRow, FileRow[]> {
     const { mirror, path } = folder
     // The record is the same when the process has died before the first look.
-    const isBack = path !== '' && folder.digest === null && folder.files === 0
+    const isBack = folder.digest === null && folder.files === 0
     if (!isBack) return new Map()
     const listed = new Set(look.folders)
+    const toNames = path === '' ? 0 : path.length + 1
     const below = this.#context.synced.folders
       .absentBelow(mirror, path)
-      .filter(gone => !listed.has(gone.path.slice(path.length + 1).split('/', 1)[0]!))
-    const all = [folder, ...below].map(from => [from, this.#went(from)] as const)
+      .filter(gone => !listed.has(gone.path.slice(toNames).split('/', 1)[0]!))
+    const went = ({ id }: FolderRow) =>
+      this.#context.synced.files.ofFolder(id).filter(file => this.#isGoing(file))
+    const all = [folder, ...below].map(from => [from, went(from)] as const)
     return new Map(all.filter(([, files]) => files.length > 0))
   }
 
-  /** The pictures of a folder that are gone, and whose images wait for a deletion that no person has approved. */
-  #went({ id }: FolderRow): FileRow[] {
-    const { escrow, files } = this.#context.synced
-    return files.ofFolder(id).filter(({ state, image }) => {
-      const entry = state === 'gone' && image !== null ? escrow.of(image) : undefined
-      return entry?.reason === 'deleted' && entry.state !== 'approved'
-    })
+  /** Whether a picture is gone, and its image waits for a deletion that no person has approved. */
+  #isGoing({ state, image }: FileRow): boolean {
+    const entry = state === 'gone' && image !== null ? this.#context.synced.escrow.of(image) : undefined
+    return entry?.reason === 'deleted' && entry.state !== 'approved'
   }
 
   /**
@@ -149,9 +153,9 @@ export class OlderCopies {
     return kind === 'gone' || this.#isNewerThan(before, file) ? before : null
   }
 
-  /** Whether the recorded version of a file was written, and came, after the one that is there. */
-  #isNewerThan(before: FileRow, { ctime, mtime }: FileLook): boolean {
-    return mtime < before.mtime && ctime < this.#cameAt(before)
+  /** Whether the recorded version of a file is another than the one that is there, and came later. */
+  #isNewerThan(before: FileRow, { ctime, mtime, size }: FileLook): boolean {
+    return (mtime !== before.mtime || size !== before.size) && ctime < this.#cameAt(before)
   }
 
   #isDoubted({ path, unknown }: FolderRow): boolean {
@@ -217,21 +221,21 @@ export class OlderCopies {
   }
 
   /**
-   * When the picture came into its folder. This is its ctime, or its mtime while the ctime is not known. But a chmod sets
-   * the ctime anew, and the picture was there before its image or the intent of its upload was recorded. So the time of the
-   * record is answered when it is earlier. Of several records the last one counts, because a file uses its old image while
-   * the upload of its newer version is in doubt. A picture that was gone and uses its image again came after the last end of a
-   * version at its path, but for the end with which a picture went that is gone now. This end is a time of the clock, and the
-   * disk stamps a later change with an earlier time.
+   * When the picture came into its folder. This is its ctime. But the ctime may not be known yet, and a chmod sets the ctime
+   * anew. The picture was there before its image or the intent of its upload was recorded. So the time of the record is
+   * answered when it is earlier. Of several records the last one counts, because a file uses its old image while the upload of
+   * its newer version is in doubt. A picture that was gone and uses its image again came after the last end of a version at
+   * its path, but for the end with which a picture went that is gone now. A record has a time of the clock, and the disk
+   * stamps a later change with an earlier time.
    */
-  #cameAt({ folder, name, mtime, ctime, image, state, since }: FileRow): number {
+  #cameAt({ folder, name, ctime, image, state, since }: FileRow): number {
     const { folders, images, journal, versions } = this.#context.synced
     const { mirror, path } = folders.byId(folder)!
     const imaged = image === null ? 0 : images.byId(image)!.recorded_at
-    const sent = journal.openOnFile({ folder, name }).map(intent => intent.since * 1000)
+    const sent = journal.openOnFile({ folder, name }).map(intent => intent.since)
     const before = state === 'gone' ? since! : Number.POSITIVE_INFINITY
-    const ended = versions.latestEnd({ mirror, path: pathOf(path, name), before }) ?? 0
-    const back = image !== null && ended > imaged ? ended * 1000 - grainOf(mtime) : 0
-    return Math.min(ctime === 0 ? Math.max(mtime, back) : ctime, Math.max(imaged * 1000, back, ...sent))
+    const back = image === null ? 0 : versions.latestEnd({ mirror, path: pathOf(path, name), before })
+    const recorded = Math.max(imaged, back ?? 0, ...sent) * 1000
+    return ctime === 0 ? recorded - TICK_GRAIN : Math.min(ctime, recorded - grainOf(ctime))
   }
 }

@@ -232,7 +232,7 @@ export class MirrorScan {
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
     // While a folder was in doubt, nothing below it was looked at. So everything below it is looked at now.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
-    const isEmptied = !trusted && this.#olderCopies.isEmptied(folder, look, changes)
+    const isEmptied = !trusted && this.#olderCopies.isEmptied(folder, look)
     this.#known.openBelow(path)
     // The folders below come first, because a doubt about a missing one is judged by what was known before this look.
     this.#recordFoldersBelow(tx, path, look, trusted)

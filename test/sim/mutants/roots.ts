@@ -126,8 +126,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'what is there again was always there',
     file: 'sync/scan/older-copies.ts',
-    find: 'Math.max(imaged * 1000, back, ...sent)',
-    replace: 'Math.max(imaged * 1000, ...sent)',
+    find: 'Math.max(imaged, back ?? 0, ...sent)',
+    replace: 'Math.max(imaged, ...sent)',
     why: 'a picture that was gone when an older copy was made is deleted, though it had come back',
     seed: 1_000_000_061,
   },
@@ -142,8 +142,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'what went with its folder was deleted',
     file: 'sync/scan/older-copies.ts',
-    find: 'const isBack = path',
-    replace: 'const isBack = path.length < 0 && path',
+    find: 'const isBack = folder',
+    replace: 'const isBack = path.length < 0 && folder',
     why: 'what an older copy lacks is deleted where a scan saw that the folder was gone',
     seed: 1_000_000_064,
   },
@@ -158,8 +158,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'a folder that holds an empty folder is another folder',
     file: 'sync/scan/older-copies.ts',
-    find: 'hasLost && this.#holdsNothing(look, folder.path)',
-    replace: 'hasLost && look.files.length + look.folders.length === 0',
+    find: 'if (isMissed(file)) return this.#holdsNothing(look, path)',
+    replace: 'if (isMissed(file)) return look.folders.length === 0',
     why: 'what an older copy lacks is deleted where a scan saw an empty folder in its place',
     seed: 1_000_000_073,
   },
@@ -214,8 +214,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'a file with an image has no upload in doubt',
     file: 'sync/scan/older-copies.ts',
-    find: 'Math.max(imaged * 1000, back, ...sent)',
-    replace: 'Math.max(imaged * 1000, back, ...(image === null ? sent : []))',
+    find: 'Math.max(imaged, back ?? 0, ...sent)',
+    replace: 'Math.max(imaged, back ?? 0, ...(image === null ? sent : []))',
     why: 'the older version in a copy replaces the one whose upload is found later',
     seed: 1_000_000_069,
   },

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../../src/local/disk.ts'
@@ -263,14 +272,37 @@ describe('an older copy', () => {
     },
   )
 
-  it('with an older version of a picture does not replace the newer one', async () => {
+  it.each([
+    ['a newer time', 1_000],
+    ['the same time', 0],
+    ['an older time', -1_000],
+  ])(
+    'with an older version of a picture does not replace the newer one, which has %s',
+    async (_, seconds) => {
+      const workshop = await openWorkshop()
+      workshop.write('trip/a.png', png(3, 2).bytes)
+      workshop.write('trip/b.png', png(3, 3).bytes)
+      const picture = join(workshop.pictures, 'trip/a.png')
+      const { mtimeMs } = statSync(picture)
+      const copy = `${workshop.pictures}-copy`
+      copyTo(join(workshop.pictures, 'trip'), copy)
+      workshop.write('trip/a.png.tmp', png(4, 4).bytes)
+      utimesSync(`${picture}.tmp`, mtimeMs / 1000, mtimeMs / 1000 + seconds)
+      renameSync(`${picture}.tmp`, picture)
+      await workshop.pass()
+      swap(join(workshop.pictures, 'trip'), copy)
+      expect(await guarded(workshop)).toContain('trip (An older copy is here')
+    },
+  )
+
+  it('in the place of a folder is in doubt when it lacks a picture that is new there, and has an old time', async () => {
     const workshop = await openWorkshop()
     workshop.write('trip/a.png', png(3, 2).bytes)
-    workshop.write('trip/b.png', png(3, 3).bytes)
     const copy = `${workshop.pictures}-copy`
     copyTo(join(workshop.pictures, 'trip'), copy)
-    workshop.write('trip/a.png.tmp', png(4, 4).bytes)
-    renameSync(join(workshop.pictures, 'trip/a.png.tmp'), join(workshop.pictures, 'trip/a.png'))
+    workshop.write('trip/b.png', png(3, 3).bytes)
+    utimesSync(join(workshop.pictures, 'trip/b.png'), 1_000_000_000, 1_000_000_000)
+    // Read so soon after it was written that its ctime is not known.
     await workshop.pass()
     swap(join(workshop.pictures, 'trip'), copy)
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
@@ -638,6 +670,32 @@ describe('an older copy that comes when albumd has missed its folder', () => {
     renameSync(copy, trip)
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
+
+  it.each(['', 'trip', 'trip/day'])(
+    'is in doubt where all that was in "%s" was moved away, and comes as it was',
+    async path => {
+      const workshop = await openWorkshop()
+      const emptied = join(workshop.pictures, path === 'trip/day' ? 'trip' : path)
+      const at = (name: string) => (path === '' ? name : `${path}/${name}`)
+      for (const name of [at('notes.txt'), 'trip/notes.txt', 'other/o.png'])
+        workshop.write(name, png(5, 5).bytes)
+      workshop.write(at('a.png'), png(3, 2).bytes)
+      const copy = `${workshop.pictures}-copy`
+      copyTo(emptied, copy)
+      workshop.write(`${path === 'trip/day' ? 'trip/later/' : at('')}b.png`, png(3, 3).bytes)
+      await workshop.pass()
+      const before = `${copy}-before`
+      mkdirSync(before)
+      for (const name of readdirSync(emptied).filter(name => name !== 'notes.txt'))
+        renameSync(join(emptied, name), join(before, name))
+      await workshop.pass(GRACE)
+      execFileSync('cp', ['-a', `${copy}/.`, emptied])
+      expect(await guarded(workshop)).toContain('An older copy is here')
+      for (const name of readdirSync(before)) copyTo(join(before, name), emptied)
+      for (const _ of [1, 2]) await workshop.pass()
+      expect([mirror(workshop).guard, deleted(workshop)]).toEqual([null, 0])
+    },
+  )
 
   it('is in doubt where it holds an older version of a picture', async () => {
     const workshop = await openWorkshop()
