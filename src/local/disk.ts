@@ -63,7 +63,7 @@ export interface DiskStat {
 export const STAMP_GRAIN = 2_100_000
 
 /** As `STAMP_GRAIN`, for finer timestamps: five times the longest tick of a kernel's timer. */
-export const TICK_GRAIN = 50_000
+const TICK_GRAIN = 50_000
 
 /** Whether a file system stamps in whole seconds, as this timestamp shows. */
 export function isCoarse(stamp: number): boolean {

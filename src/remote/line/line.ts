@@ -216,9 +216,12 @@ export class Line {
     if (rate === null || upload.unsent <= 0) return true
     const now = this.#options.clock.monotonic()
     const sending = [...this.#underway].filter(({ since }) => since !== null)
+    // Of a picture that its connection has taken whole, nobody knows how much has left the machine. The measured rate is that
+    // of the others.
+    const unsent = sending.filter(each => each.unsent > 0)
     const areInTime = (all: Underway[]) =>
       all.every(each => msBeside(each, all, rate) <= this.#leftMs(each, now))
-    return areInTime([upload]) && (upload !== sending.at(-1) || areInTime(sending))
+    return areInTime([upload]) && (upload !== sending.at(-1) || areInTime(unsent))
   }
 
   #leftMs({ since }: Pick<Underway, 'since'>, now: number): number {

@@ -1,4 +1,4 @@
-import { grainOf, TICK_GRAIN } from '../../local/disk.ts'
+import { grainOf } from '../../local/disk.ts'
 import type { IgnoreRules } from '../../local/ignore-rules.ts'
 import { type FileLook, type FolderLook, lookAtFolder, rulesWithin } from '../../local/look.ts'
 import type { FileChange } from '../../records/pictures.ts'
@@ -221,21 +221,21 @@ export class OlderCopies {
   }
 
   /**
-   * When the picture came into its folder. This is its ctime. But the ctime may not be known yet, and a chmod sets the ctime
-   * anew. The picture was there before its image or the intent of its upload was recorded. So the time of the record is
-   * answered when it is earlier. Of several records the last one counts, because a file uses its old image while the upload of
-   * its newer version is in doubt. A picture that was gone and uses its image again came after the last end of a version at
-   * its path, but for the end with which a picture went that is gone now. A record has a time of the clock, and the disk
-   * stamps a later change with an earlier time.
+   * When the picture came into its folder. This is its ctime, or its mtime while the ctime is not known. But a chmod sets
+   * the ctime anew, and the picture was there before its image or the intent of its upload was recorded. So the time of the
+   * record is answered when it is earlier. Of several records the last one counts, because a file uses its old image while
+   * the upload of its newer version is in doubt. A picture that was gone and uses its image again came after the last end of a
+   * version at its path, but for the end with which a picture went that is gone now. This end is a time of the clock, and the
+   * disk stamps a later change with an earlier time.
    */
-  #cameAt({ folder, name, ctime, image, state, since }: FileRow): number {
+  #cameAt({ folder, name, mtime, ctime, image, state, since }: FileRow): number {
     const { folders, images, journal, versions } = this.#context.synced
     const { mirror, path } = folders.byId(folder)!
     const imaged = image === null ? 0 : images.byId(image)!.recorded_at
-    const sent = journal.openOnFile({ folder, name }).map(intent => intent.since)
+    const sent = journal.openOnFile({ folder, name }).map(intent => intent.since * 1000)
     const before = state === 'gone' ? since! : Number.POSITIVE_INFINITY
-    const back = image === null ? 0 : versions.latestEnd({ mirror, path: pathOf(path, name), before })
-    const recorded = Math.max(imaged, back ?? 0, ...sent) * 1000
-    return ctime === 0 ? recorded - TICK_GRAIN : Math.min(ctime, recorded - grainOf(ctime))
+    const ended = versions.latestEnd({ mirror, path: pathOf(path, name), before }) ?? 0
+    const back = image !== null && ended > imaged ? ended * 1000 - grainOf(mtime) : 0
+    return Math.min(ctime === 0 ? Math.max(mtime, back) : ctime, Math.max(imaged * 1000, back, ...sent))
   }
 }

@@ -565,7 +565,7 @@ describe('why, of a picture', () => {
       tx.meta.clear('paused')
       tx.account.forgetExhaustion()
     })
-    const young = at.why('p.png', { now: statSync(join(at.pictures, 'p.png')).ctimeMs })
+    const young = at.why('p.png', { now: Math.ceil(statSync(join(at.pictures, 'p.png')).ctimeMs) })
     expect(steps(young)).toContain('nobody has changed it')
   })
 

@@ -156,6 +156,8 @@ test('with any line, buffers and pictures, uploads that can easily end in time d
       examples: [
         [100, 2304, [1417, 3916, 973, 3126, 3785, 5984]],
         [100, 1280, [1, 1, 1, 1035, 1, 1, 1267, 1315, 3977]],
+        // The connections of the small ones have taken them whole, and a part of the large one.
+        [100, 1440, [1281, 1281, 1281, 901, 9341]],
       ],
     },
   )

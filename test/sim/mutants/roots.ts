@@ -126,8 +126,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'what is there again was always there',
     file: 'sync/scan/older-copies.ts',
-    find: 'Math.max(imaged, back ?? 0, ...sent)',
-    replace: 'Math.max(imaged, ...sent)',
+    find: 'Math.max(imaged * 1000, back, ...sent)',
+    replace: 'Math.max(imaged * 1000, ...sent)',
     why: 'a picture that was gone when an older copy was made is deleted, though it had come back',
     seed: 1_000_000_061,
   },
@@ -214,8 +214,8 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'a file with an image has no upload in doubt',
     file: 'sync/scan/older-copies.ts',
-    find: 'Math.max(imaged, back ?? 0, ...sent)',
-    replace: 'Math.max(imaged, back ?? 0, ...(image === null ? sent : []))',
+    find: 'Math.max(imaged * 1000, back, ...sent)',
+    replace: 'Math.max(imaged * 1000, back, ...(image === null ? sent : []))',
     why: 'the older version in a copy replaces the one whose upload is found later',
     seed: 1_000_000_069,
   },

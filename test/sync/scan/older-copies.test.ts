@@ -295,19 +295,6 @@ describe('an older copy', () => {
     },
   )
 
-  it('in the place of a folder is in doubt when it lacks a picture that is new there, and has an old time', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('trip/a.png', png(3, 2).bytes)
-    const copy = `${workshop.pictures}-copy`
-    copyTo(join(workshop.pictures, 'trip'), copy)
-    workshop.write('trip/b.png', png(3, 3).bytes)
-    utimesSync(join(workshop.pictures, 'trip/b.png'), 1_000_000_000, 1_000_000_000)
-    // Read so soon after it was written that its ctime is not known.
-    await workshop.pass()
-    swap(join(workshop.pictures, 'trip'), copy)
-    expect(await guarded(workshop)).toContain('trip (An older copy is here')
-  })
-
   it.each(['trip', 'trip/day'])(
     'in the place of a folder is in doubt when "%s" in it holds an empty folder alone',
     async path => {
