@@ -247,7 +247,7 @@ async function moveTo(from: string, to: string): Promise<void> {
   renameSync(from, to)
 }
 
-/** Whether a file is still as it was. A second name, which changes the ctime, and on some network disks the inode, counts for nothing. */
+/** Whether a file is still as it was. A second name changes the ctime, and on some network disks the inode, so neither counts. */
 function isAlike(now: Stats | null, before: Stats): boolean {
   return now !== null && now.size === before.size && now.mtimeMs === before.mtimeMs
 }

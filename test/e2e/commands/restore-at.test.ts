@@ -22,6 +22,7 @@ import { openSynced } from '../../../src/synced/synced.ts'
 import { type Recorded, recordPictures } from '../../daemon/recorded-pictures.ts'
 import { asNobody } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
+import { makeFailingDisk } from '../disk/failing-disk.ts'
 import { bindReadOnly, canMount } from '../disk/small-disk.ts'
 import { startAlbumd } from '../stage/process.ts'
 import { runHere, setStage } from '../stage/stage.ts'
@@ -283,6 +284,20 @@ describe('restore --at', () => {
     expect(readdirSync(aside)).toEqual(['a.png'])
     expect(readFileSync(join(aside, 'a.png'), 'utf8')).toBe("another owner's")
     expect(statSync(join(aside, 'a.png')).mtimeMs).toBe(5000)
+  })
+
+  it('brings back the others where the disk can not read one file', async () => {
+    const recorded = await recordPictures(['a', 'b'].map(name => ({ path: `${name}.png`, bytes: name })))
+    const mirror = mirrorOf(recorded)
+    writeFileSync(join(mirror, 'a.png'), 'x')
+    rmSync(join(mirror, 'b.png'), { force: true })
+    const disk = makeFailingDisk(recorded.home)
+    disk.fail({ operation: 'read', path: join(mirror, 'a.png') })
+    const args = ['restore', mirror, '--at', THEN]
+    const child = startAlbumd({ home: recorded.home, config: recorded.configFile }, args, { env: disk.env })
+    expect(await child.ended).toMatchObject({ code: 3 })
+    expect(child.out()).toContain("unread a.png: the file there can't be read (EIO)")
+    expect(['a.png', 'b.png'].map(name => readFileSync(join(mirror, name), 'utf8'))).toEqual(['x', 'b'])
   })
 
   it('names an empty folder as the way out where a mirror was emptied', async () => {
