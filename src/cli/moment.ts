@@ -51,8 +51,10 @@ function dateIn(written: string): number | null {
   const zone = found[8]
   if (zone === undefined) {
     const local = new Date(year, month - 1, day, hour, minute, second, ms)
-    // An hour that the clocks skip would silently mean the next hour.
-    return local.getHours() === hour && local.getMinutes() === minute ? local.getTime() : null
+    // An hour that the clocks skip would silently mean the next hour. A date means the beginning of its day, which is not
+    // midnight everywhere.
+    const isDate = found[4] === undefined
+    return isDate || (local.getHours() === hour && local.getMinutes() === minute) ? local.getTime() : null
   }
   const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [null, '+', '0', '0']
   // No place is further from Greenwich.

@@ -37,6 +37,12 @@ describe('a time that a person writes', () => {
     expect(read('2026-03-29 03:30')).toBe('2026-03-29T01:30:00.000Z')
   })
 
+  it('may be a date whose midnight the clocks skip', () => {
+    inZone('Africa/Cairo')
+    expect(read('2026-04-24')).toBe('2026-04-23T22:00:00.000Z')
+    expect(() => read('2026-04-24 00:30')).toThrow('is no time')
+  })
+
   it.each([
     ['2026-02-29', 'is no time'],
     ['2026-11-31 10:00', 'is no time'],
