@@ -163,6 +163,7 @@ export const WORDS = {
   moved_unsent: 'the picture moved to {path}, and is not on the host from there yet',
   may_have_moved: 'perhaps the picture moved to {path}, which has the same size and no image yet',
   mount_gone: '{path} was a mount point and is none now',
+  mount_new: '{path} is a mount point and was none at the last scan',
   location_unseen: "{path} can't be looked at",
   other_mirror_unseen: "a picture of another mirror used the image, and that mirror can't be looked at",
   other_mirror_keeps: 'another mirror keeps it',

@@ -13,7 +13,7 @@ import {
 } from '../../records/versions.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { checkRoot, isMount, isSameRoot } from '../../sync/scan/index.ts'
-import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
+import { fileAt, foldersAbove, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
@@ -200,13 +200,13 @@ function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null
   const isIt = dev !== null && isSameRoot(realDisk, row.folder, { dev, ino: ino!, birthtime: birthtime! })
   // A root that somebody emptied is in doubt too. It is the same folder all the same.
   if (!root.trusted && !isIt) return root.reason
-  const lost = synced.folders
-    .mounts(row.id)
-    .find(
-      mount =>
-        (isAtOrBelow(mount, path) || isAtOrBelow(path, mount)) && !isMount(realDisk, row.folder, mount),
-    )
-  return lost === undefined ? null : because('mount_gone', { path: lost })
+  const mounts = synced.folders.mounts(row.id)
+  const isMounted = (at: string) => isMount(realDisk, row.folder, at)
+  const isNear = (mount: string) => isAtOrBelow(mount, path) || isAtOrBelow(path, mount)
+  const lost = mounts.find(mount => isNear(mount) && !isMounted(mount))
+  if (lost !== undefined) return because('mount_gone', { path: lost })
+  const over = [...foldersAbove(path), path].find(at => at !== '' && !mounts.includes(at) && isMounted(at))
+  return over === undefined ? null : because('mount_new', { path: over })
 }
 
 /** Whether the file on the disk is the recorded file, and that file has the bytes of this version. */

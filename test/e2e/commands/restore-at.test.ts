@@ -319,6 +319,20 @@ describe('restore --at', () => {
     expect(child.err()).toContain(`${mirrorOf(recorded)}: the disk is mounted read-only`)
   })
 
+  it.skipIf(!canMount() && !process.env.CI)(
+    'restores nothing onto a disk that was mounted over',
+    async () => {
+      const recorded = await recordPictures([{ path: 'over/a.png', bytes: 'a' }])
+      const folder = join(mirrorOf(recorded), 'over')
+      mkdirSync(folder, { recursive: true })
+      const { through } = await bindReadOnly(folder)
+      const args = ['restore', folder, '--at', THEN]
+      const child = startAlbumd({ home: recorded.home, config: recorded.configFile }, args, { through })
+      expect(await child.ended).toMatchObject({ code: 2 })
+      expect(child.err()).toContain('over is a mount point and was none at the last scan')
+    },
+  )
+
   it.skipIf(!hasScript && !process.env.CI)('says at a terminal how much it would fetch', async () => {
     const recorded = await recordPictures(['a', 'b', 'c'].map(name => ({ path: `${name}.png`, bytes: name })))
     const { answer, out, ended } = atTerminal(
