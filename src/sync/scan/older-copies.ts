@@ -94,8 +94,8 @@ export class OlderCopies {
   }
 
   /**
-   * Whether a folder, from which pictures went or from a folder below it, holds no picture. It may become the mount point of an
-   * older copy, for example. So the next look is a first look too.
+   * Whether a folder holds no picture, although pictures were in it or in a folder below it. The folder may become the mount
+   * point of an older copy, for example. So the next look is a first look too.
    */
   isEmptied({ mirror, path }: FolderRow, look: FolderLook): boolean {
     const { synced } = this.#context
