@@ -10,7 +10,7 @@ const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'alb
 export function benchOf(known: readonly Named[]) {
   return {
     name: 'bench',
-    about: `albumd beside its peers, as one table of ratios. What is measured is dist/, which npm builds first. Ends with 1 where
+    about: `albumd beside its peers, as one table of ratios. What is measured is dist/, which is built first. Ends with 1 where
 something could not be measured. All parts take about 12 minutes, and more where trees are made first.`,
     operands: {
       word: 'PART',

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +40,7 @@ async function bench(): Promise<void> {
   } catch (error) {
     refuse(BENCH, `--cache: no trees can be kept there: ${(error as Error).message}`)
   }
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 2, 2] })
   const scratch = mkdtempSync(join(tmpdir(), 'albumd-bench-'))
   const trees = new SyncedTrees(cache, say)
   const loadBefore = loadNow()
