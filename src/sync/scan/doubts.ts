@@ -2,7 +2,7 @@ import { dirname } from 'node:path/posix'
 import type { Disk } from '../../local/disk.ts'
 import type { FolderLook, IgnoreFile } from '../../local/look.ts'
 import type { Clock } from '../../protocol/clock.ts'
-import type { Tx } from '../../synced/synced.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, type Reason } from '../../words/reasons.ts'
@@ -42,6 +42,23 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   } catch {
     return false
   }
+}
+
+/**
+ * Whether another disk is mounted at a mount point than before. When no disk was mounted before, the disk is another disk
+ * too, because it may hide the folder's pictures. Two file systems without birth times (FAT) may look the same. So in the
+ * end the known files decide.
+ */
+export function isAnotherDisk(
+  disk: Disk,
+  synced: Synced,
+  mirror: MirrorRow,
+  { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
+  { ino, birthtime }: Pick<FolderLook['identity'], 'ino' | 'birthtime'>,
+): boolean {
+  if (mount === 1 && mounted_ino === null) return false
+  const isIt = mount === 1 && mounted_ino === ino && mounted_birthtime === birthtime
+  return !isIt && !allKnownAreThere(disk, synced, mirror, path)
 }
 
 /**
@@ -98,7 +115,8 @@ export class MountDoubts {
   /** The doubt about a folder at which another disk is mounted than before, or null. */
   seen(folder: FolderRow, look: FolderLook): Doubt | null {
     if (folder.mount === 1 && !look.mount) return this.#unmounted(folder, folder)
-    if (!this.#isAnotherDisk(folder, look)) return null
+    const { disk, synced } = this.#context
+    if (!look.mount || !isAnotherDisk(disk, synced, this.#mirror, folder, look.identity)) return null
     const at = fullPath(this.#mirror.folder, folder.path)
     const code = folder.mount === 1 ? 'folder_remounted' : 'folder_mounted_over'
     return { folder, code: 'FOLDER_UNMOUNTED', why: because(code, { folder: at }) }
@@ -120,21 +138,6 @@ export class MountDoubts {
       code: 'FOLDER_UNMOUNTED',
       why: because('folder_unmounted', { folder: fullPath(this.#mirror.folder, folder.path), below }),
     }
-  }
-
-  /**
-   * Whether another disk is mounted at the folder than before. When no disk was mounted before, the disk is another disk
-   * too, because it may hide the folder's pictures. Two file systems without birth times (FAT) may look the same. So in the
-   * end the known files decide.
-   */
-  #isAnotherDisk(
-    { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
-    { identity, mount: isMounted }: FolderLook,
-  ): boolean {
-    if (!isMounted || (mount === 1 && mounted_ino === null)) return false
-    const isIt = mount === 1 && mounted_ino === identity.ino && mounted_birthtime === identity.birthtime
-    const { disk, synced } = this.#context
-    return !isIt && !allKnownAreThere(disk, synced, this.#mirror, path)
   }
 }
 

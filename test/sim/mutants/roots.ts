@@ -332,7 +332,7 @@ export const ROOTS: readonly Mutant[] = [
   {
     name: 'a disk that is mounted over a folder is its disk',
     file: 'sync/scan/doubts.ts',
-    find: 'return !isIt && !allKnownAreThere(disk, synced, this.#mirror, path)',
+    find: 'return !isIt && !allKnownAreThere(disk, synced, mirror, path)',
     replace: 'return isIt && !isIt',
     why: 'what the disk hides is deleted',
     seed: 1_000_000_320,
