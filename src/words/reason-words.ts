@@ -120,7 +120,8 @@ export const WORDS = {
     'A disk was mounted here, and not all of the pictures are on it. Unmount it{folder:trust}',
   folder_older: 'An older copy is here, without the newest pictures. Bring the newer one back{folder:trust}',
   folder_older_and: '{why:fact}; {now:fact}{now:remedy_of}',
-  folder_emptied: 'All {pictures} pictures are gone at once. Bring them back{folder:trust}',
+  folder_emptied:
+    'All {pictures} pictures in it are gone at once, and what is below it waits. Bring them back{folder:trust}',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:inner}){why:remedy_of}',
@@ -164,6 +165,7 @@ export const WORDS = {
   may_have_moved: 'perhaps the picture moved to {path}, which has the same size and no image yet',
   mount_gone: '{path} was a mount point and is none now',
   mount_new: '{path} is a mount point and was none at the last scan',
+  mount_other: 'another disk is mounted at {path} than at the last scan',
   location_unseen: "{path} can't be looked at",
   other_mirror_unseen: "a picture of another mirror used the image, and that mirror can't be looked at",
   other_mirror_keeps: 'another mirror keeps it',

@@ -320,7 +320,9 @@ it('status names the root when all of its pictures are gone at once', async () =
   for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
   await stage.pass()
   const { out } = await stage.here('status')
-  expect(out).toContain(`because of ${stage.pictures} (All 20 pictures are gone at once)`)
+  expect(out).toContain(
+    `because of ${stage.pictures} (All 20 pictures in it are gone at once, and what is below it waits)`,
+  )
 })
 
 it('a deletion that the host refused is tried again whenever a person asks, and its grace stays', async () => {

@@ -47,7 +47,7 @@ describe('a folder that has lost all its many pictures at once', () => {
     workshop.remove('z/0.png')
     for (const _ of [1, 2]) await workshop.pass({ hold })
     expect(guard(workshop)).toContain(
-      `many (All 20 pictures are gone at once). Bring them back; only if on purpose, "albumd trust ${workshop.pictures}/many" deletes images of what is missing, if not kept`,
+      `many (All 20 pictures in it are gone at once, and what is below it waits). Bring them back; only if on purpose, "albumd trust ${workshop.pictures}/many" deletes images of what is missing, if not kept`,
     )
     expect(summary(workshop)).toMatchObject({ files: 24, pending_uploads: 1, pending_deletions: 1 })
     expect(deleted(workshop)).toBe(0)
@@ -93,7 +93,9 @@ describe('a folder that has lost all its many pictures at once', () => {
       mkdirSync(join(workshop.pictures, name))
     }
     await workshop.pass({ hold })
-    expect(guard(workshop)).toContain('many and 1 more (All 20 pictures are gone at once).')
+    expect(guard(workshop)).toContain(
+      'many and 1 more (All 20 pictures in it are gone at once, and what is below it waits).',
+    )
   })
 
   it.each(['many/sorted/deep', 'a', 'zz'])('is not in doubt where they have moved to %s', async to => {
