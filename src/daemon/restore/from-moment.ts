@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
@@ -12,7 +12,7 @@ import {
   versionAt,
 } from '../../records/versions.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { checkRoot, isMount, isSameRoot } from '../../sync/scan/index.ts'
+import { checkRoot, isAnotherDisk, isMount, isSameRoot } from '../../sync/scan/index.ts'
 import { fileAt, foldersAbove, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -135,6 +135,7 @@ async function wantedThen(
   { folder, mirrors, at }: Omit<MomentRequest, 'ca'>,
 ) {
   const place = placeInMirror(config, folder)
+  if (!place) refuseLinkOut(config, resolve(folder))
   const request = { folder, mirrors: place ? [place.mirror] : mirrors, at: at.given }
   const rows = request.mirrors.flatMap(mirror => synced.mirrors.of(mirror) ?? [])
   // A wrong folder is told whatever the time is.
@@ -143,6 +144,18 @@ async function wantedThen(
   const moment = (await begunMoment(config, request)) ?? at.moment
   refuseUnknown(synced, moment)
   return { place, mirrors: request.mirrors, rows, ids: rows.map(({ id }) => id), moment }
+}
+
+/** Throws NotPossible for a path in a mirror that a link leads out of it: such a folder would get all mirrors. */
+function refuseLinkOut({ mirrors }: Config, path: string): void {
+  for (let at = path; at !== dirname(at); at = dirname(at)) {
+    const named = join(realPathOf(dirname(at)), basename(at))
+    const mirror = mirrors.find(({ folder }) => isAtOrBelow(named, folder))
+    if (mirror)
+      throw new NotPossible(
+        `${path} lies in the mirror ${mirror.folder}, and a link leads out of it. Move the link away, or name an empty folder elsewhere`,
+      )
+  }
 }
 
 /** The gap in the records in which a time lies, or null. */
@@ -205,8 +218,14 @@ function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null
   const isNear = (mount: string) => isAtOrBelow(mount, path) || isAtOrBelow(path, mount)
   const lost = mounts.find(mount => isNear(mount) && !isMounted(mount))
   if (lost !== undefined) return because('mount_gone', { path: lost })
-  const over = [...foldersAbove(path), path].find(at => at !== '' && !mounts.includes(at) && isMounted(at))
-  return over === undefined ? null : because('mount_new', { path: over })
+  const near = [...foldersAbove(path), path, ...mounts.filter(mount => isAtOrBelow(mount, path))]
+  for (const at of near.filter(at => at !== '' && isMounted(at))) {
+    const folder = synced.folders.at(row.id, at)
+    if (!folder || folder.mount === 0) return because('mount_new', { path: at })
+    if (isAnotherDisk(realDisk, synced, row, folder, realDisk.lstat(fullPath(row.folder, at))))
+      return because('mount_other', { path: at })
+  }
+  return null
 }
 
 /** Whether the file on the disk is the recorded file, and that file has the bytes of this version. */

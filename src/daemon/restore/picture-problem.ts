@@ -50,8 +50,6 @@ const WORDS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long for this disk',
   EINVAL: 'this disk does not accept such a name',
   EILSEQ: 'this disk does not accept such a name',
-  EACCES: 'its folder may not be written to',
-  EPERM: 'its folder may not be written to',
   EFBIG: 'it is too large for this disk',
   EXDEV: 'its folder is on another disk',
 }
@@ -70,9 +68,12 @@ export function diskRefuses(root: string, code = ''): string | null {
  */
 export function diskProblem(error: unknown, root: string): Error {
   if (error instanceof PictureProblem) return error
-  const { code } = error as NodeJS.ErrnoException
+  const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
   if (!(error instanceof Error) || typeof code !== 'string' || !('syscall' in error)) throw error
   const stops = diskRefuses(root, code)
   if (stops !== null) return new Error(stops)
-  return new PictureProblem('NOT_WRITTEN', `${WORDS[code] ?? "the file can't be written"} (${code})`)
+  const why =
+    WORDS[code] ??
+    `${dest ?? path ?? 'The file'} can't be written. Check it, its permissions and those of its folder`
+  return new PictureProblem('NOT_WRITTEN', `${why} (${code})`)
 }

@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto'
 import { ftruncateSync, constants as is, lstatSync, renameSync, type Stats, writeSync } from 'node:fs'
-import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  unlink,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unreadable } from '../../config/paths.ts'
 import { makeFolder } from '../../local/make-folder.ts'
@@ -79,7 +89,11 @@ export class PlaceFiles {
       const sum = createHash('sha256')
       for await (const chunk of bytesOf(handle)) sum.update(chunk)
       if (!sum.digest().equals(known.sha256)) return this.#another()
-      if (mtime !== null) await setTime(handle, mtime)
+      // The bytes are the picture's. Only its owner may set the time.
+      if (mtime !== null)
+        await setTime(handle, mtime).catch((error: NodeJS.ErrnoException) => {
+          if (!FORBIDDEN.has(error.code ?? '')) throw error
+        })
     } finally {
       await handle.close()
     }
@@ -116,7 +130,11 @@ export class PlaceFiles {
     // Otherwise a power cut could leave the new file at the path, and not the second name of the old one.
     toDisk(dirname(aside))
     if (!isAlike(await lstat(full).catch(absent), there)) throw inTheWay()
-    await rename(begun.path, full)
+    await rename(begun.path, full).catch(async (error: NodeJS.ErrnoException) => {
+      // The file stays at its path (chattr +i, a sticky folder), so nothing was put aside.
+      if (FORBIDDEN.has(error.code ?? '')) await unlink(aside)
+      throw error
+    })
     return true
   }
 
@@ -135,6 +153,8 @@ export class PlaceFiles {
   async #pathAside(aside: string, path: string, full: string): Promise<string> {
     const folder = dirname(join(aside, path))
     makeFolder(folder, 0o700)
+    // What is put aside would lie elsewhere than the report says.
+    if ((await realpath(folder)) !== folder) throw inTheWay(`a link leads out of ${folder}`)
     const taken = new Set(await readdir(folder))
     let name = nameOf(path)
     for (let n = 2; taken.has(name) && !(await isSame(full, join(folder, name))); n++)
@@ -181,8 +201,7 @@ export class PlaceFiles {
     await mkdir(full).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
-    if (!(await lstat(full)).isDirectory())
-      throw new PictureProblem('IN_THE_WAY', 'something that is no folder is in the place of the folder')
+    if (!(await lstat(full)).isDirectory()) throw inTheWay(`${path} is no folder`)
     const opened = await open(`${full}/.`, is.O_RDONLY | is.O_DIRECTORY).catch(unread('its folder'))
     await opened.close()
     return full
@@ -271,10 +290,13 @@ async function linkTo(from: string, to: string): Promise<boolean> {
   }
 }
 
+/** The file system refuses a change, and has changed nothing. */
+const FORBIDDEN: ReadonlySet<string> = new Set(['EPERM', 'EACCES'])
+
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
-function inTheWay(): PictureProblem {
-  return new PictureProblem('IN_THE_WAY', 'something else is in the place of the picture, and stays')
+function inTheWay(what = 'something else is there'): PictureProblem {
+  return new PictureProblem('IN_THE_WAY', `${what}, and stays; move it away and run the same command again`)
 }
 
 /** The time is passed as text, because Node takes a negative number (a time before 1970) for the current time. */

@@ -64,7 +64,9 @@ export async function openTarget(
   const root = place ? await rootInMirror(folder, place) : await makeRoot(folder)
   if (!place) refuseLocation(root, config, at, takesAt)
   const own = join(root, OWN_FOLDER)
+  const aside = place && join(root, ASIDE)
   if (place) await makeOwn(root, own)
+  if (aside) await refuseNoFolder(aside)
   // A daemon has locked the folder of a mirror.
   const lock = await lockTarget(place ? own : root)
   try {
@@ -80,7 +82,7 @@ export async function openTarget(
        * The folder for files that have the place of a picture and other bytes. Null: such a file stays, and the picture is
        * missing.
        */
-      aside: place && join(root, ASIDE),
+      aside,
       /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
       async paths(): Promise<Map<string, string>> {
         return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
@@ -280,8 +282,14 @@ async function makeOwn(root: string, own: string): Promise<void> {
         diskRefuses(root, error.code) ?? `${root} can't be written to (${error.code}). Check its permissions`,
       )
   })
-  if (!(await lstat(own)).isDirectory())
-    throw new NotPossible(`${own} is not a folder. Remove it, or restore into another folder`)
+  await refuseNoFolder(own)
+}
+
+/** A link may lead out of the folder that is filled. */
+async function refuseNoFolder(path: string): Promise<void> {
+  const there = await lstat(path).catch(() => null)
+  if (there && !there.isDirectory())
+    throw new NotPossible(`${path} is not a folder. Move it away, or restore into another folder`)
 }
 
 /** Reads a file in `own`. Null: no restore has written it. */

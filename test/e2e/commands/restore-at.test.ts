@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -64,6 +66,18 @@ function recordGivenUp({ config }: Recorded, path: string): void {
   openSynced(db).commitNow(tx => {
     tx.versions.add({ mirror: 1, path, since, until: Date.parse('2025-01-01'), hash, size: 9, mtime: null })
     tx.versions.hold({ hash, given_up: 1 })
+  })
+  db.close()
+}
+
+/** The last scan has found a disk mounted at a folder. */
+function recordMount({ config }: Recorded, path: string): void {
+  const db = openDatabase(stateFiles(config.state_dir).database)
+  openSynced(db).commitNow(tx => {
+    const folder = tx.folders.add(1, path)
+    const leftOut = { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 }
+    const identity = { dev: 1, ino: 1, birthtime: 1 }
+    tx.folders.looked(folder.id, null, null, { files: [], leftOut, mount: true, identity })
   })
   db.close()
 }
@@ -286,6 +300,72 @@ describe('restore --at', () => {
     expect(statSync(join(aside, 'a.png')).mtimeMs).toBe(5000)
   })
 
+  const isRoot = process.getuid?.() === 0
+  it.skipIf(!isRoot && !process.env.CI)(
+    'puts nothing aside that stays, for only its owner may replace it there',
+    async () => {
+      const recorded = await asNobody(() => recordPictures([{ path: 'a.png', bytes: 'a' }]))
+      const mirror = mirrorOf(recorded)
+      rmSync(join(mirror, 'a.png'), { force: true })
+      writeFileSync(join(mirror, 'a.png'), "another owner's")
+      chownSync(mirror, 0, 0)
+      chmodSync(mirror, 0o1777)
+      for (const _ of [1, 2])
+        expect(await asNobody(() => run(recorded, mirror, '--at', THEN))).toMatchObject({
+          code: 3,
+          out: expect.stringContaining(`missing a.png: ${join(mirror, 'a.png')} can't be written. Check it`),
+        })
+      expect(readdirSync(join(mirror, '.albumd-replaced'))).toEqual([])
+      expect(readFileSync(join(mirror, 'a.png'), 'utf8')).toBe("another owner's")
+    },
+  )
+
+  it.skipIf(!isRoot && !process.env.CI)(
+    'takes a picture for there whose time only its owner may set',
+    async () => {
+      const recorded = await asNobody(() => recordPictures([{ path: 'a.png', bytes: 'a' }]))
+      const picture = join(mirrorOf(recorded), 'a.png')
+      rmSync(picture, { force: true })
+      writeFileSync(picture, 'a')
+      utimesSync(picture, 5, 5)
+      expect(await asNobody(() => run(recorded, mirrorOf(recorded), '--at', THEN))).toMatchObject({ code: 0 })
+      expect(statSync(picture).mtimeMs).toBe(5000)
+    },
+  )
+
+  it('follows no link, neither for what it puts aside nor out of the mirror', async () => {
+    const recorded = await recordPictures([{ path: 't/a.png', bytes: 'a' }])
+    const mirror = mirrorOf(recorded)
+    const outside = join(recorded.home, 'outside')
+    mkdirSync(outside)
+    mkdirSync(mirror, { recursive: true })
+    symlinkSync(recorded.home, join(recorded.home, 'link'))
+    const throughLink = mirror.replace(recorded.home, join(recorded.home, 'link'))
+    for (const [name, folder, why] of [
+      ['.albumd-replaced', mirror, '.albumd-replaced is not a folder. Move it away'],
+      ['t', join(mirror, 't'), 'and a link leads out of it'],
+      ['t', join(throughLink, 't/new'), 'and a link leads out of it'],
+    ] as const) {
+      rmSync(join(mirror, name), { recursive: true, force: true })
+      symlinkSync(outside, join(mirror, name))
+      expect(await run(recorded, folder, '--at', THEN)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(why),
+      })
+      rmSync(join(mirror, name))
+    }
+    mkdirSync(join(mirror, 't'))
+    writeFileSync(join(mirror, 't/a.png'), 'now')
+    mkdirSync(join(mirror, '.albumd-replaced'))
+    symlinkSync(outside, join(mirror, '.albumd-replaced/t'))
+    expect(await run(recorded, mirror, '--at', THEN)).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('a link leads out of'),
+    })
+    expect(readFileSync(join(mirror, 't/a.png'), 'utf8')).toBe('now')
+    expect(readdirSync(outside)).toEqual([])
+  })
+
   it('brings back the others where the disk can not read one file', async () => {
     const recorded = await recordPictures(['a', 'b'].map(name => ({ path: `${name}.png`, bytes: name })))
     const mirror = mirrorOf(recorded)
@@ -319,19 +399,23 @@ describe('restore --at', () => {
     expect(child.err()).toContain(`${mirrorOf(recorded)}: the disk is mounted read-only`)
   })
 
-  it.skipIf(!canMount() && !process.env.CI)(
-    'restores nothing onto a disk that was mounted over',
-    async () => {
-      const recorded = await recordPictures([{ path: 'over/a.png', bytes: 'a' }])
-      const folder = join(mirrorOf(recorded), 'over')
-      mkdirSync(folder, { recursive: true })
-      const { through } = await bindReadOnly(folder)
-      const args = ['restore', folder, '--at', THEN]
-      const child = startAlbumd({ home: recorded.home, config: recorded.configFile }, args, { through })
-      expect(await child.ended).toMatchObject({ code: 2 })
-      expect(child.err()).toContain('over is a mount point and was none at the last scan')
-    },
-  )
+  it.skipIf(!canMount() && !process.env.CI).each([
+    ['over', 'a folder', 'over is a mount point and was none at the last scan'],
+    ['over/below', 'a folder above', 'over is a mount point and was none at the last scan'],
+    ['over', 'another disk', 'another disk is mounted at over than at the last scan'],
+    ['over/below', 'another disk above', 'another disk is mounted at over than at the last scan'],
+    ['', 'another disk below', 'another disk is mounted at over than at the last scan'],
+  ])('restores nothing into "%s" when a disk was mounted over %s', async (path, before, why) => {
+    const recorded = await recordPictures([{ path: `${path || 'over'}/a.png`, bytes: 'a' }])
+    if (before.startsWith('another disk')) recordMount(recorded, 'over')
+    const folder = join(mirrorOf(recorded), path)
+    mkdirSync(folder, { recursive: true })
+    const { through } = await bindReadOnly(join(mirrorOf(recorded), 'over'))
+    const args = ['restore', folder, '--at', THEN]
+    const child = startAlbumd({ home: recorded.home, config: recorded.configFile }, args, { through })
+    expect(await child.ended).toMatchObject({ code: 2 })
+    expect(child.err()).toContain(why)
+  })
 
   it.skipIf(!hasScript && !process.env.CI)('says at a terminal how much it would fetch', async () => {
     const recorded = await recordPictures(['a', 'b', 'c'].map(name => ({ path: `${name}.png`, bytes: name })))
