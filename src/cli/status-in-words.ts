@@ -29,6 +29,9 @@ import {
   sizeInWords,
 } from '../words/text.ts'
 
+/** After an accident, thousands of pictures may fail. The lines above them must stay on the screen. */
+const FAILURES_SAID = 20
+
 /**
  * The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. `file`: of the config that was
  * read. `keyRemedy`: what a person can do when the host refuses the key.
@@ -80,7 +83,11 @@ export function statusInWords(
   // The lines of a mirror say already why the first of its folders is in doubt.
   const told = new Set(status.mirrors.map(({ doubt }) => doubt))
   const untold = status.failures.filter(({ mirror, path }) => !told.has(fullPath(mirror, path)))
-  lines.push(...untold.map(failure => failureInWords(failure, status)))
+  // A folder or an upload in doubt weighs more than a picture that failed.
+  untold.sort((a, b) => Number(a.acceptable) - Number(b.acceptable))
+  lines.push(...untold.slice(0, FAILURES_SAID).map(failure => failureInWords(failure, status)))
+  if (untold.length > FAILURES_SAID)
+    lines.push('        and others: "albumd status --json" names up to 1,000')
   return `${lines.join('\n')}\n`
 }
 
@@ -267,7 +274,7 @@ function deletionsInWords(mirror: MirrorStatus, { mirrors }: Status): string | n
       ? `; "albumd restore ${here} --at TIME" does it in place, while ${here} and the disks in it are there`
       : ''
   const restore = restoreOf(mirror)
-  const back = `${restore} brings back the pictures that are gone here${alsoHere}`
+  const back = `${restore} brings back what was here${alsoHere}`
   if (will_be_held) return `${inWords(because('will_be_held'))} ("albumd deletions list" names them). ${back}`
   // A picture of one mirror may have moved into another, so a mirror in doubt keeps the images of all.
   const guarded = mirrors.find(({ state }) => state === 'guarded')

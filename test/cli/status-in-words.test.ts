@@ -100,6 +100,21 @@ describe('status', () => {
     expect(told({ empty: 1, ignored: 1 })).toContain(`${restore}; ${prune}\n`)
   })
 
+  it('names few of very many failures, and those first that are in doubt', () => {
+    const failed = { mirror: '/p', code: 'X', message: 'said', attempts: 1, next_attempt_at: null }
+    const failures = Array.from({ length: 21 }, (_, n) => ({
+      ...failed,
+      path: `${n}.png`,
+      ...NOT_ACCEPTED,
+      acceptable: n < 20,
+    }))
+    const told = lines({ failures })
+    expect(told.filter(line => /^(failed|doubt) /.test(line))).toHaveLength(20)
+    expect(told.filter(line => /^doubt/.test(line))).toEqual(['doubt   20.png: said (X)'])
+    expect(told).toContain('        and others: "albumd status --json" names up to 1,000')
+    expect(lines({ failures: failures.slice(1) }).join('\n')).not.toContain('and others')
+  })
+
   it('writes all large numbers alike', () => {
     const mirror = { ...mirrorInSync(1128), files: 200_000, pending_uploads: 197_872, failed: 1000 }
     expect(lines({ mirrors: [mirror] })).toContain(
@@ -228,7 +243,7 @@ describe('status', () => {
     const other = { ...mirrorInSync(4), folder: '/other', state: 'guarded' as const }
     const beside = lines({ mirrors: [{ ...mirrorInSync(4), pending_deletions: 2 }, other] }).join('\n')
     expect(beside).toContain(
-      'nothing is deleted while /other is guarded. "albumd restore /p --at TIME" brings back the pictures that are gone here\n',
+      'nothing is deleted while /other is guarded. "albumd restore /p --at TIME" brings back what was here\n',
     )
     const inDoubt = { ...mirror, state: 'guarded' as const, will_be_held: false }
     const guarded = (folders_in_doubt: number) =>
