@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -19,7 +21,7 @@ import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { fileAt } from '../../../src/sync/tree-path.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { count, deleted, failure, lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { count, deleted, failure, lookingAt, openWorkshop, red, summary, type Workshop } from '../workshop.ts'
 
 /** As a backup does, the times of folders too. */
 const copyTo = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
@@ -398,6 +400,31 @@ describe('an older copy', () => {
     await workshop.pass({ graceMs: 3_600_000 })
     expect(summary(workshop)).toMatchObject({ synced: 3, pending_deletions: 0 })
     swap(trip, copy)
+    expect(await guarded(workshop)).toContain('trip (An older copy is here')
+  })
+
+  it.each([
+    ['copy', copyTo],
+    ['hard link', linkSync],
+  ])('in the place of a folder is in doubt when a %s of what it lacks lies elsewhere', async (_, make) => {
+    const workshop = await openWorkshop()
+    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    workshop.write('trip/new.png', red)
+    mkdirSync(join(workshop.pictures, 'inbox'))
+    make(join(trip, 'new.png'), join(workshop.pictures, 'inbox/new.png'))
+    const ctimes = async () => {
+      await workshop.pass()
+      return ['trip', 'inbox'].map(folder => fileAt(workshop.synced, 1, `${folder}/new.png`)!.ctime)
+    }
+    // Of a picture that was read at once, the ctime is known only later.
+    await expect.poll(ctimes).not.toContain(0)
+    expect(summary(workshop)).toMatchObject({ synced: 4 })
+    swap(trip, copy)
+    await workshop.pass()
+    workshop.remove('inbox/new.png')
     expect(await guarded(workshop)).toContain('trip (An older copy is here')
   })
 
@@ -780,6 +807,21 @@ describe('no older copy', () => {
     for (const _ of [1, 2]) await workshop.pass()
     expect(mirror(workshop).guard).toBeNull()
     expect(summary(workshop)).toMatchObject({ files: 15, synced: 15, pending_deletions: 0 })
+  })
+
+  it('is a whole copy, although the pictures had got other rights before', async () => {
+    const workshop = await openWorkshop()
+    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
+    const trip = join(workshop.pictures, 'trip')
+    const copy = `${workshop.pictures}-copy`
+    copyTo(trip, copy)
+    await workshop.pass()
+    for (const n of [0, 1]) chmodSync(join(trip, `${n}.png`), 0o600)
+    for (const _ of [1, 2]) await workshop.pass()
+    swap(trip, copy)
+    for (const _ of [1, 2]) await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ synced: 2, pending_deletions: 0 })
   })
 
   it('is a folder that gets its name back, without what another folder of the name held below', async () => {
