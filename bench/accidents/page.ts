@@ -10,8 +10,8 @@ const ABOUT = `# What an accident costs, here and elsewhere
 Each tool mirrors ${PICTURES} pictures in 12 folders and rests. Then the accident happens to the pictures on the local side, the
 tool goes on, and is started once more. Nobody intervenes. A cell says how many pictures are **lost** on the other side: neither
 shown there nor among the versions that the tool keeps. *Doubled*: files too many. *Told*: the tool said something that a person
-would see: an exit code, a warning, a line on its page. *Back*: how many \`albumd restore FOLDER --at TIME\` brought back as they
-were before, byte for byte.
+would see: an exit code, a warning, a decision that it waits for. *Back*: how many \`albumd restore FOLDER --at TIME\` brought back
+afterwards as they were before, byte for byte.
 `
 
 const FAIR = `## How to read it
@@ -24,7 +24,11 @@ const FAIR = `## How to read it
   for a second, and albumd's \`deletions.grace\` is 5 seconds instead of 10 minutes, so an accident "one after another" is slower
   than the grace.
 - Below the hold (\`hold_above\`, \`hold_min\`), or before it begins, albumd deletes what the folder has lost: that is what a mirror
-  is for. \`grace: 30d\` keeps all of it on the host for a month, and \`restore --at\` brings the folder back as it was.
+  is for. \`grace: 30d\` keeps all of it on the host for a month, and \`restore --at\` brings the folder back as it was. The older
+  version of an overwritten picture is such a deletion too. The share of \`hold_above\` is of all images, those to be deleted
+  included: when 200 pictures are overwritten one after another, the hold begins at the 67th. \`albumd sync\` has no grace, so it
+  deletes more of them before.
+- *Doubled* where pictures are emptied: 200 empty files are the same file 200 times.
 - "Back" needs the records, so after a lost state nothing comes back this way; the pictures are on the host, and
   [\`albumd restore\`](../how-to/disk-died.md) fetches them.
 - When its state was lost, albumd knows pictures that are there by their names. A picture that was moved in the meantime is sent to

@@ -13,7 +13,7 @@ const POWER_CUTS = {
 on with what a file system may have kept. Ends with 1 where an invariant did not hold.
 1000 power cuts take one or two minutes.`,
   options: {
-    images: { value: 'N', least: 1, usual: 1000, does: 'so many power cuts' },
+    images: { value: 'N', least: 1, usual: 1000, does: 'so many power cuts, or a few more' },
     from: { value: 'N', least: 0, usual: 1, does: 'the first seed' },
     every: { does: 'cuts the power before each write, sync and change of a name of a history in turn' },
     seed: { value: 'N', least: 0, beside: ['at', 'forgets'], does: 'one history alone, printed' },
