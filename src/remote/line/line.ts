@@ -59,10 +59,14 @@ export interface Passage {
 interface Underway {
   /** Bytes that the connection has not taken yet. */
   unsent: number
-  /** Bytes that have not left the machine: `unsent`, and bytes in the system's buffers. */
+  /** Bytes of which it is not known that they left the machine: `unsent`, and bytes in the system's buffers. */
   left: number
   /** When the credential was granted; null before. */
   since: number | null
+  /** What the connection took last, since its buffers are full; null before. */
+  lump: Lump | null
+  /** Bytes of uploads that arrived while this upload waited. They belong to the next lump. */
+  arrivedBeside: number
 }
 
 /**
@@ -127,9 +131,8 @@ export class Line {
   /** Gives an upload a place on the line without waiting, however full the line is. */
   admit(size: number): Passage {
     const { clock } = this.#options
-    const upload: Underway = { unsent: size, left: size, since: null }
+    const upload: Underway = { unsent: size, left: size, since: null, lump: null, arrivedBeside: 0 }
     let began: number | null = null
-    let lump: Lump | null = null
     this.#underway.add(upload)
     return {
       granted: () => {
@@ -141,16 +144,16 @@ export class Line {
         began ??= from
         upload.unsent -= bytes
         if (now - from >= FULL_MS) {
-          if (lump) this.#measure(lump, now)
-          // A lump begins only at the end of the first long wait: during this wait the line may have sent bytes of other
-          // uploads, which were still in the buffers.
-          lump = { bytes: 0, from: lump?.until ?? now, until: now }
+          if (upload.lump) this.#measure(upload.lump, now)
+          // A lump begins only at the end of the first long wait: before, nobody knows which bytes the line has sent.
+          upload.lump = { bytes: upload.arrivedBeside, from: upload.lump?.until ?? now, until: now }
+          upload.arrivedBeside = 0
         }
         // The buffers are full, so for each byte that the connection takes, another byte has left the machine.
-        if (lump) {
+        if (upload.lump) {
           upload.left -= bytes
-          lump.bytes += bytes
-          lump.until = now
+          upload.lump.bytes += bytes
+          upload.lump.until = now
         }
         return this.#mayGoOn(upload)
       },
@@ -158,6 +161,9 @@ export class Line {
         const now = clock.monotonic()
         const rate = began !== null && now > began ? (size * 1000) / (now - began) : 0
         if (rate > 0 && rate >= this.#atLeast(now)) this.#proved = { rate, at: now }
+        // While another connection waited, the line has sent the bytes of this upload.
+        const waiting = [...this.#underway].find(hasFullBuffers)
+        if (waiting) waiting.arrivedBeside += upload.left
       },
       leave: () => void this.#underway.delete(upload),
     }
@@ -166,18 +172,37 @@ export class Line {
   /** How slow an upload of so many bytes would be, if it is known to outlast its credential even alone; else null. */
   tooSlowFor(size: number): Slowness | null {
     const { lifetimeMs, ceiling } = this.#options
-    const bytesPerSecond = this.#knownRate() ?? ceiling
+    const bytesPerSecond = this.#knownRateAtMost() ?? ceiling
     const ms = (size * 1000) / bytesPerSecond
     return ms > lifetimeMs * ALONE ? { ms, bytesPerSecond } : null
   }
 
-  /** The measured rate in bytes a second. Null: it was not measured for long enough, or not lately. */
-  #knownRate(): number | null {
+  /**
+   * The measured rate in bytes a second. Null: it was not measured for long enough, or not lately. `uncounted`: bytes that
+   * perhaps left the machine as well, in the time that was measured.
+   */
+  #knownRate(uncounted = 0): number | null {
     const { clock, lifetimeMs, ceiling } = this.#options
     const { bytes, ms, until } = this.#measured
     if (ms < lifetimeMs * SEEN || clock.monotonic() - until > lifetimeMs * FRESH) return null
     const proved = this.#proved.at > until ? this.#proved.rate : 0
-    return Math.min(Math.max((bytes * 1000) / ms, proved), ceiling)
+    return Math.min(Math.max(((bytes + uncounted) * 1000) / ms, proved), ceiling)
+  }
+
+  /**
+   * The measured rate if all bytes left the machine that perhaps did. An upload is ended or refused only when it is too slow
+   * even at this rate.
+   *
+   * Example: three connections have taken small pictures whole, 8 MB in all, and the line sends these bytes first. The
+   * fourth connection waits 80 seconds for its next piece of 128 KB. The line's rate is 100 KB/s, not 1.6.
+   */
+  #knownRateAtMost(): number | null {
+    let uncounted = 0
+    for (const upload of this.#underway) {
+      uncounted += (upload.lump?.bytes ?? 0) + upload.arrivedBeside
+      if (!hasFullBuffers(upload)) uncounted += upload.left - upload.unsent
+    }
+    return this.#knownRate(uncounted)
   }
 
   /** Bytes a second that the line can do at least; 0 when nothing is known. */
@@ -212,16 +237,13 @@ export class Line {
   }
 
   #mayGoOn(upload: Underway): boolean {
-    const rate = this.#knownRate()
+    const rate = this.#knownRateAtMost()
     if (rate === null || upload.unsent <= 0) return true
     const now = this.#options.clock.monotonic()
     const sending = [...this.#underway].filter(({ since }) => since !== null)
-    // Of a picture that its connection has taken whole, nobody knows how much has left the machine. The measured rate is that
-    // of the others.
-    const unsent = sending.filter(each => each.unsent > 0)
     const areInTime = (all: Underway[]) =>
       all.every(each => msBeside(each, all, rate) <= this.#leftMs(each, now))
-    return areInTime([upload]) && (upload !== sending.at(-1) || areInTime(unsent))
+    return areInTime([upload]) && (upload !== sending.at(-1) || areInTime(sending))
   }
 
   #leftMs({ since }: Pick<Underway, 'since'>, now: number): number {
@@ -233,6 +255,11 @@ export class Line {
     const now = this.#options.clock.monotonic()
     for (const upload of this.#underway) if (this.#leftMs(upload, now) <= 0) this.#underway.delete(upload)
   }
+}
+
+/** Whether the connection takes bytes only as fast as bytes leave the machine. */
+function hasFullBuffers({ lump, unsent }: Underway): boolean {
+  return lump !== null && unsent > 0
 }
 
 /**

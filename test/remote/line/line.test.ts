@@ -158,6 +158,8 @@ test('with any line, buffers and pictures, uploads that can easily end in time d
         [100, 1280, [1, 1, 1, 1035, 1, 1, 1267, 1315, 3977]],
         // The connections of the small ones have taken them whole, and a part of the large one.
         [100, 1440, [1281, 1281, 1281, 901, 9341]],
+        // The line sends the small ones, which their connections have taken whole, while the others wait.
+        [100, 2615, [1, 1677, 4270, 3475, 498, 5463, 5633, 2869, 12, 6530, 1]],
       ],
     },
   )
@@ -169,6 +171,15 @@ test('small pictures are uploaded beside a large one if the large one still ends
   expect(uploads.every(({ result }) => result === 'arrived')).toBe(true)
   // The large picture began first and ended last.
   expect(uploads.at(-1)).toMatchObject({ size: 20 * MB })
+})
+
+test('beside small pictures, it is noticed that a large one takes too long', async () => {
+  const line = lineOf(50 * KB, 2 * MB)
+  const uploads = await work(line, [60 * MB, ...Array(50).fill(1 * MB)])
+  const large = uploads.find(({ size }) => size === 60 * MB)!
+  expect(large.result).toBe('too_slow')
+  expect(large.ended - large.began).toBeLessThan(LIFE * 0.4)
+  expect(uploads.filter(({ result }) => result === 'arrived').length).toBe(50)
 })
 
 test('once the rate is known, a picture that would take too long even alone is refused, and the others are uploaded', async () => {
