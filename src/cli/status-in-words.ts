@@ -83,8 +83,6 @@ export function statusInWords(
   // The lines of a mirror say already why the first of its folders is in doubt.
   const told = new Set(status.mirrors.map(({ doubt }) => doubt))
   const untold = status.failures.filter(({ mirror, path }) => !told.has(fullPath(mirror, path)))
-  // A folder or an upload in doubt weighs more than a picture that failed.
-  untold.sort((a, b) => Number(a.acceptable) - Number(b.acceptable))
   lines.push(...untold.slice(0, FAILURES_SAID).map(failure => failureInWords(failure, status)))
   if (untold.length > FAILURES_SAID)
     lines.push('        and others: "albumd status --json" names up to 1,000')

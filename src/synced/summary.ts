@@ -318,11 +318,12 @@ export function openSummaries({ all, column, one, value }: Statements) {
       /** At most `most` failures, in the order of their paths. */
       failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
       /**
-       * At most `most` failures of a mirror that nobody accepted, in the order of their paths. First come folders in doubt,
-       * then the failures that albumd does not retry by itself.
+       * At most `most` failures of a mirror that nobody accepted, in the order of their paths. First come folders and uploads
+       * in doubt, then the failures that albumd does not retry by itself.
        */
       failuresOf: all<[mirror: number, most: number], FailureSummary>(
-        `${failure} WHERE mirror = +? AND at IS NULL ORDER BY name <> '', next_attempt_at IS NOT NULL, path LIMIT +?`,
+        `${failure} WHERE mirror = +? AND at IS NULL
+         ORDER BY name <> '' AND code <> 'UNCERTAIN', next_attempt_at IS NOT NULL, path LIMIT +?`,
       ),
       /** At most `most` accepted failures of a mirror, in the order of their paths. */
       acceptedOf: all<[mirror: number, most: number], FailureSummary>(

@@ -24,10 +24,11 @@ export interface FailureStatus {
 /** How many failures are listed. The mirrors' `failed` counts all of them. */
 export const FAILURES_SHOWN = 1000
 
-/** The failures of the mirrors in the config. Failures that are not tried again by themselves come first. */
+/** The failures of the mirrors in the config. Doubts come first, then failures that are not tried again by themselves. */
 export function failuresOf(config: Config, synced: Synced): FailureStatus[] {
+  const isRetried = ({ next_attempt_at }: FailureStatus) => next_attempt_at !== null
   return listed(config, synced, 'failuresOf', FAILURES_SHOWN)
-    .sort((a, b) => Number(a.next_attempt_at !== null) - Number(b.next_attempt_at !== null))
+    .sort((a, b) => +a.acceptable - +b.acceptable || +isRetried(a) - +isRetried(b))
     .slice(0, FAILURES_SHOWN)
 }
 

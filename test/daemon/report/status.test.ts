@@ -41,7 +41,7 @@ function stateOnDisk(): Kept {
   return { home, synced, configOf }
 }
 
-async function fail(synced: Synced, folder: string, name: string): Promise<void> {
+async function fail(synced: Synced, folder: string, name: string, code = 'X'): Promise<void> {
   await synced.commit(tx => {
     const mirror = synced.mirrors.of(folder) ?? tx.mirrors.add(folder, name)
     const at = tx.folders.add(mirror.id, '')
@@ -49,7 +49,7 @@ async function fail(synced: Synced, folder: string, name: string): Promise<void>
       folder: at.id,
       name,
       source: 'upload',
-      code: 'X',
+      code,
       message: said('x'),
       next_attempt_at: null,
     })
@@ -76,6 +76,16 @@ it("shows the failures of the config's mirrors, each with its mirror", async () 
     { mirror: join(home, 'one'), path: 'a.png' },
   ])
   expect(statusOf(configOf('new'), synced, false, Date.now()).failures).toEqual([])
+})
+
+it('shows doubts before failures, of whatever mirror', async () => {
+  const { home, synced, configOf } = stateOnDisk()
+  await fail(synced, join(home, 'one'), 'a.png')
+  await fail(synced, join(home, 'two'), 'c.png', 'UNCERTAIN')
+  await fail(synced, join(home, 'two'), '', 'FOLDER_EMPTIED')
+  await fail(synced, join(home, 'two'), 'b.png')
+  const { failures } = statusOf(configOf('one', 'two'), synced, false, Date.now())
+  expect(failures.map(({ path }) => path)).toEqual(['', 'c.png', 'a.png', 'b.png'])
 })
 
 it('shows failures that wait for a person before those that are tried again, and at most a limit of them', async () => {
