@@ -26,6 +26,13 @@ import { count, deleted, failure, lookingAt, openWorkshop, red, summary, type Wo
 /** As a backup does, the times of folders too. */
 const copyTo = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
 
+function copyTrip({ pictures }: Workshop): { trip: string; copy: string } {
+  const trip = join(pictures, 'trip')
+  const copy = `${pictures}-copy`
+  copyTo(trip, copy)
+  return { trip, copy }
+}
+
 const mirror = ({ synced }: Workshop) => synced.mirrors.byId(1)!
 
 /** A mirror of which an older copy was made, to which then came newer pictures and a newer version. */
@@ -114,9 +121,7 @@ describe('an older copy', () => {
   it('in the place of a folder is in doubt when all that it lacks is a folder in it', async () => {
     const workshop = await openWorkshop()
     workshop.write('trip/a.png', png(3, 2).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     workshop.write('trip/day/b.png', png(3, 3).bytes)
     await workshop.pass()
     swap(trip, copy)
@@ -218,9 +223,7 @@ describe('an older copy', () => {
     for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
     await workshop.pass({ clock: { ...systemClock, wall: () => Date.now() - 60_000 } })
     workshop.write('trip/notes.txt', 'changes the folder')
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     workshop.write('trip/new.png', png(7, 7).bytes)
     const send = async () => failure('find_out', 'HOST_ANSWER', 'send')
     await workshop.pass({ host: hostWith(workshop.host, { send }) })
@@ -239,9 +242,7 @@ describe('an older copy', () => {
   it('in the place of a folder is in doubt when it holds no picture at all', async () => {
     const workshop = await openWorkshop()
     workshop.write('trip/film.mov', 'no format of a picture')
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     workshop.write('trip/a.png', png(3, 2).bytes)
     await workshop.pass()
     swap(trip, copy)
@@ -312,9 +313,7 @@ describe('an older copy', () => {
       if (path !== 'trip') workshop.write('trip/a.png', png(3, 2).bytes)
       workshop.write(`${path}/raw/film.mov`, 'no format of a picture')
       await workshop.pass()
-      const trip = join(workshop.pictures, 'trip')
-      const copy = `${workshop.pictures}-copy`
-      copyTo(trip, copy)
+      const { trip, copy } = copyTrip(workshop)
       workshop.write(`${path}/b.png`, png(3, 3).bytes)
       await workshop.pass()
       swap(trip, copy)
@@ -325,9 +324,7 @@ describe('an older copy', () => {
   it('in the place of a folder is in doubt when it holds few of very many pictures', async () => {
     const workshop = await openWorkshop()
     workshop.write('trip/z.png', png(3, 2).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     for (let n = 0; n < 210; n++) workshop.write(`trip/${n}.png`, png(3 + n, 3).bytes)
     await workshop.pass()
     swap(trip, copy)
@@ -357,9 +354,7 @@ describe('an older copy', () => {
       workshop.write('trip/deleted.png', png(3, 2).bytes)
       workshop.write('trip/day/known.png', png(3, 3).bytes)
       await workshop.pass()
-      const trip = join(workshop.pictures, 'trip')
-      const copy = `${workshop.pictures}-copy`
-      copyTo(trip, copy)
+      const { trip, copy } = copyTrip(workshop)
       rmSync(join(trip, 'deleted.png'))
       workshop.write('trip/new.png', png(7, 7).bytes)
       await workshop.pass()
@@ -409,9 +404,7 @@ describe('an older copy', () => {
   ])('in the place of a folder is in doubt when a %s of what it lacks lies elsewhere', async (_, make) => {
     const workshop = await openWorkshop()
     for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     workshop.write('trip/new.png', red)
     mkdirSync(join(workshop.pictures, 'inbox'))
     make(join(trip, 'new.png'), join(workshop.pictures, 'inbox/new.png'))
@@ -431,9 +424,7 @@ describe('an older copy', () => {
   it('with the version before the one whose upload is in doubt does not replace that', async () => {
     const workshop = await openWorkshop()
     for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     await workshop.pass()
     workshop.write('trip/0.png.tmp', png(4, 4).bytes)
     renameSync(join(trip, '0.png.tmp'), join(trip, '0.png'))
@@ -478,9 +469,7 @@ describe('an older copy', () => {
     async what => {
       const workshop = await openWorkshop()
       for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-      const trip = join(workshop.pictures, 'trip')
-      const copy = `${workshop.pictures}-copy`
-      copyTo(trip, copy)
+      const { trip, copy } = copyTrip(workshop)
       await workshop.pass()
       const name = what === 'an older version' ? '0.png' : 'new.png'
       workshop.write('trip/new.tmp', png(4, 4).bytes)
@@ -659,9 +648,7 @@ describe('an older copy that comes when albumd has missed its folder', () => {
     const workshop = await openWorkshop()
     workshop.write('other/o.png', png(5, 5).bytes)
     workshop.write('trip/a.png', png(3, 2).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     await workshop.pass()
     workshop.write('trip/day/deep/b.png', png(3, 3).bytes)
     await workshop.pass()
@@ -680,9 +667,7 @@ describe('an older copy that comes when albumd has missed its folder', () => {
     const workshop = await openWorkshop()
     workshop.write('other/o.png', png(5, 5).bytes)
     workshop.write('trip/day/a.png', png(3, 2).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     await workshop.pass()
     workshop.write('trip/b.png', png(3, 3).bytes)
     await workshop.pass()
@@ -722,9 +707,7 @@ describe('an older copy that comes when albumd has missed its folder', () => {
     const workshop = await openWorkshop()
     workshop.write('other/o.png', png(5, 5).bytes)
     for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     await workshop.pass()
     workshop.write('trip/0.png.tmp', png(4, 4).bytes)
     renameSync(join(trip, '0.png.tmp'), join(trip, '0.png'))
@@ -812,9 +795,7 @@ describe('no older copy', () => {
   it('is a whole copy, although the pictures had got other rights before', async () => {
     const workshop = await openWorkshop()
     for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-    const trip = join(workshop.pictures, 'trip')
-    const copy = `${workshop.pictures}-copy`
-    copyTo(trip, copy)
+    const { trip, copy } = copyTrip(workshop)
     await workshop.pass()
     for (const n of [0, 1]) chmodSync(join(trip, `${n}.png`), 0o600)
     for (const _ of [1, 2]) await workshop.pass()
