@@ -11,6 +11,9 @@ import {
   ignoreTextIn,
 } from './ignore-rules.ts'
 
+/** The folder that a restore makes in the folder that it fills, and removes at its end. */
+export const RESTORE_FOLDER = '.albumd-restore'
+
 /** How many entries of a folder are left out, for each reason. */
 export interface LeftOut {
   /** Files of a format that §4.3 does not list. */

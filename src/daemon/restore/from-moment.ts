@@ -218,7 +218,13 @@ function whyInDoubt(synced: Synced, row: MirrorRow, path: string): Reason | null
   const isNear = (mount: string) => isAtOrBelow(mount, path) || isAtOrBelow(path, mount)
   const lost = mounts.find(mount => isNear(mount) && !isMounted(mount))
   if (lost !== undefined) return because('mount_gone', { path: lost })
-  const near = [...foldersAbove(path), path, ...mounts.filter(mount => isAtOrBelow(mount, path))]
+  // What was mounted since the last scan hides the pictures that are recorded below.
+  const hides = (mount: string) => {
+    for (const _ of synced.files.below(row.id, mount)) return true
+    return false
+  }
+  const below = [...mounts, ...[...realDisk.mountPoints(row.folder)].filter(hides)]
+  const near = [...foldersAbove(path), path, ...below.filter(mount => isAtOrBelow(mount, path))]
   for (const at of near.filter(at => at !== '' && isMounted(at))) {
     const folder = synced.folders.at(row.id, at)
     if (!folder || folder.mount === 0) return because('mount_new', { path: at })

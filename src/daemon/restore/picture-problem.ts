@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import { RESTORE_FOLDER } from '../../local/look.ts'
+
 /** Why a picture could not be restored. */
 export type MissingCode =
   /** The picture was never uploaded. */
@@ -37,7 +40,7 @@ export class PictureProblem extends Error {
   }
 }
 
-/** Errors after which the disk takes no more pictures. */
+/** Errors after which a disk takes no more pictures. */
 const STOPS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; make room there',
   EDQUOT: 'your share of the disk is used up; make room there',
@@ -51,7 +54,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EINVAL: 'this disk does not accept such a name',
   EILSEQ: 'this disk does not accept such a name',
   EFBIG: 'it is too large for this disk',
-  EXDEV: 'its folder is on another disk',
+  EXDEV: 'its folder is on another disk; restore that folder by itself',
 }
 
 /** Why the disk takes no more pictures, after an error with this code. Null: it may take others. */
@@ -63,17 +66,21 @@ export function diskRefuses(root: string, code = ''): string | null {
 }
 
 /**
- * Answers an error of the file system as a PictureProblem, or as another error where the disk takes no more pictures. Throws
- * every other error as it is.
+ * Answers an error of the file system as a PictureProblem, or as another error where the disk takes no more pictures: when it
+ * refuses `root` or a file in the restore's own folder, where each picture begins. Elsewhere another disk may be mounted. Throws every
+ * other error as it is.
  */
 export function diskProblem(error: unknown, root: string): Error {
   if (error instanceof PictureProblem) return error
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
   if (!(error instanceof Error) || typeof code !== 'string' || !('syscall' in error)) throw error
-  const stops = diskRefuses(root, code)
+  const at = dest ?? path
+  const isOwn = at === undefined || at === root || at.startsWith(join(root, RESTORE_FOLDER))
+  const stops = isOwn ? diskRefuses(root, code) : null
   if (stops !== null) return new Error(stops)
   const why =
     WORDS[code] ??
-    `${dest ?? path ?? 'The file'} can't be written. Check it, its permissions and those of its folder`
+    (STOPS[code] && `${at}: ${STOPS[code]}`) ??
+    `${at ?? 'The file'} can't be written. Check it, its permissions and those of its folder`
   return new PictureProblem('NOT_WRITTEN', `${why} (${code})`)
 }

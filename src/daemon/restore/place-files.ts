@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto'
-import { ftruncateSync, constants as is, lstatSync, renameSync, type Stats, writeSync } from 'node:fs'
 import {
-  type FileHandle,
-  link,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  realpath,
-  rename,
-  unlink,
-} from 'node:fs/promises'
+  ftruncateSync,
+  constants as is,
+  lstatSync,
+  realpathSync,
+  renameSync,
+  type Stats,
+  writeSync,
+} from 'node:fs'
+import { type FileHandle, link, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unreadable } from '../../config/paths.ts'
 import { makeFolder } from '../../local/make-folder.ts'
@@ -45,12 +43,11 @@ export interface Wanted {
   known: Known
   /** Microseconds since 1970. Null: not known. */
   mtime: number | null
+  /** Whether the picture is on the disk already, as far as the records tell. False: its bytes must be read to find out. */
+  isThere?(): boolean
 }
 
-/**
- * How many folders are remembered before a `flush`: each is a real folder, no link, and its new entries are not synced to
- * the disk yet.
- */
+/** How many folders are remembered before a `flush`: their new entries are not synced to the disk yet. */
 const FOLDERS_KEPT = 500
 
 /**
@@ -75,7 +72,8 @@ export class PlaceFiles {
    * modification time, where it differs. Null: nothing is on the disk at the picture's path, or a file that will be put
    * aside. Throws PictureProblem when something else is there.
    */
-  async sizeThere({ to, known, mtime }: Wanted): Promise<number | null> {
+  async sizeThere({ to, known, mtime, isThere }: Wanted): Promise<number | null> {
+    if (isThere?.() && isReal(dirname(join(this.root, to)))) return sizeOf(known)
     const file = await this.#fullPath(to)
     const stats = await lstat(file).catch(absent)
     if (stats === null) return null
@@ -89,10 +87,10 @@ export class PlaceFiles {
       const sum = createHash('sha256')
       for await (const chunk of bytesOf(handle)) sum.update(chunk)
       if (!sum.digest().equals(known.sha256)) return this.#another()
-      // The bytes are the picture's. Only its owner may set the time.
+      // The bytes are the picture's. Only its owner may set the time, and nobody on a disk that is mounted read-only.
       if (mtime !== null)
         await setTime(handle, mtime).catch((error: NodeJS.ErrnoException) => {
-          if (!FORBIDDEN.has(error.code ?? '')) throw error
+          if (!FORBIDDEN.has(error.code ?? '') && error.code !== 'EROFS') throw error
         })
     } finally {
       await handle.close()
@@ -153,8 +151,7 @@ export class PlaceFiles {
   async #pathAside(aside: string, path: string, full: string): Promise<string> {
     const folder = dirname(join(aside, path))
     makeFolder(folder, 0o700)
-    // What is put aside would lie elsewhere than the report says.
-    if ((await realpath(folder)) !== folder) throw inTheWay(`a link leads out of ${folder}`)
+    refuseLink(folder)
     const taken = new Set(await readdir(folder))
     let name = nameOf(path)
     for (let n = 2; taken.has(name) && !(await isSame(full, join(folder, name))); n++)
@@ -185,10 +182,13 @@ export class PlaceFiles {
     return join(await this.#folder(folderAbove(path)), nameOf(path))
   }
 
-  #folder(path: string): Promise<string> {
+  /** The folder is looked at each time, because a link may have come to its place since. */
+  async #folder(path: string): Promise<string> {
     const known = this.#folders.get(path) ?? this.#makeFolder(path)
     this.#folders.set(path, known)
-    return known
+    const folder = await known
+    refuseLink(folder)
+    return folder
   }
 
   /**
@@ -297,6 +297,16 @@ const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP',
 
 function inTheWay(what = 'something else is there'): PictureProblem {
   return new PictureProblem('IN_THE_WAY', `${what}, and stays; move it away and run the same command again`)
+}
+
+/** Whether a folder is there, and no link leads to it. */
+function isReal(folder: string): boolean {
+  return realpathSync.native(folder) === folder
+}
+
+/** A link may lead out of the folder that is filled, and elsewhere than the report says. */
+function refuseLink(folder: string): void {
+  if (!isReal(folder)) throw inTheWay(`a link leads out of ${folder}`)
 }
 
 /** The time is passed as text, because Node takes a negative number (a time before 1970) for the current time. */

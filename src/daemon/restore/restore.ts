@@ -4,7 +4,7 @@ import type { Interruption } from '../../sync/pass-request.ts'
 import type { RecordsGap } from '../state/records.ts'
 import { fetchPicture } from './fetch-picture.ts'
 import { diskProblem, type MissingCode, PictureProblem } from './picture-problem.ts'
-import { PlaceFiles, sizeOf, type Wanted } from './place-files.ts'
+import { PlaceFiles, type Wanted } from './place-files.ts'
 import { isSafePath, openTarget, type TargetFolder, type TargetRequest } from './target-folder.ts'
 
 /** What a restore tells. Sizes are in bytes. `message`: one line for a person. */
@@ -87,8 +87,6 @@ export interface Picture extends Wanted {
   /** Null: not known. */
   url: string | null
   note: Note | null
-  /** Whether the picture is on the disk already, as far as the records tell. False: its bytes must be read to find out. */
-  isThere?(): boolean
   /**
    * The same picture with its newer image, when a daemon has replaced the image since the record was read. Null: no daemon
    * has.
@@ -269,7 +267,7 @@ class Restore {
 
   async #place(shown: Shown, picture: Picture, cut: AbortSignal): Promise<void> {
     if (!isSafePath(picture.to)) throw new PictureProblem('UNSAFE_NAME', 'the name leads out of the folder')
-    const there = picture.isThere?.() ? sizeOf(picture.known) : await this.#files.sizeThere(picture)
+    const there = await this.#files.sizeThere(picture)
     if (there !== null) return this.#done(shown, picture, there, true)
     const { url, known } = picture
     if (url === null) throw new PictureProblem('NO_ADDRESS', this.#source.noAddress)

@@ -1,13 +1,36 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RestoreEvent } from '../../../src/daemon/restore/restore.ts'
+import { stateFiles } from '../../../src/daemon/state/claim.ts'
+import { realDisk } from '../../../src/local/disk.ts'
+import { fileAt } from '../../../src/sync/tree-path.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { asNobody } from '../../nobody.ts'
 import { deadOrigin } from '../../remote/serve.ts'
-import { MTIME, recordPictures, treeOf } from '../recorded-pictures.ts'
+import { MTIME, type Recorded, recordPictures, treeOf } from '../recorded-pictures.ts'
 import { restore, restoreThen } from './restored.ts'
+
+/** Records the files as a scan would that has found the recorded pictures. */
+function recordLooks({ config }: Recorded, paths: readonly string[]): void {
+  const db = openDatabase(stateFiles(config.state_dir).database)
+  const synced = openSynced(db)
+  for (const path of paths) {
+    const { mtime, ctime, ino } = realDisk.lstat(join(config.mirrors[0]!.folder, path))
+    synced.commitNow(tx => tx.files.put({ ...fileAt(synced, 1, path)!, mtime, ctime, ino }))
+  }
+  db.close()
+}
 
 describe('a restore', () => {
   it('writes folders, equal names and unusual names with their times, and removes its own files', async () => {
@@ -149,6 +172,38 @@ describe('a restore', () => {
     const { back } = await restore(other)
     expect(treeOf(back)['a.png']).toEqual(['second', MTIME])
   })
+
+  it.each(['a picture is fetched', 'nothing is fetched'])(
+    'goes through no link that comes into the place of a folder while %s',
+    async when => {
+      const isThere = when === 'nothing is fetched'
+      const paths = ['a/a.png', 'b/b.png', 'b/deep/c.png']
+      const one = { config: { uploads: { concurrency: 1 } } }
+      const recorded = await recordPictures(
+        paths.map(path => ({ path, bytes: path })),
+        one,
+      )
+      const mirror = recorded.config.mirrors[0]!.folder
+      const outside = join(recorded.home, 'outside')
+      const swap = () => {
+        renameSync(join(mirror, 'b'), outside)
+        symlinkSync(outside, join(mirror, 'b'))
+      }
+      if (isThere) {
+        expect((await restoreThen(recorded)).report).toMatchObject({ restored: 3 })
+        recordLooks(recorded, paths)
+        rmSync(join(mirror, 'a/a.png'))
+      }
+      recorded.answers.set(isThere ? 'a/a.png' : 'b/b.png', (response, bytes) => {
+        swap()
+        response.writeHead(200).end(bytes)
+      })
+      const { report, missing } = await restoreThen(recorded)
+      expect(report).toMatchObject({ restored: 1, there: 0, missing: 2 })
+      expect(missing).toEqual({ 'b/b.png': 'IN_THE_WAY', 'b/deep/c.png': 'IN_THE_WAY' })
+      expect(Object.keys(treeOf(outside))).toEqual(isThere ? ['b.png', 'deep/c.png'] : [])
+    },
+  )
 
   it('counts the pictures of a folder that is closed, and goes on with the others', async () => {
     await asNobody(async () => {

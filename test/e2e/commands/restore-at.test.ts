@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
+import { realDisk } from '../../../src/local/disk.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { type Recorded, recordPictures } from '../../daemon/recorded-pictures.ts'
@@ -71,12 +72,11 @@ function recordGivenUp({ config }: Recorded, path: string): void {
 }
 
 /** The last scan has found a disk mounted at a folder. */
-function recordMount({ config }: Recorded, path: string): void {
+function recordMount({ config }: Recorded, path: string, identity = { dev: 1, ino: 1, birthtime: 1 }): void {
   const db = openDatabase(stateFiles(config.state_dir).database)
   openSynced(db).commitNow(tx => {
     const folder = tx.folders.add(1, path)
     const leftOut = { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 }
-    const identity = { dev: 1, ino: 1, birthtime: 1 }
     tx.folders.looked(folder.id, null, null, { files: [], leftOut, mount: true, identity })
   })
   db.close()
@@ -399,12 +399,36 @@ describe('restore --at', () => {
     expect(child.err()).toContain(`${mirrorOf(recorded)}: the disk is mounted read-only`)
   })
 
+  it.skipIf(!canMount() && !process.env.CI)(
+    'brings back the others where a disk in the mirror is mounted read-only',
+    async () => {
+      const recorded = await recordPictures(
+        ['card/a.png', 'card/deep/b.png', 'card/c.png', 'd.png'].map(path => ({ path, bytes: path })),
+      )
+      const mirror = mirrorOf(recorded)
+      mkdirSync(join(mirror, 'card'), { recursive: true })
+      recordMount(recorded, 'card', realDisk.lstat(join(mirror, 'card')))
+      writeFileSync(join(mirror, 'card/c.png'), 'card/c.png')
+      rmSync(join(mirror, 'd.png'), { force: true })
+      const { through } = await bindReadOnly(join(mirror, 'card'))
+      const args = ['restore', mirror, '--at', THEN]
+      const child = startAlbumd({ home: recorded.home, config: recorded.configFile }, args, { through })
+      expect(await child.ended).toMatchObject({ code: 3 })
+      const card = join(mirror, 'card')
+      expect(child.out()).toContain(`missing card/a.png: ${card}/a.png: the disk is mounted read-only`)
+      expect(child.out()).toContain(`missing card/deep/b.png: ${card}/deep: the disk is mounted read-only`)
+      expect(child.out()).toContain('1 picture restored (5 B), 1 there already, of 4 in all')
+      expect(readFileSync(join(mirror, 'd.png'), 'utf8')).toBe('d.png')
+    },
+  )
+
   it.skipIf(!canMount() && !process.env.CI).each([
     ['over', 'a folder', 'over is a mount point and was none at the last scan'],
     ['over/below', 'a folder above', 'over is a mount point and was none at the last scan'],
     ['over', 'another disk', 'another disk is mounted at over than at the last scan'],
     ['over/below', 'another disk above', 'another disk is mounted at over than at the last scan'],
     ['', 'another disk below', 'another disk is mounted at over than at the last scan'],
+    ['', 'a folder below', 'over is a mount point and was none at the last scan'],
   ])('restores nothing into "%s" when a disk was mounted over %s', async (path, before, why) => {
     const recorded = await recordPictures([{ path: `${path || 'over'}/a.png`, bytes: 'a' }])
     if (before.startsWith('another disk')) recordMount(recorded, 'over')
