@@ -122,6 +122,8 @@ export const WORDS = {
   folder_older_and: '{why:fact}; {now:fact}{now:remedy_of}',
   folder_emptied:
     'All {pictures} pictures in it are gone at once, and what is below it waits. Bring them back{folder:trust}',
+  folder_restored:
+    'A restore into it has not ended. Let it end, or run it again; only if on purpose, remove {own:shell}, which deletes images of what is missing, if not kept',
   ignore_file_unreliable: "Ignore file can't be read ({why:fault}). {code:remedy}",
   ignore_file_vanished: 'The ignore file has just vanished; albumd goes on without it after some seconds',
   folder_in_doubt: 'Deletions wait because of {path}{others:more} ({why:inner}){why:remedy_of}',

@@ -137,7 +137,8 @@ async function restoreAt(
 ): Promise<Restore> {
   const { parseMoment } = await import('../moment.ts')
   const fromMoment = await import('../../daemon/restore/from-moment.ts')
-  const { begunMoment, OWN_FOLDER } = await import('../../daemon/restore/target-folder.ts')
+  const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
+  const { RESTORE_FOLDER } = await import('../../local/look.ts')
   const at = { given, moment: parseMoment('--at', given, Date.now()) }
   const place = fromMoment.placeInMirror(config, folder)
   if (place && mirror !== undefined)
@@ -146,7 +147,7 @@ async function restoreAt(
   const begun = await begunMoment(config, { ...request, at: given })
   if (begun !== null && begun !== at.moment) {
     // Without the notes of its restore, a folder elsewhere that holds pictures is refused.
-    const anew = place ? `remove ${shellWord(resolve(folder, OWN_FOLDER))}` : 'name another folder'
+    const anew = place ? `remove ${shellWord(resolve(folder, RESTORE_FOLDER))}` : 'name another folder'
     const line = `goes on with the moment of ${localTime(begun)}, for which the restore was begun; ${anew} to begin anew`
     if (quiet || json) sayAside(line)
     else printLine(line)
@@ -332,5 +333,9 @@ function reportInWords(
   if (interrupted) lines.push('ended early; the same command goes on where it was')
   else if (missing > hopeless && stopped === null && asked.at === undefined)
     lines.push('the same command tries what is missing once more')
+  if (report.mirror_waits)
+    lines.push(
+      `nothing in ${folder} is sent or deleted before the same command has brought back everything, or you remove ${folder}/.albumd-restore`,
+    )
   return lines
 }

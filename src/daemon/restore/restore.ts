@@ -80,6 +80,8 @@ export interface RestoreReport extends Record<Note, number> {
   stopped: string | null
   /** A person stopped the restore before each picture was tried. */
   interrupted: boolean
+  /** In a mirror: the restore has not ended, and before it has, nothing in the folder is uploaded or deleted. */
+  mirror_waits: boolean
 }
 
 /** A picture as it must be on the disk, and where the host delivers it. */
@@ -141,18 +143,17 @@ export async function fillFolder(
     timeoutMs: config.host.timeout,
   })
   let isComplete = false
+  let report: RestoreReport | null = null
   try {
     const restore = new Restore(await openSource(target), downloads, new PlaceFiles(target), tell)
-    const report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
-    // In a mirror nothing is left behind for what is missing: the same command looks at everything again.
+    report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
     isComplete =
-      (report.missing - restore.lost + report.unread === 0 || target.aside !== null) &&
-      report.stopped === null &&
-      !report.interrupted
+      report.missing - restore.lost + report.unread === 0 && report.stopped === null && !report.interrupted
     return report
   } finally {
     await downloads.close()
-    await target.close(isComplete)
+    const isLeft = await target.close(isComplete)
+    if (report) report.mirror_waits = isLeft && target.aside !== null
   }
 }
 
@@ -192,6 +193,7 @@ class Restore {
     unrecorded: 0,
     stopped: null,
     interrupted: false,
+    mirror_waits: false,
   }
   #outagesInARow = 0
   /**

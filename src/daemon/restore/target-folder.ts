@@ -3,6 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFi
 import { dirname, join, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
+import { RESTORE_FOLDER } from '../../local/look.ts'
 import { makeFolder } from '../../local/make-folder.ts'
 import { toDisk } from '../../local/to-disk.ts'
 import { isAtOrBelow } from '../../sync/tree-path.ts'
@@ -28,9 +29,6 @@ export interface TargetRequest {
   place?: { mirror: string; was: 'folder' | 'picture' | null } | null
 }
 
-/** The name of the folder `own`, which lies in the folder that the restore fills. */
-export const OWN_FOLDER = '.albumd-restore'
-
 /** The file in `own` that names the host and the mirrors of the restore. */
 const MARK = 'restore.json'
 /**
@@ -48,7 +46,7 @@ const ASIDE = '.albumd-replaced'
 const NOTES: ReadonlySet<string> = new Set([MARK, PATHS, MOMENT])
 
 /** Names that a folder may hold and still count as empty. A new file system has a lost+found. */
-const NOT_COUNTED: ReadonlySet<string> = new Set([OWN_FOLDER, 'lost+found'])
+const NOT_COUNTED: ReadonlySet<string> = new Set([RESTORE_FOLDER, 'lost+found'])
 
 /**
  * Opens the folder to fill. It makes the folder, or takes one that is empty or that a restore of the same mirrors has begun
@@ -63,7 +61,7 @@ export async function openTarget(
   if (!place) refuseLocation(realPathOf(resolve(folder)), config, at, takesAt)
   const root = place ? await rootInMirror(folder, place) : await makeRoot(folder)
   if (!place) refuseLocation(root, config, at, takesAt)
-  const own = join(root, OWN_FOLDER)
+  const own = join(root, RESTORE_FOLDER)
   const aside = place && join(root, ASIDE)
   if (place) await makeOwn(root, own)
   if (aside) await refuseNoFolder(aside)
@@ -100,16 +98,18 @@ export async function openTarget(
       },
       /**
        * `complete`: nothing is left to restore, so the folder `own` is removed. Otherwise `own` stays, so that a later run can
-       * go on. When no picture lies in the folder, `own` is removed in any case.
+       * go on. When no picture lies in the folder, `own` is removed in any case. Answers whether `own` stays.
        */
-      async close(complete: boolean) {
+      async close(complete: boolean): Promise<boolean> {
         try {
-          if (!complete && (await namesIn(root)).length > 0) return
+          if (!complete && (await namesIn(root)).length > 0) return true
           await rm(own, { recursive: true, force: true })
           toDisk(root)
+          return false
         } catch (error) {
           // Only a complete restore tells this error. An incomplete one has already told what is wrong.
           if (complete) throw error
+          return true
         } finally {
           lock.release()
         }
@@ -128,7 +128,8 @@ export async function refuseTarget(config: Config, { folder, mirrors, at }: Targ
   refuseLocation(root, config, at, true)
   const there = await lstat(root).catch(() => null)
   if (there ? !there.isDirectory() : await isLink(path)) throw noFolder(path)
-  if (there) await refuseHeld(root, join(root, OWN_FOLDER), markOf(config, mirrors, at)).catch(refusing(root))
+  if (there)
+    await refuseHeld(root, join(root, RESTORE_FOLDER), markOf(config, mirrors, at)).catch(refusing(root))
 }
 
 /** Answers a function that throws an error of the disk as NotPossible. */
@@ -154,7 +155,7 @@ export async function begunMoment(
   config: Config,
   { folder, mirrors, at }: TargetRequest,
 ): Promise<number | null> {
-  const own = join(resolve(folder), OWN_FOLDER)
+  const own = join(resolve(folder), RESTORE_FOLDER)
   if ((await readOwn(join(own, MARK))) !== markOf(config, mirrors, at)) return null
   return JSON.parse((await readOwn(join(own, MOMENT))) ?? 'null')
 }
@@ -305,7 +306,7 @@ function readOwn(file: string): Promise<string | null> {
 export function isSafePath(path: string): boolean {
   if (path.includes('\0')) return false
   const parts = path.split('/')
-  return parts.every(part => part !== '' && part !== '.' && part !== '..') && parts[0] !== OWN_FOLDER
+  return parts.every(part => part !== '' && part !== '.' && part !== '..') && parts[0] !== RESTORE_FOLDER
 }
 
 /** The most bytes that a file name may have on most disks. */
@@ -326,7 +327,7 @@ export function safeName(name: string, addition = ''): string {
   const stem = full.slice(0, full.length - extension.length)
   const end = beginning(plain(addition), ADDITION_MAX) + extension
   const safe = beginning(stem, NAME_MAX - Buffer.byteLength(end)) + end
-  return ['', '.', '..', OWN_FOLDER].includes(safe.toLowerCase()) ? `_${safe}` : safe
+  return ['', '.', '..', RESTORE_FOLDER].includes(safe.toLowerCase()) ? `_${safe}` : safe
 }
 
 /** The first characters of a text, as many as fit whole into so many bytes. */

@@ -3,8 +3,8 @@ import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { isMount, isSameRoot, lookAt, type ScannedMirror, whetherThere } from '../scan/index.ts'
-import { fileAt, pathOf } from '../tree-path.ts'
+import { isMount, isSameRoot, lookAt, restoreIn, type ScannedMirror, whetherThere } from '../scan/index.ts'
+import { fileAt, foldersAbove, pathOf } from '../tree-path.ts'
 
 /**
  * Looks at the disk once more just before a deletion, because a deletion can't be undone. The disk is looked at again for
@@ -58,6 +58,12 @@ export class LastCheck {
     if (doubt !== null) return doubt
     if (!this.#isThere(mirror, path)) return null
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
+  }
+
+  /** Why an image may be needed by a restore that has not ended, or null. */
+  whyRestored({ mirror, path }: EscrowRow): Reason | null {
+    const scanned = this.#mirrors.get(mirror)
+    return scanned ? (restoreIn(this.#disk, scanned.policy.folder, foldersAbove(path))?.why ?? null) : null
   }
 
   /** Why a picture is perhaps at the location of an image that no file uses, or null. */

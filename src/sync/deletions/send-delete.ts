@@ -100,7 +100,7 @@ export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promis
 }
 
 /** What the disk shows of an image's pictures. */
-export type DiskCheck = Pick<LastCheck, 'whyNotGone' | 'whyThere' | 'doubt'>
+export type DiskCheck = Pick<LastCheck, 'whyNotGone' | 'whyThere' | 'whyRestored' | 'doubt'>
 
 interface Asked {
   synced: Synced
@@ -137,6 +137,7 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   },
   isLocationTaken: ({ files, entry, disk }) =>
     files.length === 0 && entry?.reason === 'deleted' ? (disk?.whyThere(entry) ?? null) : null,
+  isBeingRestored: ({ entry, disk }) => (entry ? (disk?.whyRestored(entry) ?? null) : null),
   isDiskInDoubt: ({ disk }) => disk?.doubt() ?? null,
 }
 

@@ -266,6 +266,13 @@ function isNowhere(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
+/** The doubts that end by themselves, and not by a person's trust. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'FOLDER_UNREADABLE',
+  'IGNORE_FILE_UNREADABLE',
+  'FOLDER_RESTORED',
+])
+
 /** What `albumd trust` would change for a folder of a mirror. */
 export type Trust =
   /** The folder is not in doubt. `elsewhere`: the mirror's folders that are in doubt. */
@@ -289,8 +296,7 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   if (!folder)
     return { kind: 'needless', elsewhere: doubts.map(doubt => fullPath(mirror.folder, doubt.path)) }
   const reason = folder.unknown
-  const canBeTrusted = folder.code !== 'FOLDER_UNREADABLE' && folder.code !== 'IGNORE_FILE_UNREADABLE'
-  if (canBeTrusted) return { kind: 'folder', mirror, reason, folder }
+  if (!UNTRUSTED.has(folder.code ?? '')) return { kind: 'folder', mirror, reason, folder }
   return {
     kind: 'impossible',
     reason: because('at_path', { path: fullPath(mirror.folder, path), why: reason }),

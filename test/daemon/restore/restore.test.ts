@@ -224,10 +224,13 @@ describe('a restore', () => {
           stopped: null,
         })
         expect(missing).toEqual({ 'closed/b.png': 'NOT_READ', 'closed/deep/c.png': 'NOT_READ' })
-        expect(existsSync(join(mirror, '.albumd-restore'))).toBe(false)
+        expect(report.mirror_waits).toBe(true)
+        expect(existsSync(join(mirror, '.albumd-restore'))).toBe(true)
       }
       chmodSync(join(mirror, 'closed'), 0o700)
-      expect((await restoreThen(recorded)).report).toMatchObject({ restored: 1, there: 3, unread: 0 })
+      const { report } = await restoreThen(recorded)
+      expect(report).toMatchObject({ restored: 1, there: 3, unread: 0, mirror_waits: false })
+      expect(existsSync(join(mirror, '.albumd-restore'))).toBe(false)
       expect(readdirSync(join(mirror, 'closed')).sort()).toEqual(['b.png', 'deep'])
     })
   })

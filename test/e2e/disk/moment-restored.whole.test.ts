@@ -145,6 +145,35 @@ describe('restore --at', () => {
     expect(await stage.listing()).toEqual(first)
   })
 
+  it('is killed in an emptied mirror, and the next syncs delete nothing before it has ended', async () => {
+    const stage = await setStage({ config: { uploads: { concurrency: 1 } } })
+    const names = Array.from({ length: 12 }, (_, n) => `${n}.png`)
+    for (const [n, name] of names.entries()) stage.write(name, picture(n))
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+    const first = await stage.listing()
+    const at = await moment()
+    const own = join(stage.pictures, '.albumd-restore')
+    // A restore that has ended before the signal came is repeated.
+    while (!existsSync(own)) {
+      for (const name of names) rmSync(join(stage.pictures, name))
+      const child = startAlbumd(stage, ['restore', stage.pictures, '--at', at])
+      while (readdirSync(stage.pictures).length < 6) await pause(1)
+      child.kill('SIGKILL')
+      await child.ended
+    }
+    for (const _ of [1, 2]) {
+      const { exit_code } = await stage.pass()
+      expect(await stage.listing()).toEqual(first)
+      expect(exit_code).toBe(3)
+    }
+    expect((await stage.status()).mirrors[0].reason).toContain(`remove ${own}`)
+    expect(await stage.json('restore', stage.pictures, '--at', at)).toMatchObject({ mirror_waits: false })
+    expect(existsSync(own)).toBe(false)
+    expect(shownIn(stage.pictures)).toEqual([...names].sort())
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+    expect(await stage.listing()).toEqual(first)
+  })
+
   it('makes a folder again that is gone from a mirror, and names the folders of what came later', async () => {
     const stage = await setStage({ config: { deletions: { hold_min: 100 } } })
     for (const [n, path] of ['0.png', 'tour/1.png', 'tour/2.png'].entries()) stage.write(path, picture(n))

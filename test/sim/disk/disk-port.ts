@@ -1,11 +1,12 @@
 import type { Disk, DiskStat } from '../../../src/local/disk.ts'
+import { RESTORE_FOLDER } from '../../../src/local/look.ts'
 import { type OpenPicture, PictureFileError } from '../../../src/local/picture-file.ts'
 import { UNCLEAR } from '../../../src/protocol/picture/ending.ts'
 import { PictureChanged } from '../../../src/remote/host.ts'
 import type { OpenPictureAt } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { endingOf, readTiny } from './tiny-picture.ts'
-import { diskError, type FileNode, type Found, isOdd, upwards } from './tree.ts'
+import { diskError, type FileNode, type Found, isOdd, split, upwards } from './tree.ts'
 import type { VirtualDisk } from './virtual-disk.ts'
 
 /** What the engine has last looked at, and when. */
@@ -68,7 +69,8 @@ export function diskFor(disk: VirtualDisk, looks: Looks, wall: () => number, ste
       return [...node.children].map(([name, child]) => ({ name, validUtf8: !isOdd(name), kind: child.kind }))
     },
     lstat(path) {
-      step()
+      // Asked with the look before it, so that no history gets other steps than it had.
+      if (split(path).name !== RESTORE_FOLDER) step()
       looks.noteStat(path, disk.happens())
       if (isOdd(path)) throw diskError('ENOENT', path)
       const found = reachable(disk, path)

@@ -55,15 +55,20 @@ const SCARCE: readonly History[] = [
   ...[64, 64, 65, 65, 66, 66, 67, 67],
 ].map(number => keptHistory(1_000_000_000 + number)!)
 
+/** The same of a restore that has not ended. The last one begins while deletions are about to leave. */
+const RESTORED = [411, 412, 413, 414, 414, 414, 414, 414].map(number => keptHistory(1_000_000_000 + number)!)
+
 /** A kept history with other latencies, mostly at the same steps, and often with more that happens. */
 export function drawBroad(seed: number): History {
   const random = new Random(seed, 11)
   const drawn = drawHistory(seed)
   if (random.chance(0.1)) return drawn
   const usual = random.pick(random.chance(0.75) ? OFTEN : [...ALL_KEPT, ...SELDOM])
-  // A stream of its own: all others draw as ever.
+  // Streams of their own: all others draw as ever.
   const scarce = new Random(seed, 13)
-  const kept = scarce.chance(0.1) ? scarce.pick(SCARCE) : usual
+  const restored = new Random(seed, 14)
+  const others = scarce.chance(0.1) ? scarce.pick(SCARCE) : usual
+  const kept = restored.chance(0.03) ? restored.pick(RESTORED) : others
   const passes = kept.pauses.length
   const shifted = ({ step, ...action }: Action) => ({ ...action, step: step && 1 + random.below(2 * step) })
   const more = drawn.actions.slice(0, 3).map(action => ({ ...action, pass: action.pass % passes }))

@@ -112,6 +112,8 @@ export type ActionKind =
   | 'saveCopy'
   | 'takeAside'
   | 'olderCopy'
+  | 'beginRestore'
+  | 'endRestore'
   | 'planGrows'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */

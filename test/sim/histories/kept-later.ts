@@ -396,6 +396,21 @@ export const KEPT_LATER: readonly History[] = [
       at(3, 'change', 0, 9),
     ],
   },
+  // All pictures of a root or folder are deleted, a restore is killed, and then it ends, or a person wants none of it. Or it
+  // begins when their deletions are about to leave.
+  ...[
+    [at(1, 'removeMany'), at(1, 'beginRestore'), at(3, 'endRestore')],
+    [at(1, 'removeMany', 0, 1), at(1, 'beginRestore', 0, 1), at(3, 'endRestore', 0, 1)],
+    [at(1, 'removeMany'), at(1, 'beginRestore'), at(3, 'endRestore', 0, 2)],
+    [at(1, 'removeMany'), atStep(1, 40, 'beginRestore'), at(3, 'endRestore')],
+  ].map((actions, number) => ({
+    ...THREE,
+    seed: 1_000_000_411 + number,
+    hold: { hold_above: 1, hold_min: 20 },
+    pauses: [...THREE.pauses, 60_000],
+    files: Array.from({ length: 4 }, (_, n): [number, number] => [(number % 2) + 16 * n, 1 + n]),
+    actions,
+  })),
   // Pictures are on their way, and people change, delete or move them, or add another.
   ...(['change', 'remove', 'renameFolder', 'add'] as const).map((kind, number) => ({
     ...THREE,

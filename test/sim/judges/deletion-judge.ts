@@ -1,6 +1,7 @@
+import { RESTORE_FOLDER } from '../../../src/local/look.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { isIgnored, livePictures } from '../disk/live-pictures.ts'
-import { type FileNode, split } from '../disk/tree.ts'
+import { type FileNode, split, upwards } from '../disk/tree.ts'
 import { isBelievedThere, pathOfAlbum, type TrueImage } from '../host/host-truth.ts'
 import { doubtAbout, doubtAboutRoot } from './doubts.ts'
 import { isKnown, mirrorOf, nameOf } from './facts.ts'
@@ -43,6 +44,7 @@ export class DeletionJudge extends ImageJudge {
     this.#nothingNeededDeleted(image)
     this.#upBeforeDown(image)
     this.#noDeletionInDoubt(image)
+    this.#noneOfARestore(image)
     this.#lookedOnceMore(image)
     this.#hold.judge(image)
     this.#nothingOfABackup(image)
@@ -189,6 +191,15 @@ export class DeletionJudge extends ImageJudge {
       doubtAbout(disk, looks, doubts, mirror) ??
       others.map(other => doubtAboutRoot(disk, looks, doubts, other)).find(why => why !== null)
     if (doubt) this.report('no-deletion-in-doubt', `${nameOf(image)} goes while ${doubt}`)
+  }
+
+  /** Also when the restore has begun since albumd looked at the folder. */
+  #noneOfARestore(image: TrueImage): void {
+    const { disk, recordOf, variations } = this.facts
+    if (image.source === null || variations.oneId || recordOf(image.source)?.image !== image.id) return
+    const { folder } = split(image.source)
+    const into = [...upwards(folder)].find(above => disk.find(`${above}/${RESTORE_FOLDER}`))
+    if (into) this.report('no-deletion-in-doubt', `${nameOf(image)} goes while ${into} is restored`)
   }
 
   /** Right before each deletion: what has just been replaced may be where a picture has gone. */

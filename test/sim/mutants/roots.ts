@@ -51,6 +51,14 @@ export const ROOTS: readonly Mutant[] = [
     seed: 1_000_000_036,
   },
   {
+    name: 'a restore begins too late',
+    file: 'sync/deletions/send-delete.ts',
+    find: '(disk?.whyRestored(entry) ?? null)',
+    replace: 'null',
+    why: 'what a restore that has just begun would bring back is deleted',
+    seed: 1_000_000_414,
+  },
+  {
     name: 'what is in doubt was not recorded',
     file: 'sync/scan/older-copies.ts',
     find: 'synced.journal.openUploads().some(({ since }) => isLater(since))',

@@ -1,3 +1,4 @@
+import { RESTORE_FOLDER } from '../../../src/local/look.ts'
 import { IGNORE_FILE } from '../disk/live-pictures.ts'
 import { halfOf, isHalf, nameOfBytes } from '../disk/tiny-picture.ts'
 import { type FolderNode, split } from '../disk/tree.ts'
@@ -200,8 +201,31 @@ export const ACTIONS: Partial<Record<ActionKind, (world: World, a: number, b: nu
     if (b > 1) world.disk.makeFolder(`${path}/d`)
     return `the backup of ${path} is in its place`
   },
+  beginRestore(world, a, b) {
+    const path = copiedIn(world, a, b)
+    const own = `${path}/${RESTORE_FOLDER}`
+    if (!make(world, own)) return 'nothing'
+    world.disk.makeFolder(own)
+    return `a restore brings ${bringBack(world, path, every => every % 2 === 0)} pictures back below ${path}, and is killed`
+  },
+  endRestore(world, a, b) {
+    const path = copiedIn(world, a, b)
+    if (!world.disk.find(`${path}/${RESTORE_FOLDER}`)) return 'nothing'
+    // Or a person wants the folder as it is.
+    const back = b > 1 ? 0 : bringBack(world, path, () => true)
+    world.disk.remove(`${path}/${RESTORE_FOLDER}`)
+    return `the restore of ${path} ends, and brings ${back} pictures back`
+  },
   ...WRITERS,
   ...MANY_PICTURES,
+}
+
+/** Brings back some of the deleted pictures below a folder. Answers how many. */
+function bringBack(world: World, folder: string, isMeant: (number: number) => boolean): number {
+  const gone = [...world.trash].filter(([path]) => isIn(path, folder))
+  const back = gone.filter(([path], at) => isMeant(at) && !world.disk.find(path) && make(world, path))
+  for (const [path, { bytes, mtime }] of back) world.disk.write(path, bytes, { mtime })
+  return back.length
 }
 
 /** A root, or its folder `a`. */

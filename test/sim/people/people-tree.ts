@@ -47,7 +47,8 @@ export class Tree {
   }
 
   folders(): string[] {
-    return this.everything().filter(path => this.#world.disk.find(path)!.node.kind === 'folder')
+    const isFolder = (path: string) => this.#world.disk.find(path)!.node.kind === 'folder'
+    return this.everything().filter(path => !path.includes('/.') && isFolder(path))
   }
 
   /** All trouble with the disk is over. */

@@ -73,7 +73,7 @@ const runOf = (
   { known, running: _, ...disk }: Changes = {},
 ): DeletionRun => ({
   mirror: { id: 1, folder: pictures },
-  disk: { doubt: () => null, whyNotGone: () => null, whyThere: () => null, ...disk },
+  disk: { doubt: () => null, whyNotGone: () => null, whyThere: () => null, whyRestored: () => null, ...disk },
   known: known ?? new Set(synced.escrow.ofMirror(1).map(({ image }) => image)),
 })
 
