@@ -67,8 +67,8 @@ export function diskRefuses(root: string, code = ''): string | null {
 
 /**
  * Answers an error of the file system as a PictureProblem, or as another error where the disk takes no more pictures: when it
- * refuses `root` or a file in the restore's own folder, where each picture begins. Elsewhere another disk may be mounted. Throws every
- * other error as it is.
+ * refuses `root`, or a file in the restore's own folder, where each picture begins. Elsewhere another disk may be mounted.
+ * Throws every other error as it is.
  */
 export function diskProblem(error: unknown, root: string): Error {
   if (error instanceof PictureProblem) return error

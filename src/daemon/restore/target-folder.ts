@@ -63,8 +63,8 @@ export async function openTarget(
   if (!place) refuseLocation(root, config, at, takesAt)
   const own = join(root, RESTORE_FOLDER)
   const aside = place && join(root, ASIDE)
-  if (place) await makeOwn(root, own)
   if (aside) await refuseNoFolder(aside)
+  if (place) await makeOwn(root, own)
   // A daemon has locked the folder of a mirror.
   const lock = await lockTarget(place ? own : root)
   try {

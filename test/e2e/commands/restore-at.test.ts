@@ -352,6 +352,8 @@ describe('restore --at', () => {
         code: 2,
         err: expect.stringContaining(why),
       })
+      // Nothing was begun, so nothing is in doubt.
+      expect(existsSync(join(mirror, '.albumd-restore'))).toBe(false)
       rmSync(join(mirror, name))
     }
     mkdirSync(join(mirror, 't'))
