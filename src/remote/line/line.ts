@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../../protocol/clock.ts'
 
-/** The line's rate in bytes a second, which is assumed as long as nothing is known of the line: half a megabit. */
+/** The line's rate in bytes a second, which is assumed as long as uploads end in time: half a megabit. */
 const ASSUMED_RATE = 64 * 1024
 
 /**
@@ -10,7 +10,7 @@ const ASSUMED_RATE = 64 * 1024
 const SHARED = 0.5
 /** When an upload would take longer than this even alone on the line, it does not begin. */
 const ALONE = 0.8
-/** The measured rate is a mean over the latest sending, of about this duration. */
+/** When this much more time of sending was measured, what was measured before weighs about a third. */
 const WINDOW = 0.1
 /** The measured rate is used only when it was measured over at least this time of sending. */
 const SEEN = 0.05
@@ -47,8 +47,8 @@ export interface Passage {
   leftMs(): number
   /**
    * Call this when the connection has taken so many bytes, which were offered to it at `from`. Answers false when the
-   * upload has to end. This is so when the line has become so slow that the upload can't end in time. It is also so when
-   * not all uploads can end in time, and this one began last.
+   * upload has to end. This is so when the upload can't end in time even alone on the line. It is also so when not all
+   * uploads can end in time, and this one began last. An upload whose bytes were all taken goes on.
    */
   taken(bytes: number, from: number): boolean
   /** Call this when the whole picture has arrived at the host. */
@@ -63,10 +63,12 @@ interface Underway {
   left: number
   /** When the credential was granted; null before. */
   since: number | null
+  /** When the first bytes were offered to the connection; null before. */
+  began: number | null
   /** What the connection took last, since its buffers are full; null before. */
   lump: Lump | null
-  /** Bytes of uploads that arrived while this upload waited. They belong to the next lump. */
-  arrivedBeside: number
+  /** Bytes that the line sent for other uploads while this upload waited. They belong to the next lump. */
+  sentBeside: number
 }
 
 /**
@@ -98,6 +100,12 @@ export class Line {
    * The longer ago bytes were taken, the less they and their time weigh.
    */
   #measured = { bytes: 0, ms: 0, until: Number.NEGATIVE_INFINITY }
+  /**
+   * The rate that is assumed as long as no faster one is proved. An upload that was cut because its credential expired shows
+   * that the line was overrated. Then nothing is assumed, and what was measured and proved is forgotten. So one upload goes
+   * at a time until one arrives, and its rate is assumed.
+   */
+  #assumed = ASSUMED_RATE
   /** The rate of the fastest upload that arrived lately. The line can do at least this rate. */
   #proved = { rate: 0, at: Number.NEGATIVE_INFINITY }
 
@@ -131,8 +139,8 @@ export class Line {
   /** Gives an upload a place on the line without waiting, however full the line is. */
   admit(size: number): Passage {
     const { clock } = this.#options
-    const upload: Underway = { unsent: size, left: size, since: null, lump: null, arrivedBeside: 0 }
-    let began: number | null = null
+    const upload: Underway = { unsent: size, left: size, since: null, began: null, lump: null, sentBeside: 0 }
+    let hasArrived = false
     this.#underway.add(upload)
     return {
       granted: () => {
@@ -141,13 +149,12 @@ export class Line {
       leftMs: () => this.#leftMs(upload, clock.monotonic()),
       taken: (bytes, from) => {
         const now = clock.monotonic()
-        began ??= from
+        upload.began ??= from
         upload.unsent -= bytes
         if (now - from >= FULL_MS) {
-          if (upload.lump) this.#measure(upload.lump, now)
-          // A lump begins only at the end of the first long wait: before, nobody knows which bytes the line has sent.
-          upload.lump = { bytes: upload.arrivedBeside, from: upload.lump?.until ?? now, until: now }
-          upload.arrivedBeside = 0
+          if (upload.lump) this.#measure(upload, upload.lump, now)
+          upload.lump = { bytes: upload.sentBeside, from: upload.lump?.until ?? null, until: now }
+          upload.sentBeside = 0
         }
         // The buffers are full, so for each byte that the connection takes, another byte has left the machine.
         if (upload.lump) {
@@ -158,14 +165,25 @@ export class Line {
         return this.#mayGoOn(upload)
       },
       arrived: () => {
+        hasArrived = true
+        // An answer that comes before the whole picture was sent shows nothing of the line.
+        if (upload.unsent > 0) return
         const now = clock.monotonic()
+        const { began } = upload
         const rate = began !== null && now > began ? (size * 1000) / (now - began) : 0
+        this.#assumed = Math.min(Math.max(rate, this.#assumed), ASSUMED_RATE)
         if (rate > 0 && rate >= this.#atLeast(now)) this.#proved = { rate, at: now }
-        // While another connection waited, the line has sent the bytes of this upload.
-        const waiting = [...this.#underway].find(hasFullBuffers)
-        if (waiting) waiting.arrivedBeside += upload.left
+        this.#countBeside(upload, upload.left)
       },
-      leave: () => void this.#underway.delete(upload),
+      leave: () => {
+        this.#underway.delete(upload)
+        // A timer ends the upload when its credential expires. It may be a little early.
+        const hasTime = this.#leftMs(upload, clock.monotonic()) > POLL_MS
+        if (upload.began === null || hasArrived || hasTime) return
+        this.#assumed = 0
+        this.#proved.at = Number.NEGATIVE_INFINITY
+        this.#measured.until = Number.NEGATIVE_INFINITY
+      },
     }
   }
 
@@ -199,7 +217,7 @@ export class Line {
   #knownRateAtMost(): number | null {
     let uncounted = 0
     for (const upload of this.#underway) {
-      uncounted += (upload.lump?.bytes ?? 0) + upload.arrivedBeside
+      uncounted += (upload.lump?.bytes ?? 0) + upload.sentBeside
       if (!hasFullBuffers(upload)) uncounted += upload.left - upload.unsent
     }
     return this.#knownRate(uncounted)
@@ -210,7 +228,11 @@ export class Line {
     return now - this.#proved.at > this.#options.lifetimeMs * FRESH ? 0 : this.#proved.rate
   }
 
-  #measure(lump: Lump, now: number): void {
+  #measure(upload: Underway, lump: Lump, now: number): void {
+    if (lump.from === null) {
+      this.#countBeside(upload, lump.bytes)
+      return
+    }
     const { lifetimeMs } = this.#options
     const { bytes, ms, until } = this.#measured
     const isOld = now - until > lifetimeMs * FRESH
@@ -224,12 +246,18 @@ export class Line {
     }
   }
 
+  /** Counts bytes of which nobody knows when the line sent them: if another connection waited, the line sent them then. */
+  #countBeside(upload: Underway, bytes: number): void {
+    const waiting = [...this.#underway].find(other => other !== upload && hasFullBuffers(other))
+    if (waiting) waiting.sentBeside += bytes
+  }
+
   #hasRoomFor(size: number): boolean {
     const { clock, lifetimeMs, ceiling } = this.#options
     const now = clock.monotonic()
     // While the system's buffers fill, the line seems faster than it is. So no more is assumed than an upload that arrived
     // has proved.
-    const proved = Math.max(ASSUMED_RATE, this.#atLeast(now))
+    const proved = Math.max(this.#assumed, this.#atLeast(now))
     const rate = Math.min(this.#knownRate() ?? ceiling, proved, ceiling)
     const all = [...this.#underway, { left: size, since: null }]
     const spare = lifetimeMs * (1 - SHARED)
@@ -253,7 +281,8 @@ export class Line {
   /** When a credential was granted and not used, its place becomes free once the credential has expired. */
   #forgetExpired(): void {
     const now = this.#options.clock.monotonic()
-    for (const upload of this.#underway) if (this.#leftMs(upload, now) <= 0) this.#underway.delete(upload)
+    for (const upload of this.#underway)
+      if (upload.began === null && this.#leftMs(upload, now) <= 0) this.#underway.delete(upload)
   }
 }
 
@@ -274,9 +303,12 @@ function msBeside(upload: { left: number }, all: readonly { left: number }[], ra
 /**
  * The bytes that a connection with full buffers took between the ends of two long waits. The system frees its buffers in
  * lumps: after a long wait it takes many bytes at once. Only the wait and these bytes together show the line's rate.
+ *
+ * A connection's first lump has no beginning (null): until the end of its first long wait, nobody knows which bytes the line
+ * has sent.
  */
 interface Lump {
   bytes: number
-  from: number
+  from: number | null
   until: number
 }
