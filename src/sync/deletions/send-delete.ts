@@ -137,8 +137,8 @@ const QUESTIONS: Readonly<Record<string, (asked: Asked) => Reason | null>> = {
   },
   isLocationTaken: ({ files, entry, disk }) =>
     files.length === 0 && entry?.reason === 'deleted' ? (disk?.whyThere(entry) ?? null) : null,
-  isBeingRestored: ({ entry, disk }) => (entry ? (disk?.whyRestored(entry) ?? null) : null),
   isDiskInDoubt: ({ disk }) => disk?.doubt() ?? null,
+  isBeingRestored: ({ entry, disk }) => (entry ? (disk?.whyRestored(entry) ?? null) : null),
 }
 
 /** Why an image must not be deleted now, or null. The records and the disk are asked anew by each call. */
