@@ -38,7 +38,7 @@ function exists(file: string): boolean {
 /** The text of a config. Throws ConfigError. */
 export function readConfigText(file: string): string {
   const refusal = (message: string) => new ConfigError([unplaced(file, null, message)])
-  const missing = 'no such file. config.example.yaml shows what belongs in it'
+  const missing = 'no such file. "albumd init" writes one, and config.example.yaml shows what belongs in it'
   const { bytes } = readBounded(file, LARGEST, missing, refusal)
   if (bytes.length > LARGEST) throw refusal(`is over ${LARGEST} bytes, and no config is`)
   try {

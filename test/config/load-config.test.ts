@@ -85,7 +85,9 @@ describe('loadConfig', () => {
 
   it('says what is wrong with a file that is none', () => {
     const missing = join(folder, 'missing.yaml')
-    expect(messageOf(missing)).toBe(`${missing}: no such file. config.example.yaml shows what belongs in it`)
+    expect(messageOf(missing)).toBe(
+      `${missing}: no such file. "albumd init" writes one, and config.example.yaml shows what belongs in it`,
+    )
     expect(messageOf(folder)).toBe(`${folder}: is a folder; name the file in it`)
     const latin = write('latin1.yaml', Buffer.from('host: Zürich', 'latin1'))
     expect(messageOf(latin)).toBe(`${latin}: is not UTF-8 text`)

@@ -1,3 +1,4 @@
+import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { ImageHost } from '../../remote/host.ts'
@@ -110,7 +111,8 @@ async function listAll(
       const { remedy, message } = walk.failure
       if (stop.aborted) throw new Refused('LEFT', 'Stopped before the host had told what it holds')
       const code = remedy === 'key' || remedy === 'plan' ? 'HOST_REFUSED' : 'LEFT'
-      throw new Refused(code, `The host could not be asked what it holds: ${inWords(message)}`)
+      const next = remedy === 'key' ? `; ${keyRemedy(config, process.env)}` : ''
+      throw new Refused(code, `The host could not be asked what it holds: ${inWords(message)}${next}`)
     }
     return { walk: walk.value, base }
   } finally {
