@@ -130,13 +130,15 @@ function whatNext(
 ): string {
   const row = synced.mirrors.of(folder)
   const summary = synced.summaries.mirror(row?.id ?? 0)
-  const { files, synced: there } = summary
+  const { synced: there } = summary
+  const left = leftOf(summary)
+  const lacking = left.reduce((sum, [, n]) => sum + n, 0)
   const status = `${PROGRAM} status --config ${shellWord(here(config))}`
   const url = latest ?? synced.images.latest()?.cdn_url
   return [
     '',
-    `${inDigits(there)} of ${count(files, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
-    ...(there < files ? [notThere(summary)] : []),
+    `${inDigits(there)} of ${count(there + lacking, 'picture')} on the host. albumd keeps watching; Ctrl-C stops it.`,
+    ...(lacking > 0 ? [notThere(lacking, left)] : []),
     ...leftOut,
     '',
     ...(page ? [`  in a browser    ${page}`] : []),
@@ -147,26 +149,32 @@ function whatNext(
   ].join('\n')
 }
 
-/** What became of the pictures that are not on the host. */
-function notThere({
-  files,
-  synced,
+/**
+ * The pictures that are not on the host, by what became of them. A scan counts no file whose name is not UTF-8, so only the
+ * failures tell of it.
+ */
+function leftOf({
   failed,
+  folders_in_doubt,
   accepted,
   uncertain,
   linked,
   pending_uploads,
-}: MirrorSummary): string {
-  const left = (
-    [
-      ['failed', failed + accepted],
-      ['still to be sent', pending_uploads],
-      ['uncertain', uncertain],
-      ['linked by name', linked],
-    ] as const
-  ).flatMap(([what, n]) => (n > 0 ? [`${inDigits(n)} ${what}`] : []))
-  const are = files - synced === 1 ? 'is' : 'are'
-  return `${count(files - synced, 'picture')} ${are} not there (${left.join(', ')}). The status below says why.`
+  gone_on_host,
+}: MirrorSummary): [what: string, n: number][] {
+  return [
+    ['failed', failed - folders_in_doubt + accepted],
+    ['still to be sent', pending_uploads],
+    ['uncertain', uncertain],
+    ['linked by name', linked],
+    ['gone from the host', gone_on_host],
+  ]
+}
+
+function notThere(lacking: number, left: readonly [what: string, n: number][]): string {
+  const each = left.flatMap(([what, n]) => (n > 0 ? [`${inDigits(n)} ${what}`] : []))
+  const are = lacking === 1 ? 'is' : 'are'
+  return `${count(lacking, 'picture')} ${are} not there (${each.join(', ')}). The status below says why.`
 }
 
 /** Commands to try. A command is not shown when its change was made already. */
