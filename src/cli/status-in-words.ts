@@ -127,10 +127,16 @@ function backInWords({
   restorable_since: since,
   restorable_in_part_since: inPart,
   restorable_gaps: gaps,
+  mirrors,
   audit: { kinds },
 }: Status): string[] {
   if (since === null) return []
-  const except = kinds.gone > 0 ? `, except ${count(kinds.gone, 'image')} gone from the host` : ''
+  const unsent = mirrors.reduce((sum, { pending_uploads }) => sum + pending_uploads, 0)
+  const lacks = [
+    ...(kinds.gone > 0 ? [`${count(kinds.gone, 'image')} gone from the host`] : []),
+    ...(unsent > 0 ? [`${count(unsent, 'picture')} not uploaded yet`] : []),
+  ]
+  const except = lacks.length > 0 ? `, except ${lacks.join(' and ')}` : ''
   return [
     `back    to any moment since ${localTimeFrom(since)}${except}: albumd restore FOLDER --at TIME`,
     ...(inPart

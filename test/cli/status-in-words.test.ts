@@ -87,6 +87,20 @@ describe('status', () => {
     ])
   })
 
+  it('does not promise that what is not uploaded yet comes back', () => {
+    const since = '2026-11-24T12:00:00.000Z'
+    const told = (pending_uploads: number, gone: number) => {
+      const audit = { ...STATUS.audit, kinds: { ...STATUS.audit.kinds, gone } }
+      const mirrors = [{ ...mirrorInSync(1), files: 1 + pending_uploads, pending_uploads }]
+      return lines({ restorable_since: since, mirrors, audit }).find(line => line.startsWith('back '))
+    }
+    const back = `back    to any moment since ${localTime(since)}`
+    const how = ': albumd restore FOLDER --at TIME'
+    expect(told(0, 0)).toBe(`${back}${how}`)
+    expect(told(8, 0)).toBe(`${back}, except 8 pictures not uploaded yet${how}`)
+    expect(told(1, 1)).toBe(`${back}, except 1 image gone from the host and 1 picture not uploaded yet${how}`)
+  })
+
   it('offers what was emptied to a restore, and what a rule hides to pruning', () => {
     const told = (left: Partial<Status['mirrors'][number]['left_out']>) => {
       const mirror = mirrorInSync(2)
