@@ -360,7 +360,7 @@ export class Tally {
       [sum('gone_on_host'), 'gone from the host'],
       [
         sum('pending_deletions'),
-        `to delete (${leavesDeletions ? `${BY_SYNC}; ` : ''}"albumd deletions list" says when)`,
+        `to delete (${leavesDeletions ? `${BY_SYNC}; ` : ''}"albumd deletions list" says what each waits for)`,
       ],
       [sum('held_deletions'), 'held'],
       [guarded, guarded === 1 ? 'mirror guarded' : 'mirrors guarded'],

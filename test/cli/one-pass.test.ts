@@ -94,10 +94,10 @@ describe('the summary of a pass', () => {
 
   it('does not promise that a daemon deletes what waits, which may not run', () => {
     expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [])).toBe(
-      'nothing done; left: 1 to delete ("albumd deletions list" says when). "albumd status" tells more',
+      'nothing done; left: 1 to delete ("albumd deletions list" says what each waits for). "albumd status" tells more',
     )
     expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [], { leavesDeletions: true })).toContain(
-      'left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says when)',
+      'left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says what each waits for)',
     )
   })
 

@@ -389,11 +389,11 @@ it('retry and a repair delete no image of a picture that is gone, and say what d
 
   rmSync(join(stage.pictures, 'b/bad.png'))
   const waits =
-    'left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says when). "albumd status" tells more\n'
+    'left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says what each waits for). "albumd status" tells more\n'
   const retried = await stage.here('retry')
   expect(retried).toMatchObject({ code: 3, err: '' })
   expect(retried.out).toContain(
-    'nothing done; left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says when)',
+    'nothing done; left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says what each waits for)',
   )
   const repaired = await stage.here('audit', '--repair')
   expect(repaired).toMatchObject({ code: 3, err: '' })

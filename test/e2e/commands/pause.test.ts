@@ -34,7 +34,7 @@ describe('pause', () => {
     expect(code).toBe(3)
     expect(out.trimEnd().split('\n')).toEqual([
       'paused, so nothing is sent or deleted; "albumd resume" ends it',
-      'nothing done; left: 1 to upload, 1 to delete ("albumd deletions list" says when). "albumd status" tells more',
+      'nothing done; left: 1 to upload, 1 to delete ("albumd deletions list" says what each waits for). "albumd status" tells more',
     ])
     expect(await stage.listing()).toEqual(before)
 
