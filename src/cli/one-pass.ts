@@ -15,7 +15,7 @@ import { EXIT } from './problem.ts'
 import { acceptedInWords, flatInWords, goneInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from './terminal/output.ts'
-import { eventInWords, noProgress, progressOn, tellPass } from './terminal/progress.ts'
+import { adoptionInWords, eventInWords, noProgress, progressOn, tellPass } from './terminal/progress.ts'
 
 /** The names of commands that run a pass. */
 type PassName = { [N in CommandName]: ResultOf<N> extends PassResult ? N : never }[CommandName]
@@ -68,7 +68,8 @@ export async function onePass<N extends PassName>(
       scans.add(line)
     }
     // This event is not shown, because the report at the end tells why the uploads stopped.
-    if (told.event !== 'uploads_stopped') tellPass(progress, shown)
+    if (told.event !== 'uploads_stopped')
+      tellPass(progress, shown, name === 'adopt' ? adoptionInWords : eventInWords)
   }
   try {
     const carried = await carryOut(config, name, request, interrupts, { tell })

@@ -426,9 +426,9 @@ export const WORDS = {
     `"albumd sync" looks for it again${until === null ? '' : `, and knows after ${localTime(until)} whether it arrived`}`,
 
   // Which machine has an album.
-  new_state: ({ album, images }: { album: string; images: number }) =>
-    `The state is new, though ${album === '' ? "the host's root" : `the album "${album}"`} holds ${count(images, 'image')} already. ` +
-    'If state_dir is not mounted, stop albumd and mount it; else "albumd adopt" links pictures to the images, and takes no uploads',
+  new_state: (found: NewState) =>
+    `${newState(found)}; else "albumd adopt" links pictures to the images, and takes no uploads`,
+  new_state_adopted: newState,
   others_images: ({ album, albums, images }: { album: string; albums: number; images: number }) => {
     const first = album === '' ? "The host's root" : `Album "${album}"`
     const hold = albums > 1 ? `and ${count(albums - 1, 'other album')} hold` : 'holds'
@@ -485,6 +485,16 @@ export const MORE = {
 
 const sysctl = (key: string, value: number) =>
   `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
+
+interface NewState {
+  album: string
+  images: number
+}
+
+function newState({ album, images }: NewState): string {
+  const holds = album === '' ? "the host's root" : `the album "${album}"`
+  return `The state is new, though ${holds} holds ${count(images, 'image')} already. If state_dir is not mounted, stop albumd and mount it`
+}
 
 /**
  * How many pictures wait, and how many of them can be sent `today`, which takes `ms` milliseconds. `nextDay`: ISO 8601; null:

@@ -1,6 +1,12 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import { barText, eventInWords, Progress, tellPass } from '../../src/cli/terminal/progress.ts'
+import {
+  adoptionInWords,
+  barText,
+  eventInWords,
+  Progress,
+  tellPass,
+} from '../../src/cli/terminal/progress.ts'
 
 const half = {
   noun: 'picture',
@@ -80,6 +86,7 @@ it('does not say that pictures are sent which are only compared', () => {
     compare: 3,
   } as const
   expect(eventInWords(told)).toBe('3 pictures to read again, sent only if the bytes changed')
+  expect(adoptionInWords(told)).toBe('3 pictures to look for on the host; nothing is sent')
   expect(eventInWords({ ...told, pictures: 1, bytes: 2048 })).toBe(
     "1 picture to send (2 KB), 3 pictures to read again, sent only if the bytes changed; quota left 9 by albumd's count",
   )

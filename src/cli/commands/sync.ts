@@ -216,7 +216,10 @@ export const adoptCommand = configCommand(
       .example('$0 adopt --verify', 'The same, and prove by their bytes that they are the same'),
   async (config, { verify, json, quiet }, onInterrupts) => {
     const { exitCode, result } = await onePass(config, 'adopt', { verify }, { json, quiet }, onInterrupts)
-    if (result.verified && !quiet && !json) report(result.verified, result.addressesKnown)
+    if (quiet || json) return exitCode
+    if (result.verified) report(result.verified, result.addressesKnown)
+    if (result.left.some(({ pending_uploads }) => pending_uploads > 0))
+      printLine('"albumd sync" uploads the pictures that are left')
     return exitCode
   },
 )

@@ -155,10 +155,10 @@ function quotaLeft(pictures: number): string {
 }
 
 /** Shows an event of a pass. When there is a bar, uploads get no line, because the bar shows uploads. */
-export function tellPass(progress: Progress, told: SpokenEvent): void {
+export function tellPass(progress: Progress, told: SpokenEvent, wordsOf = eventInWords): void {
   // What a scan beside the uploads finds is told with all that is still to be sent, so what has moved was told before.
   const isAgain = told.event === 'uploads_started' && progress.hasStarted
-  const line = eventInWords(isAgain ? { ...told, moved: 0 } : told)
+  const line = wordsOf(isAgain ? { ...told, moved: 0 } : told)
   switch (told.event) {
     case 'uploads_started':
       progress.start({ total: told.pictures + told.compare, bytes: 0, quota: told.quota_left })
@@ -178,6 +178,15 @@ export function tellPass(progress: Progress, told: SpokenEvent): void {
       progress.advance(0)
   }
   if (line !== null) progress.say(line)
+}
+
+/** Like `eventInWords`, for `albumd adopt`, which sends nothing. */
+export function adoptionInWords(told: SpokenEvent): string | null {
+  if (told.event === 'uploads_started')
+    return `${count(told.pictures + told.compare, 'picture')} to look for on the host; nothing is sent`
+  return told.event === 'new_state'
+    ? printable(inWords(because('new_state_adopted', told)))
+    : eventInWords(told)
 }
 
 /** An event in one line for a person. Null for events that a person does not need. */

@@ -277,6 +277,8 @@ describe('a lost state', () => {
     const before = await stage.listing()
     loseState(stage)
     const { out, err, code } = await stage.here('adopt', '--verify')
+    expect(out).toContain('4 pictures to look for on the host; nothing is sent\n')
+    expect(out).not.toContain('albumd sync')
     // The listing names the delivery base, so no upload is needed to know the addresses.
     expect(out).toContain('\n4 linked images proved to be the same\n')
     expect(err).not.toContain('proved')
@@ -289,6 +291,15 @@ describe('a lost state', () => {
     expect(code).toBe(0)
     expect(out).not.toContain('linked a/0.png')
     expect(await stage.listing()).toEqual(before)
+    stage.write('new.png', png(7, 3).bytes)
+    expect((await stage.here('adopt')).out).toContain('\n"albumd sync" uploads the pictures that are left\n')
+  })
+
+  it('does not say to run adopt while it runs, of a state that is new', async () => {
+    const stage = await mirrored()
+    rmSync(join(stage.home, 'state'), { recursive: true })
+    const { out } = await stage.here('adopt')
+    expect(out).toMatch(/^The state is new, .* stop albumd and mount it$/m)
   })
 
   it('makes sync tell how many were linked, and how they are compared', async () => {
