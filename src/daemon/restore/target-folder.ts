@@ -98,11 +98,12 @@ export async function openTarget(
       },
       /**
        * `complete`: nothing is left to restore, so the folder `own` is removed. Otherwise `own` stays, so that a later run can
-       * go on. When no picture lies in the folder, `own` is removed in any case. Answers whether `own` stays.
+       * go on, and so that nothing that is missing from a mirror is deleted meanwhile. From an empty folder elsewhere `own` is
+       * removed in any case. Answers whether `own` stays.
        */
       async close(complete: boolean): Promise<boolean> {
         try {
-          if (!complete && (await namesIn(root)).length > 0) return true
+          if (!complete && (place || (await namesIn(root)).length > 0)) return true
           await rm(own, { recursive: true, force: true })
           toDisk(root)
           return false

@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RestoreEvent } from '../../../src/daemon/restore/restore.ts'
@@ -171,6 +172,17 @@ describe('a restore', () => {
     })
     const { back } = await restore(other)
     expect(treeOf(back)['a.png']).toEqual(['second', MTIME])
+  })
+
+  it('has not ended in a mirror of which the host had nothing for now', async () => {
+    const refused = { answer: (response: ServerResponse) => void response.writeHead(403).end() }
+    const recorded = await recordPictures([{ path: 'a.png', bytes: 'a', ...refused }])
+    const { report, back } = await restoreThen(recorded)
+    expect(report).toMatchObject({ restored: 0, missing: 1, mirror_waits: true })
+    expect(readdirSync(back)).toEqual(['.albumd-restore'])
+    recorded.answers.delete('a.png')
+    expect((await restoreThen(recorded)).report).toMatchObject({ restored: 1, mirror_waits: false })
+    expect(readdirSync(back)).toEqual(['a.png'])
   })
 
   it.each(['a picture is fetched', 'nothing is fetched'])(
