@@ -37,7 +37,7 @@ export const trustCommand: Command<{ folder: string }, TrustResult> = {
       ? trustIn(realDisk, synced, mirror, path)
       : { kind: 'needless', elsewhere: [] }
     if (found.kind === 'impossible')
-      throw new NotPossible(`Only what can be looked at can be trusted: ${inWords(found.reason)}`)
+      throw new NotPossible(`Trust does not end this doubt: ${inWords(found.reason)}`)
     if (found.kind === 'needless')
       return { trusted: false, reason: null, missing: 0, paths: [], in_doubt: found.elsewhere, keeps }
     let missing = 0
