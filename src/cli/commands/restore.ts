@@ -9,6 +9,7 @@ import { because, inWords } from '../../words/reasons.ts'
 import {
   count,
   inDigits,
+  isoTime,
   localTime,
   localTimeFrom,
   printable,
@@ -138,7 +139,6 @@ async function restoreAt(
   const { parseMoment } = await import('../moment.ts')
   const fromMoment = await import('../../daemon/restore/from-moment.ts')
   const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
-  const { RESTORE_FOLDER } = await import('../../local/look.ts')
   const at = { given, moment: parseMoment('--at', given, Date.now()) }
   const place = fromMoment.placeInMirror(config, folder)
   if (place && mirror !== undefined)
@@ -146,8 +146,9 @@ async function restoreAt(
   const request = { folder, mirrors: place ? [place.mirror] : mirrors, at }
   const begun = await begunMoment(config, { ...request, at: given })
   if (begun !== null && begun !== at.moment) {
-    // Without the notes of its restore, a folder elsewhere that holds pictures is refused.
-    const anew = place ? `remove ${shellWord(resolve(folder, RESTORE_FOLDER))}` : 'name another folder'
+    // In a mirror, another time begins anew, and nothing is deleted before that has ended. A folder elsewhere that holds
+    // pictures is refused then.
+    const anew = place ? `say --at ${isoTime(at.moment)}` : 'name another folder'
     const line = `goes on with the moment of ${localTime(begun)}, for which the restore was begun; ${anew} to begin anew`
     if (quiet || json) sayAside(line)
     else printLine(line)
@@ -335,7 +336,7 @@ function reportInWords(
     lines.push('the same command tries what is missing once more')
   if (report.mirror_waits)
     lines.push(
-      `nothing in ${folder} is sent or deleted before the same command has brought back everything, or you remove ${folder}/.albumd-restore`,
+      `nothing in ${folder} is sent or deleted before the same command has brought back everything; to give it up, remove ${shellWord(`${folder}/.albumd-restore`)}: then what is not back counts as deleted`,
     )
   return lines
 }

@@ -182,11 +182,11 @@ describe('restore --at', () => {
     expect(second.err).toContain('; name another folder to begin anew\n')
   })
 
-  it('begins anew in a mirror without the notes of the restore before', async () => {
+  it('begins anew in a mirror for another time, which it names, and removes nothing before', async () => {
     const recorded = await recordPictures(['a', 'b'].map(name => ({ path: `${name}.png`, bytes: name })))
     const mirror = mirrorOf(recorded)
-    const restore = async () => {
-      const { code, out, err } = await run(recorded, mirror, '--at', '1d', '--json')
+    const restore = async (at = '1d') => {
+      const { code, out, err } = await run(recorded, mirror, '--at', at, '--json')
       return { code, err, went_on: JSON.parse(out).went_on }
     }
     recorded.answers.set('a.png', response => {
@@ -196,10 +196,11 @@ describe('restore --at', () => {
     expect(await restore()).toMatchObject({ code: 3, went_on: false })
     const { code, err, went_on } = await restore()
     expect({ code, went_on }).toEqual({ code: 3, went_on: true })
-    const [, notes] = /; remove (\S+) to begin anew\n/.exec(err)!
+    const [, another] = /; say --at (\S+) to begin anew\n/.exec(err)!
     recorded.answers.delete('a.png')
-    rmSync(notes!, { recursive: true })
-    expect(await restore()).toEqual({ code: 0, err: '', went_on: false })
+    expect(existsSync(join(mirror, '.albumd-restore'))).toBe(true)
+    expect(await restore(another)).toEqual({ code: 0, err: '', went_on: false })
+    expect(existsSync(join(mirror, '.albumd-restore'))).toBe(false)
   })
 
   it('does not say "as it was" of a time of which an older state knows nothing', async () => {
