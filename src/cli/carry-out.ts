@@ -3,7 +3,6 @@ import type { Config } from '../config/schema.ts'
 import type { CommandName, RequestOf, ResultOf } from '../daemon/commands/all.ts'
 import type { CommandOutput } from '../daemon/commands/command.ts'
 import type { Interruption } from '../sync/pass-request.ts'
-import { inWords } from '../words/reasons.ts'
 import { sayAside } from './terminal/output.ts'
 
 /** Milliseconds after which a person is told what albumd waits for. */
@@ -31,10 +30,10 @@ export async function carryOut<N extends CommandName>(
     // Without a socket no daemon runs, so the code that asks a daemon is not loaded.
     if (!existsSync(control)) return null
     const { askDaemon } = await import('../daemon/control/client.ts')
-    const waiting = setTimeout(async () => {
-      const silent = await whySilent(config).catch(() => null)
-      output.say(silent ?? 'waiting until albumd has done what it is in the middle of')
-    }, PATIENCE_MS)
+    const waiting = setTimeout(
+      () => output.say('waiting until albumd has done what it is in the middle of'),
+      PATIENCE_MS,
+    )
     const asking = { ...output, begun: () => clearTimeout(waiting) }
     try {
       const answer = await askDaemon(control, config, name, request, asking, leave)
@@ -56,14 +55,6 @@ export async function carryOut<N extends CommandName>(
   }
   // A daemon is asked each time, because it may have started since the last time.
   return whenFree(async () => (await byDaemon()) ?? here(), { stop: interruption.stop, say: output.say })
-}
-
-/** That the host leaves a request of the albumd that works unanswered, in words; or null. */
-export async function whySilent(config: Config): Promise<string | null> {
-  const { reading } = await import('../daemon/state/state.ts')
-  const { hostSilence } = await import('../sync/outlook/index.ts')
-  const silent = await reading(config, async synced => hostSilence(synced, Date.now()))
-  return silent && inWords(silent)
 }
 
 /** The size in bytes of a database with about ten thousand pictures. */

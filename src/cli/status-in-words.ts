@@ -77,7 +77,6 @@ export function statusInWords(
   if (status.new_state) lines.push(`state   ${printable(status.new_state.message)}`)
   if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
   lines.push(...blocksInWords(status.blocks, keyRemedy))
-  if (status.host_silent) lines.push(`host    ${printable(status.host_silent)}`)
   const goOn = because('run_sync')
   if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)
   // The lines of a mirror say already why the first of its folders is in doubt.

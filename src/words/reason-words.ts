@@ -75,7 +75,6 @@ export const WORDS = {
   no_secure_connection: 'No secure connection to {where} ({code}). Check that it speaks HTTPS',
   connection_failed: 'Connection to {where} failed ({code})',
   not_http: '{where} answered with something that is not HTTP. Check host.base_url',
-  no_answer_yet: '{where} has not answered for {ms:span}; albumd waits for it',
   no_answer_in_time: '{where} did not answer in time',
   answer_too_slow: '{where} did not finish its answer in time',
   answer_too_long: '{where} answered with more than {most} bytes, and was cut off',

@@ -61,7 +61,6 @@ const STATUS: Status = {
   key_refused: null,
   blocks: [],
   upload_command_failed: null,
-  host_silent: null,
   failures: [],
   accepted: [],
 }
@@ -187,15 +186,13 @@ describe('status', () => {
     expect(does({ mirrors: [mirrorInSync(2)] })).toMatch(/: idle$/)
   })
 
-  it('tells a program too what the pictures of an idle mirror wait for, and that the host is silent', () => {
+  it('tells a program too what the pictures of an idle mirror wait for', () => {
     const waiting = { ...mirrorInSync(2), pending_uploads: 1 }
     const told = tellingWaits({ ...STATUS, running: true, mirrors: [waiting, mirrorInSync(2)] }, 0)
     expect(told.mirrors).toMatchObject([
       { state: 'idle', reason: 'waiting; "albumd why FILE" says for what' },
       { state: 'idle', reason: null },
     ])
-    const host_silent = 'x has not answered for 5 s; albumd waits for it'
-    expect(lines({ host_silent })).toContain(`host    ${host_silent}`)
   })
 
   it('says in lines of their own why a config is refused and what to do', () => {

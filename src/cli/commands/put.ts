@@ -1,6 +1,5 @@
 import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
-import { SILENT_MS } from '../../remote/gate/outage.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
@@ -9,7 +8,7 @@ import type { FailureRow } from '../../synced/tables/failures.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, commandOf, inWords } from '../../words/reasons.ts'
 import { capital, isoTime, localTime, printable } from '../../words/text.ts'
-import { carryOut, whySilent } from '../carry-out.ts'
+import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, locationsToSend, looksToSend, quietOption } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { printJson, printLine, sayAside } from '../terminal/output.ts'
@@ -29,7 +28,7 @@ export const putCommand = configCommand(
         'It sends each picture at once, and prints one address a line, in the order of the arguments. A picture that could not be sent has no line, so with several ' +
           'files a script reads --json, which names each path. While run runs, run sends them, before what waits already. Without run, put runs notify.on_upload after it has printed the addresses, and waits for its end. Nothing else is sent, and nothing is deleted: the image of a picture that put finds gone or replaced goes with the next sync, or after the grace of run. The command does not wait for a ' +
           'picture that can not be sent now, such as one that is gone, empty or still being written: the picture is named on standard error ' +
-          'with the reason, and the command ends with 3, or with 5 where the host refused the key. It ends with 3 too once the host has left run without an answer for five seconds; run sends the picture later. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
+          'with the reason, and the command ends with 3, or with 5 where the host refused the key. A file outside of the mirrors, or one that is left out, is refused before anything is sent.',
       ),
   async (config, { files, quiet, json }, onInterrupts) => {
     const places = await locationsToSend(config, files, true)
@@ -41,8 +40,9 @@ export const putCommand = configCommand(
     const before = await results(config, places, null)
     for (const { path, cdn_url } of before) if (cdn_url !== null) known(path, cdn_url)
     const isThere = before.every(({ cdn_url }) => cdn_url !== null)
-    const shown = { say: quiet ? () => {} : sayAside, known }
-    const outcome = isThere ? null : await send(config, paths, waits, interrupts, shown)
+    const outcome = isThere
+      ? null
+      : await send(config, paths, waits, interrupts, { say: quiet ? () => {} : sayAside, known })
     if (object?.isPrinted()) return EXIT.inSync
     const sent = outcome === null ? before : await results(config, places, outcome)
     if (json) printJson({ pictures: sent })
@@ -176,7 +176,6 @@ async function send(
   const { PLAN_REMEDY, stoppedInWords } = await import('../one-pass.ts')
   const done = new AbortController()
   const tell = (told: SpokenEvent) => {
-    if (told.event === 'host_silent') say(told.message)
     if (!('path' in told)) return
     const path = `${told.mirror}/${told.path}`
     if (told.event === 'picture_waits') waits.set(path, isNotReady(told.message))
@@ -189,13 +188,9 @@ async function send(
     if (left.size === 0) done.abort()
   }
   const leave = AbortSignal.any([stop, done.signal])
-  void leaveWhenSilent(config, leave, reason => {
-    for (const path of left) waits.set(path, { code: 'HOST_UNREACHABLE', reason })
-    done.abort()
-  }).catch(() => {})
   try {
     const request = { paths: [...left] }
-    const { result, byDaemon } = await carryOut(config, 'put', request, { stop, cut }, { tell }, leave)
+    const { result, byDaemon } = await carryOut(config, 'put', request, { stop, cut }, { tell, say }, leave)
     const { paused } = result
     const [stopped] = result.stopped
     const { pauseInWords } = await import('../../daemon/state/pause.ts')
@@ -218,24 +213,6 @@ async function send(
     return unsent()
   } finally {
     done.abort()
-  }
-}
-
-/**
- * Tells when the albumd that works waits for a silent host. Nobody needs to wait for a daemon that does: it sends the
- * picture later.
- */
-async function leaveWhenSilent(
-  config: Config,
-  left: AbortSignal,
-  leave: (why: string) => void,
-): Promise<void> {
-  const { systemClock } = await import('../../protocol/clock.ts')
-  for (;;) {
-    await systemClock.sleep(SILENT_MS, left)
-    const why = left.aborted ? null : await whySilent(config)
-    if (left.aborted) return
-    if (why !== null) return leave(why)
   }
 }
 

@@ -236,7 +236,6 @@ export function eventInWords(told: SpokenEvent): string | null {
       return printable(inWords(because('deleted_more', told)))
     case 'new_state':
     case 'others_images':
-    case 'host_silent':
       return printable(told.message)
     case 'uploads_stopped':
       return `uploads stopped: ${printable(told.message)} (${told.code})`

@@ -5,7 +5,6 @@ import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
-import { SILENT_MS } from '../../remote/gate/outage.ts'
 import { hostWith, type PictureBody, PictureChanged } from '../../remote/host.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
@@ -19,8 +18,8 @@ import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '..
 import { QuotaLedger } from '../../sync/quota/index.ts'
 import { VanishedRules } from '../../sync/scan/index.ts'
 import { IncompletePictures, quotaIsUsedUp, RecoveryPace } from '../../sync/uploads/index.ts'
-import type { Synced, Tx } from '../../synced/synced.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { Bus, Sending } from '../events.ts'
 import { recordMachines } from '../report/machines.ts'
 import { allowanceOf } from '../report/quota-status.ts'
@@ -63,17 +62,6 @@ export function openEngine(
   { patience, graceMs, claims, shared }: EngineOptions,
   bus: Bus,
 ) {
-  let isSilent = state.synced.meta.get('host_silent') !== null
-  const noteSilence = (silence: { where: string; since: number } | null) => {
-    if (isSilent === (silence !== null)) return
-    isSilent = silence !== null
-    const note = (tx: Tx) =>
-      silence === null ? tx.meta.clear('host_silent') : tx.meta.set('host_silent', silence)
-    // An error needs no report here either.
-    state.synced.commit(note).catch(() => {})
-  }
-  // What an earlier process met is not known of this one.
-  noteSilence(null)
   const remote = openRemote(config.host, access, state.earlier, shared, {
     concurrency: config.uploads.concurrency,
     ...(config.uploads.bandwidth !== undefined && { bandwidth: config.uploads.bandwidth }),
@@ -84,15 +72,8 @@ export function openEngine(
       // An error needs no report here: when the state has failed, the pass fails too, and reports it.
       state.synced.commit(tx => noteWait(tx, wait)).catch(() => {})
     },
-    onSilence() {
-      const where = new URL(config.host.base_url).host
-      const message = because('no_answer_yet', { where, ms: SILENT_MS })
-      noteSilence({ where, since: systemClock.wall() - SILENT_MS })
-      bus.publish('pass', spoken({ event: 'host_silent', message }))
-    },
     onRequest: request => {
       bus.alive()
-      if (request.status !== null && request.endpoint !== 'send') noteSilence(null)
       bus.publish('request', request)
     },
   })

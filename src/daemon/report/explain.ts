@@ -268,7 +268,6 @@ const CAUSES: { [code in ReasonCode]?: string } = {
   sent_whole_or_not: 'NOT_READY',
   sent_whole_alone: 'NOT_READY',
   quota_used_up: 'DAILY_LIMIT_REACHED',
-  no_answer_yet: 'HOST_UNREACHABLE',
 }
 
 function causeOf(why: Reason): string | null {

@@ -9,7 +9,7 @@ import type { HostFailure } from '../../remote/host.ts'
 import { albumName } from '../../sync/album.ts'
 import { lossEndsAt, runningTime } from '../../sync/clock.ts'
 import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
-import { hostSilence, mirrorOutlook } from '../../sync/outlook/index.ts'
+import { mirrorOutlook } from '../../sync/outlook/index.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
@@ -107,8 +107,6 @@ export interface Status {
   }[]
   /** Why `notify.on_upload` failed the last time it ran. Null: it did not fail. */
   upload_command_failed: string | null
-  /** That the host leaves a request of the running daemon unanswered. Null: it answers, or is in `blocks` as away. */
-  host_silent: string | null
   /** Without those that a person accepted. */
   failures: FailureStatus[]
   /** The failures that a person accepted: `albumd accept`. They count as no trouble. */
@@ -236,7 +234,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
   const claims = claimsInRecords(config, synced, running)
-  const silent = running ? hostSilence(synced, now) : null
   const mirrors = synced.mirrors.idsOf(config.mirrors)
   const whole = restorableSince(synced, mirrors)
   const first = firstRecorded(synced)
@@ -281,7 +278,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
         next_try_at: running ? isoTime(triedAgainAt({ code, since, said_at }, allowanceOf(config))) : null,
         needs_person: needsPerson(code),
       })),
-      host_silent: silent && inWords(silent),
       upload_command_failed: synced.meta.get('upload_command_failed'),
       failures: failuresOf(config, synced),
       accepted: acceptedOf(config, synced, FAILURES_SHOWN),

@@ -4,7 +4,7 @@ import { because } from '../../words/reasons.ts'
 import { cancelled, doubted, isOutage, isUnreachable, NO_ROOM, notAsked, wasNotDone } from '../failures.ts'
 import type { Block, HostFailure, Outcome } from '../host.ts'
 import { Blocks } from './blocks.ts'
-import { asksForLong, Outage, type Patience, Silence } from './outage.ts'
+import { asksForLong, Outage, type Patience } from './outage.ts'
 import {
   arrivedBefore,
   type EarlierRequests,
@@ -52,8 +52,6 @@ export interface GateOptions {
   /** Long waits that the host asked an earlier process to keep. */
   waits?: readonly AskedWait[]
   onRequest?(event: RequestEvent): void
-  /** Called when the host, and not an upload node, has left a request unanswered for `SILENT_MS`: see `Silence`. */
-  onSilence?: (() => void) | undefined
   /** Called when the host asks to wait for so long that the next process must keep the wait too. */
   onLongWait?(wait: AskedWait): void
 }
@@ -108,7 +106,6 @@ export class Gate {
   readonly #options: GateOptions
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
   readonly #blocks: Blocks
-  readonly #silence: Silence
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
@@ -117,7 +114,6 @@ export class Gate {
     this.#options = options
     this.#lanes = lanes
     this.#blocks = blocks
-    this.#silence = new Silence(options.clock, options.onSilence)
   }
 
   /**
@@ -246,8 +242,6 @@ export class Gate {
     const { endpoint, window } = lane
     const { clock, onRequest } = this.#options
     let began: number | null = null
-    let came = false
-    const ended = lane.hostOutage && this.#silence.begin()
     lane.underWay++
     const started = () => {
       const now = clock.monotonic()
@@ -258,7 +252,6 @@ export class Gate {
     }
     try {
       const { outcome: answered, status, pace } = await send(started)
-      came = status !== null
       const outcome = this.#withWait(this.#orFull(answered), pace)
       const now = clock.monotonic()
       if (status !== null) slot.answered(now)
@@ -272,7 +265,6 @@ export class Gate {
       throw error
     } finally {
       lane.underWay--
-      ended?.(came)
       slot.release()
       for (const outage of probed) outage.leave()
     }

@@ -1,4 +1,3 @@
-import type { SteadyClock } from '../../protocol/clock.ts'
 import { isUnreachable } from '../failures.ts'
 import type { HostFailure } from '../host.ts'
 
@@ -102,38 +101,6 @@ export class Outage {
    */
   probeSoon(): void {
     if (this.#last && isUnreachable(this.#last) && !asksForLong(this.#last.retryAfterMs)) this.#until = 0
-  }
-}
-
-/** After so many milliseconds without an answer, people are told that albumd waits for the host. */
-export const SILENT_MS = 5000
-
-/** Tells that the host does not answer: once, until the host answers in time again. */
-export class Silence {
-  readonly #clock: SteadyClock
-  readonly #tell: (() => void) | undefined
-  #isTold = false
-
-  constructor(clock: SteadyClock, tell: (() => void) | undefined) {
-    this.#clock = clock
-    this.#tell = tell
-  }
-
-  /** Call this when a request is sent. Call the answered function when the request has ended. `came`: whether an answer came. */
-  begin(): (came: boolean) => void {
-    const ended = new AbortController()
-    let isLate = false
-    if (this.#tell)
-      void this.#clock.sleep(SILENT_MS, ended.signal).then(() => {
-        isLate = !ended.signal.aborted
-        if (!isLate || this.#isTold) return
-        this.#isTold = true
-        this.#tell?.()
-      })
-    return came => {
-      ended.abort()
-      if (came && !isLate) this.#isTold = false
-    }
   }
 }
 

@@ -7,7 +7,6 @@ export { mirrorOutlook, type Outlook, outlook } from './outlook.ts'
 export { cameFrom, type PathState, shownState, whyPending } from './path-state.ts'
 export {
   contentStep,
-  hostSilence,
   type OutlookContext,
   type Step,
   step,

@@ -79,7 +79,6 @@ export function uploadSteps(
   const { synced, running, lossEndsAt } = context
   const halted = everythingHalted(context)
   if (halted) return [halted]
-  const silent = running ? hostSilence(synced, context.now) : null
   const blocks = blockWaits(context)
   const waits = [
     ...blocks.forPerson,
@@ -87,7 +86,6 @@ export function uploadSteps(
     ...(lossEndsAt === null ? [] : [step(because('sent_before_loss', { until: null }), lossEndsAt)]),
     ...quotaWaits(context, picture.since),
     ...blocks.passing,
-    ...(silent ? [step(silent)] : []),
   ]
   if (!running) {
     const isTimed = waits.some(({ at }) => at !== null)
@@ -134,13 +132,6 @@ export function quotaWaits(
 }
 
 const BLOCKED = { upload: 'uploads_blocked', send: 'node_blocked', list: 'listing_blocked' } as const
-
-/** That the host leaves a request unanswered, or null. Later a block says that the host is away. */
-export function hostSilence({ meta, account }: Pick<Synced, 'meta' | 'account'>, now: number): Reason | null {
-  const silence = meta.get('host_silent')
-  if (silence === null || account.blocks().some(block => ofWholeHost(block) === 'host_away')) return null
-  return because('no_answer_yet', { where: silence.where, ms: Math.max(0, now - silence.since) })
-}
 
 /** What only a person can end is told before everything that passes. */
 function blockWaits(context: OutlookContext): { forPerson: Step[]; passing: Step[] } {

@@ -123,8 +123,6 @@ const FACTS = {
    * process works, and after an end that was not clean.
    */
   quiet_since: text,
-  /** The host that leaves a request of the working process unanswered, and since when. Null: it answers. */
-  host_silent: json<{ where: string; since: number }>(),
   /** For each endpoint, the last long wait that the host asked for. */
   asked_waits: json<Readonly<Record<string, AskedWait>>>(),
 

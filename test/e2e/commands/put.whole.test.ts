@@ -15,7 +15,6 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
-import { startEditProxy } from '../stage/edit-proxy.ts'
 import { setFaultStage } from '../stage/fault-stage.ts'
 import { daemonHere, startAlbumd, startDaemon } from '../stage/process.ts'
 import { setStage, sha256 } from '../stage/stage.ts'
@@ -228,32 +227,6 @@ describe('put', () => {
     expect(await daemon.stop()).toBe(0)
   })
 
-  it('says after a few seconds that the host does not answer, and sync does too', async () => {
-    const silent = createServer(() => {}).listen(0, '127.0.0.1')
-    await once(silent, 'listening')
-    const stage = await setStage()
-    stage.configure({
-      host: {
-        base_url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/api/v1`,
-        api_key_file: 'api-key',
-      },
-    })
-    stage.write('new.png', png(3, 2).bytes)
-    for (const args of [['put', 'new.png'], ['sync']]) {
-      const waits = startAlbumd(stage, args)
-      const said = () => waits.err() + waits.out()
-      await expect.poll(said).toMatch(/127\.0\.0\.1:\d+ has not answered for 5 s; albumd waits for it\n/)
-      for (const _ of args) waits.kill('SIGINT')
-      const { code } = await waits.ended
-      expect(code).toBe(3)
-      if (args[0] === 'put')
-        expect(waits.err()).toMatch(/new\.png: interrupted; put it again, or start "albumd run"\n$/)
-      expect(said().match(/has not answered/g)).toHaveLength(1)
-    }
-    silent.close()
-    silent.closeAllConnections()
-  })
-
   it('says when it will be known whether a picture arrived, and then sends it only if it is not there', async () => {
     const stage = await setFaultStage()
     stage.write('cut.png', png(3, 2).bytes)
@@ -346,36 +319,6 @@ describe('put', () => {
     }
     expect(await attempts()).toEqual(before)
     expect((await stage.json('why', '1.png')).state).toBe('failed')
-  })
-
-  it('waits no longer than the albumd that runs knows that the host is silent', async () => {
-    const stage = await setStage()
-    let isFrozen = false
-    const base_url = await startEditProxy(stage.baseUrl, () => (isFrozen ? new Promise(() => {}) : undefined))
-    stage.configure({ host: { base_url, api_key_file: 'api-key' } })
-    const daemon = await daemonHere(stage)
-    await daemon.told('scan_finished')
-    isFrozen = true
-    stage.write('cut.png', png(4, 2).bytes)
-    const cut = startAlbumd(stage, ['put', 'cut.png', '--json'])
-    expect(await daemon.told('asked_for')).toMatchObject({ what: 'put' })
-    cut.kill('SIGINT')
-    expect(await cut.ended).toMatchObject({ code: 3 })
-    expect(JSON.parse(cut.out()).pictures).toMatchObject([
-      { code: 'INTERRUPTED', reason: 'interrupted; the running albumd goes on with it' },
-    ])
-    stage.write('a.png', png(3, 2).bytes)
-    const put = await stage.here('put', 'a.png', '--json')
-    const silent = new RegExp(`^${new URL(base_url).host} has not answered for .*; albumd waits for it$`)
-    expect(put.code).toBe(3)
-    expect(JSON.parse(put.out).pictures).toMatchObject([
-      { code: 'HOST_UNREACHABLE', reason: expect.stringMatching(silent) },
-    ])
-    expect(await stage.status()).toMatchObject({ host_silent: expect.stringMatching(silent) })
-    expect((await stage.json('why', 'a.png')).next).toMatchObject([
-      { cause: 'HOST_UNREACHABLE', what: expect.stringMatching(silent) },
-    ])
-    expect(await daemon.stop()).toBe(0)
   })
 
   it('names what could not be sent, and refuses what is no picture of a mirror', async () => {

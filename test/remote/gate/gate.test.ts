@@ -66,24 +66,6 @@ test('onRequest is called for every request, with its result', async () => {
   ])
 })
 
-test('onSilence is called once for a host that does not answer in time, until it does, and for no upload node', async () => {
-  let told = 0
-  const gate = gateOf({ onSilence: () => told++ })
-  const [slow, quick, node] = [
-    through(gate, 'list', succeeded, 6000),
-    through(gate, 'list', succeeded, 4000),
-    through(gate, 'send', succeeded, 60_000),
-  ]
-  await all([node.pass(), quick.pass()])
-  expect(told).toBe(0)
-  await all([slow.pass(), slow.pass()])
-  await all([slow.pass()])
-  expect(told).toBe(1)
-  await all([quick.pass()])
-  await all([slow.pass()])
-  expect(told).toBe(2)
-})
-
 test('closing waits for queued requests and takes no new ones', async () => {
   const gate = gateOf({ concurrency: 1 })
   const { starts, pass } = through(gate, 'list', succeeded, 1000)
