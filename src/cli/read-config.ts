@@ -23,14 +23,19 @@ interface Known {
   config: Config
 }
 
+/** The config, with the real paths of its folders. Throws ConfigError. `say`: gets a line for each key that is gone. */
+export async function readConfig(flag: string | undefined, say = sayAside): Promise<Config> {
+  const config = await keptOrParsed(flag)
+  for (const line of config.gone) say(line)
+  return config
+}
+
 /**
- * The config, with the real paths of its folders. Throws ConfigError.
- *
  * To load the schema and to check a config takes 30 ms, longer than most commands work. So the config that was valid last
  * is kept beside the compiled code, where only people can write who can change the code too, and is used as long as all
  * that it was made from stays the same.
  */
-export async function readConfig(flag: string | undefined): Promise<Config> {
+async function keptOrParsed(flag: string | undefined): Promise<Config> {
   const file = findConfig(process.env, process.cwd(), flag)
   const text = readConfigText(file)
   const env = Object.fromEntries(ENVIRONMENT.map(name => [name, process.env[name]]))

@@ -3,7 +3,7 @@ import { PLANS, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import * as value from './values.ts'
 
 const rate = (endpoint: Endpoint, of: string) =>
-  value.countOr('unlimited', 1000).prefault(REQUESTS_PER_SECOND[endpoint]).meta({ description: of })
+  value.countOrUnlimited(1000).prefault(REQUESTS_PER_SECOND[endpoint]).meta({ description: of })
 
 const requestsPerSecond = value.section({
   upload: rate('upload', 'Upload credentials.'),

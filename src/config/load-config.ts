@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
 import { ENDPOINTS, isLoopback } from '../protocol/endpoints.ts'
 import { REQUESTS_PER_SECOND } from '../protocol/limits.ts'
-import { ConfigError, type KeyPath, keyText, type Problem, unplaced } from './config-error.ts'
+import { ConfigError, type KeyPath, keyText, type Problem, problemLine, unplaced } from './config-error.ts'
 import { readConfigText } from './config-file.ts'
 import { holders, type NamedPath, overlaps } from './folders.ts'
+import { takeGoneKeys } from './gone-keys.ts'
 import { defaultStateDir, keyFileBeside, resolvePath, type Surroundings } from './paths.ts'
 import { type Config, configSchema, type WrittenConfig } from './schema.ts'
 import { type Mistake, mistakesOf, valueAt } from './wording.ts'
@@ -24,15 +25,21 @@ export function parseConfig(text: string, around: Surroundings): Config {
   const problems: Problem[] = faults.map(fault => ({ file, key: null, ...fault }))
   if (value == null) throw new ConfigError(problems.length > 0 ? problems : [unplaced(file, null, EMPTY)])
 
+  const toProblem = ({ path, message }: Mistake): Problem => ({
+    file,
+    ...locate(path),
+    key: keyText(path),
+    message,
+  })
+  const gone = takeGoneKeys(value).map(mistake => problemLine(toProblem(mistake)))
   const parsed = configSchema.safeParse(value, { jitless: true })
   const mistakes: Mistake[] = [
     ...(parsed.error?.issues ?? []).flatMap(issue => mistakesOf(issue, configSchema, value)),
     ...crossChecks(value, around),
   ]
-  for (const { path, message } of mistakes)
-    problems.push({ file, ...locate(path), key: keyText(path), message })
+  problems.push(...mistakes.map(toProblem))
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems.toSorted(byPosition))
-  return complete(parsed.data, around)
+  return { ...complete(parsed.data, around), gone }
 }
 
 const EMPTY = 'is empty. config.example.yaml shows what belongs in it'
@@ -42,7 +49,7 @@ function byPosition(one: Problem, other: Problem): number {
 }
 
 /** Fills in what depends on the surroundings or on other keys. */
-function complete(written: WrittenConfig, around: Surroundings): Config {
+function complete(written: WrittenConfig, around: Surroundings): Omit<Config, 'gone'> {
   // No path is null here: the cross-checks have refused every path that can't be resolved.
   const absolute = (path: string) => resolvePath(path, around) ?? path
   const { host, account, mirrors, state_dir } = written

@@ -53,14 +53,6 @@ const deletions = value.section({
         'How long a picture must be gone, while albumd run works, before its image is deleted. The command sync has no ' +
         'grace for pictures that its own scan finds gone: it looks at each path again, and deletes at the end of the pass.',
     }),
-  versions: value
-    .countOr('all', 1_000_000)
-    .prefault('all')
-    .meta({
-      description:
-        'How many older versions of one picture stay on the host at most, while their grace lasts. When a picture is ' +
-        'rewritten and more wait for their deletion, the oldest go early.',
-    }),
   hold_above: value.percentage.prefault('25%').meta({
     description:
       'When more images than this share, and more than hold_min, would be deleted within 24 running hours, all of them ' +
@@ -266,4 +258,6 @@ export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'state_
   host: WrittenConfig['host'] & { site_url: string; key_beside: string }
   account: WrittenConfig['account'] & { machine: string }
   state_dir: string
+  /** A line for each key that the file names and that is gone. */
+  gone: readonly string[]
 }

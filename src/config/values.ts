@@ -34,10 +34,10 @@ export function wholeNumber(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
-/** A number from 1; Infinity for the word. */
-export function countOr(word: 'all' | 'unlimited', most: number) {
-  const error = `must be a whole number from 1 to ${most}, or "${word}"`
-  const infinite = z.literal(word).transform(() => Number.POSITIVE_INFINITY)
+/** A number from 1; Infinity for "unlimited". */
+export function countOrUnlimited(most: number) {
+  const error = `must be a whole number from 1 to ${most}, or "unlimited"`
+  const infinite = z.literal('unlimited').transform(() => Number.POSITIVE_INFINITY)
   return z.union([z.int().min(1, { error }).max(most, { error }), infinite], { error })
 }
 

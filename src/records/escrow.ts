@@ -13,8 +13,6 @@ export interface Moment {
   running: number
   /** The grace: how long an image waits in escrow, in milliseconds of running time. */
   graceMs: number
-  /** How many older versions of one picture wait in escrow at most. */
-  versions: number
 }
 
 /** What a mirror does with the image of a picture that was deleted or replaced: delete it or keep it. */
@@ -78,8 +76,7 @@ export function isKept({ images }: Pick<Synced, 'images'>, image: number): boole
 
 /**
  * A newer image replaces this image of a picture. When the mirror keeps images, the old image is kept for good; otherwise
- * the old image enters escrow. When more older versions of the picture wait there than the settings say, the grace of the
- * oldest ones ends now.
+ * the old image enters escrow.
  */
 export function superseded(
   tx: Tx,
@@ -88,13 +85,8 @@ export function superseded(
   deletions: Deletions,
   moment: Moment,
 ): void {
-  const { versions, running } = moment
-  if (deletions === 'keep') {
-    tx.images.keep(image)
-    return
-  }
-  enterEscrow(tx, { image, mirror, path, reason: 'superseded' }, moment)
-  if (Number.isFinite(versions)) tx.escrow.endGrace({ mirror, path, versions, running })
+  if (deletions === 'keep') tx.images.keep(image)
+  else enterEscrow(tx, { image, mirror, path, reason: 'superseded' }, moment)
 }
 
 /**

@@ -10,9 +10,8 @@ export function momentOf({
   clock,
   running,
   graceMs,
-  versions,
-}: Pick<EngineContext, 'clock' | 'running' | 'graceMs' | 'versions'>): Moment {
-  return { now: clock.wall(), running: running(), graceMs, versions }
+}: Pick<EngineContext, 'clock' | 'running' | 'graceMs'>): Moment {
+  return { now: clock.wall(), running: running(), graceMs }
 }
 
 /**

@@ -39,8 +39,6 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
 export interface EngineSettings {
   /** How long a picture must be missing, or replaced, before its image is deleted. */
   graceMs: number
-  /** How many older versions of one picture wait for their deletion at most. Infinity: all. */
-  versions: number
   /** How long a picture must be left alone before it is uploaded. */
   settleMs: number
   /** How long a credential may be used (§8). */

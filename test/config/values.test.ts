@@ -25,7 +25,6 @@ describe('a config in the units of the program', () => {
         grace: 600_000,
         hold_above: 0.25,
         hold_min: 20,
-        versions: Number.POSITIVE_INFINITY,
         albums: 'one_by_one',
       },
       quota: { probe_every: 900_000, reserve: 0.1 },
@@ -41,7 +40,17 @@ describe('a config in the units of the program', () => {
       status_page: { listen: { host: '127.0.0.1', port: 8687 } },
       state_dir: '/home/ann/.local/state/albumd',
       log: { level: 'info', format: 'auto' },
+      gone: [],
     })
+  })
+
+  it('works with keys that are gone, and says so of each', () => {
+    const { gone, ...config } = parse(configText({ rest: 'deletions:\n  versions: 3\n  grace: 1h\n' }))
+    expect(config.deletions).toEqual(parse(configText({ rest: 'deletions: {grace: 1h}' })).deletions)
+    expect(gone).toEqual([
+      expect.stringMatching(/^\/etc\/x\/albumd.yaml:7:3: deletions.versions: this key is gone/),
+    ])
+    expect(parse(configText({ rest: 'deletions: {versions: }' })).gone).toHaveLength(1)
   })
 
   it('takes a key with nothing after it, or a section of comments alone, for one left out', () => {

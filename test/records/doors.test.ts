@@ -9,7 +9,7 @@ import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import type { ImageRow } from '../../src/synced/tables/images.ts'
 import { because, said } from '../../src/words/reasons.ts'
 
-const MOMENT = { now: 1_000_000, running: 5000, graceMs: 600_000, versions: Number.POSITIVE_INFINITY }
+const MOMENT = { now: 1_000_000, running: 5000, graceMs: 600_000 }
 const hashOf = (text: string) => createHash('sha256').update(text).digest()
 
 /** A mirror with one picture, and an image that the picture uses. */

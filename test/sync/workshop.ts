@@ -109,7 +109,6 @@ export async function openWorkshop(
     tell: told => events.push(told),
     lookAt: () => pool.look,
     graceMs: 0,
-    versions: Number.POSITIVE_INFINITY,
     openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
     allowance: ALLOWANCE,
     settleMs: 0,

@@ -54,9 +54,10 @@ async function runDaemon(
   const { readAccess, readConfig } = await import('../read-config.ts')
   const { findConfig } = await import('../../config/config-file.ts')
   const file = findConfig(process.env, process.cwd(), flag)
-  const config = await readConfig(file)
   const warnings: string[] = []
-  const access = readAccess(config, line => warnings.push(line))
+  const warn = (line: string) => void warnings.push(line)
+  const config = await readConfig(file, warn)
+  const access = readAccess(config, warn)
   const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')
   const { secretsOf } = await import('../../daemon/engine/remote.ts')
@@ -100,7 +101,7 @@ async function runDaemon(
       readAgain = read
     },
     async settings() {
-      const config = await readConfig(file)
+      const config = await readConfig(file, bus.say)
       return { config, access: known(readAccess(config, bus.say)) }
     },
     accessFor: config => known(readAccess(config, bus.say)),

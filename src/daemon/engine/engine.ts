@@ -110,7 +110,6 @@ export function openEngine(
     ages: new FileAges(state.synced.meta.get('wall_clock')),
     vanishedRules: new VanishedRules(systemClock),
     graceMs,
-    versions: config.deletions.versions,
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,
     regroup: config.host.regroup,

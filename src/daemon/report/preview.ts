@@ -180,7 +180,6 @@ async function scan(
     tell,
     vanishedRules: new VanishedRules(systemClock),
     graceMs,
-    versions: Number.POSITIVE_INFINITY,
     running: () => running,
   }
   const looks = new Looks({ lookAt: (root, ended) => openScanPool(root, ended).look })

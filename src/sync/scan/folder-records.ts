@@ -15,7 +15,7 @@ import type { Doubt } from './doubts.ts'
 /** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
   EngineContext,
-  'synced' | 'disk' | 'clock' | 'tell' | 'graceMs' | 'versions' | 'running' | 'vanishedRules'
+  'synced' | 'disk' | 'clock' | 'tell' | 'graceMs' | 'running' | 'vanishedRules'
 >
 
 /** What the scan of one mirror works with: it also knows the uploads beside it. */

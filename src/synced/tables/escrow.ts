@@ -107,13 +107,6 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
      VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
      ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
        since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`),
-      /** Ends the grace of a picture's older versions, but for the newest `versions` of them. `running`: running time. */
-      endGrace: run<[{ mirror: number; path: string; versions: number; running: number }]>(
-        `UPDATE escrow SET due_at = +@running WHERE mirror = +@mirror AND path = +@path AND reason = 'superseded'
-           AND state = 'grace' AND due_at > @running AND postponed = 0 AND image NOT IN (
-             SELECT image FROM escrow WHERE mirror = +@mirror AND path = +@path AND reason = 'superseded'
-             ORDER BY since DESC, image DESC LIMIT @versions)`,
-      ),
       giveGrace: run<[{ without: number; due_at: number }]>(
         `UPDATE escrow SET due_at = +@due_at WHERE state = 'grace' AND postponed = 0 AND due_at = +@without`,
       ),

@@ -63,7 +63,6 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       return batch.map(folder => lookAtFolder(view, root, folder))
     },
     graceMs: history.graceMs,
-    versions: history.versions,
     openPicture: openerFor(
       disk,
       machine.wall,

@@ -146,8 +146,6 @@ export interface History {
   files: readonly [number, number][]
   hold: HoldPolicy
   graceMs: number
-  /** How many older versions of a picture wait for their deletion at most. */
-  versions: number
   albumDeletions: 'one_by_one' | 'recursive'
   concurrency: number
   order: 'newest' | 'oldest'
@@ -160,8 +158,6 @@ export interface History {
 }
 
 const PAUSES = [1000, 5000, 60_000, 60_000, 660_000, 3_700_000]
-
-const ALL = Number.POSITIVE_INFINITY
 
 function isLong(seed: number): boolean {
   return seed < FRESH || seed % 12 === 0
@@ -199,7 +195,6 @@ export function drawHistory(seed: number): History {
     ).map(([a, b]) => [a, b]),
     hold: random.chance(0.5) ? { hold_above: 0.25, hold_min: 2 } : { hold_above: 0.5, hold_min: 20 },
     graceMs: random.pick([0, 60_000, 600_000]),
-    versions: seed < GROWING ? ALL : new Random(seed, 9).pick([ALL, ALL, 1, 2]),
     albumDeletions: seed >= FRESH && another.chance(0.2) ? 'recursive' : 'one_by_one',
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),

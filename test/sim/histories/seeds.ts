@@ -15,8 +15,7 @@ export const LATEST = 20_000_000
 export const READ = 300_000_000
 
 /**
- * From here on pictures that lie flat are sent into their albums, an account may get a plan with albums later, and not all
- * older versions stay through the grace.
+ * From here on pictures that lie flat are sent into their albums, and an account may get a plan with albums later.
  */
 export const GROWING = 400_000_000
 

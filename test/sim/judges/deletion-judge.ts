@@ -89,8 +89,7 @@ export class DeletionJudge extends ImageJudge {
     const gone = this.facts.running() - met
     const { source } = image
     const wasGone = source !== null && this.facts.pruning.wasGoneBefore(source)
-    const isExcused =
-      wasGone || this.#isReplaced(image) || this.#isHiddenOver(image) || this.#isOneTooMany(image)
+    const isExcused = wasGone || this.#isReplaced(image) || this.#isHiddenOver(image)
     if (gone < this.facts.graceMs && !isExcused)
       this.report('grace', `${nameOf(image)} goes ${gone} ms after its picture was met`)
   }
@@ -103,12 +102,6 @@ export class DeletionJudge extends ImageJudge {
         other.source === image.source &&
         other.hash === image.hash,
     )
-  }
-
-  /** Its picture has as many newer versions on the host as may wait for their deletion, and the one in use. */
-  #isOneTooMany(image: TrueImage): boolean {
-    const others = this.#others(image).filter(({ source }) => source === image.source)
-    return others.length > this.facts.versions
   }
 
   /** The other images that are there as far as albumd can know, and stay. */

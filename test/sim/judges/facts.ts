@@ -35,7 +35,7 @@ export function nameOf(image: TrueImage): string {
 /** What judges ask of a world. `running`: true time that albumd ran, in milliseconds. */
 function factsOf(world: World, running: () => number) {
   const { disk, looks, sources, mirrors, doubts, pruning, allowance, machine, pausing, time } = world
-  const { hold, variations, order, concurrency, albumDeletions, graceMs, versions } = world.history
+  const { hold, variations, order, concurrency, albumDeletions, graceMs } = world.history
   const { synced, findSecret } = world.state
   return {
     disk,
@@ -53,8 +53,6 @@ function factsOf(world: World, running: () => number) {
     running,
     /** How long a picture must be gone, in running time. */
     graceMs,
-    /** How many older versions of a picture wait for their deletion at most. */
-    versions,
     /** Something goes wrong with a request. */
     hasFaults: world.history.actions.some(({ kind }) => kind === 'fault'),
     /** The machine's clock. */

@@ -142,14 +142,6 @@ export const DELETIONS: readonly Mutant[] = [
     seed: 7,
   },
   {
-    name: 'one older version fewer stays than may wait',
-    file: 'synced/tables/escrow.ts',
-    find: 'ORDER BY since DESC, image DESC LIMIT @versions)',
-    replace: 'ORDER BY since DESC, image DESC LIMIT @versions - 1)',
-    why: 'an older version that should stay through the grace goes early',
-    seed: 1_000_000_032,
-  },
-  {
     name: 'a backup is a mirror',
     edits: [
       {

@@ -223,11 +223,6 @@ export const STATES = {
   'an image stays because its picture may have moved': stays('may_have_moved'),
   'an image stays because its moved picture is not sent yet': stays('moved_unsent'),
   'an image stays because its picture is there again': stays('file_there_again'),
-  'too many older versions go before their grace is over': told(
-    'image_deleted',
-    ({ reason }, { world }) =>
-      reason === 'superseded' && world.history.graceMs > 0 && Number.isFinite(world.history.versions),
-  ),
   'a picture has moved to another mirror while the quota is used up': pass(movedWithoutQuota),
 
   // Doubts.

@@ -72,51 +72,6 @@ describe('a grace', () => {
   })
 })
 
-describe('older versions of a picture', () => {
-  it('go early when more wait than may, the oldest first, and by the hold like all deletions', async () => {
-    const workshop = await openWorkshop()
-    const policy = { graceMs: 1000, versions: 2 }
-    const waiting = () =>
-      workshop.synced.escrow.ofMirror(1).map(({ image }) => workshop.synced.images.byId(image)!.size)
-    const sizes: number[] = []
-    const rewrite = async (n: number, changes: Partial<EngineContext> = policy) => {
-      const { bytes } = png(3 + n, 40 * n)
-      sizes.push(bytes.length)
-      workshop.write('webcam.png', bytes)
-      await workshop.pass({ ...policy, ...changes })
-    }
-    workshop.write('other.png', red)
-    for (let n = 1; n <= 5; n++) await rewrite(n)
-    expect(waiting().sort((a, b) => a - b)).toEqual(sizes.slice(2, 4))
-    expect(count(workshop, 'image_deleted')).toBe(2)
-    // Another picture's older version is its own affair.
-    workshop.write('other.png', green)
-    await workshop.pass(policy)
-    expect(waiting()).toHaveLength(3)
-    // Held: nothing goes.
-    await rewrite(6, { hold: { hold_above: 0, hold_min: 0 } })
-    expect(waiting()).toHaveLength(4)
-    expect(count(workshop, 'image_deleted')).toBe(2)
-    // What goes early is still asked whether something needs it.
-    expect(summary(workshop)).toMatchObject({ files: 2, synced: 2, held_deletions: 4 })
-  })
-
-  it('are in use again when their picture has them again, and are sent anew when they went', async () => {
-    const workshop = await workshopWith({ 'a.png': red })
-    const policy = { graceMs: 1000, versions: 1 }
-    for (const bytes of [green, blue, red]) {
-      workshop.write('a.png', bytes)
-      await workshop.pass(policy)
-    }
-    // Red was one of two older versions when blue came, and went. So it was uploaded anew.
-    expect((await imagesOn(workshop)).length).toBe(2)
-    workshop.write('a.png', blue)
-    await workshop.pass(policy)
-    expect(count(workshop, 'picture_uploaded')).toBe(4)
-    expect(summary(workshop)).toMatchObject({ synced: 1, pending_deletions: 1 })
-  })
-})
-
 describe('images under doubt', () => {
   it('that two paths share stay when one of them is back before the deletion', async () => {
     const workshop = await openWorkshop()

@@ -168,7 +168,6 @@ describe('a folder that has lost all its many pictures at once', () => {
       tell() {},
       vanishedRules: new VanishedRules(systemClock),
       graceMs: 0,
-      versions: Number.POSITIVE_INFINITY,
       running: () => 0,
     }
     const mirrors = [workshop.mirror, { ...workshop.mirror, folder: other, album: 'Other' }]

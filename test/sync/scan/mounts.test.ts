@@ -314,7 +314,6 @@ describe('a disk that was mounted below the root', () => {
         tell() {},
         vanishedRules: new VanishedRules(systemClock),
         graceMs: 0,
-        versions: Number.POSITIVE_INFINITY,
         running: () => 0,
       }
       await scanMirrors(parts, {

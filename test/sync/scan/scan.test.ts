@@ -45,7 +45,6 @@ function open() {
         clock: systemClock,
         vanishedRules: new VanishedRules({ monotonic: () => 0 }),
         graceMs: 0,
-        versions: Number.POSITIVE_INFINITY,
         running: () => 0,
         tell() {},
         underWay: new UnderWay(() => {}),

@@ -1,0 +1,18 @@
+import { type Mistake, valueAt } from './wording.ts'
+
+/** Keys that earlier versions had, and what is so without them. A config that names one works all the same. */
+const GONE_KEYS: Readonly<Record<string, string>> = {
+  'deletions.versions': 'all older versions of a picture stay through the grace',
+}
+
+/** Takes the gone keys out of a config as it is written, and returns what to say of each. */
+export function takeGoneKeys(config: unknown): Mistake[] {
+  return Object.entries(GONE_KEYS).flatMap(([written, instead]) => {
+    const path = written.split('.')
+    const section = valueAt(config, path.slice(0, -1))
+    const key = path.at(-1)!
+    if (typeof section !== 'object' || section === null || !Object.hasOwn(section, key)) return []
+    delete (section as Record<string, unknown>)[key]
+    return { path, message: `this key is gone and does nothing: ${instead}` }
+  })
+}
