@@ -70,11 +70,6 @@ const SHAPES: readonly Shape[] = [
     types: [['src/daemon/commands/deletions.ts', 'PendingDeletion']],
   },
   {
-    commands: 'accept',
-    words:
-      'One object with `action` (accept, list or undo) and `failures`, each a `FailureStatus` as in `status`.',
-  },
-  {
     commands: 'audit',
     words:
       'One object with `complete`, `albums`, `findings`, `repaired` (how many of them), `flat`, `skipped` and `withheld`, as ' +

@@ -12,7 +12,7 @@ import { because, hostRefusesKey, inWords, ofWholeHost } from '../words/reasons.
 import { count, countEach, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
-import { acceptedInWords, flatInWords, goneInWords } from './status-in-words.ts'
+import { flatInWords, goneInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from './terminal/output.ts'
 import { adoptionInWords, eventInWords, noProgress, progressOn, tellPass } from './terminal/progress.ts'
@@ -172,7 +172,6 @@ function report(
   if (words) say(words)
   for (const [field, inWords] of [
     ['flat', flatInWords],
-    ['accepted', acceptedInWords],
     ['gone_on_host', goneInWords],
   ] as const) {
     const sum = sumOf(left, field)

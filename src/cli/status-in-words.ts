@@ -108,7 +108,7 @@ function configInWords(status: Status, file: string): string[] {
 }
 
 function failureInWords(
-  { mirror, path, code, message, next_attempt_at: again, acceptable }: FailureStatus,
+  { mirror, path, code, message, next_attempt_at: again, in_doubt }: FailureStatus,
   { mirrors, running }: Status,
 ): string {
   // With one mirror, the path below the mirror's folder is enough. The folder itself has the path ''.
@@ -116,8 +116,7 @@ function failureInWords(
   // An upload in doubt may have arrived, so it does not count as failed.
   if (code === 'UNCERTAIN')
     return `unsure  ${at}: ${printable(message)} (${code}; ${lookedForAgain(again, running)})`
-  // Only a picture's failure can be accepted. A folder has not failed: it is in doubt.
-  const what = acceptable ? 'failed ' : 'doubt  '
+  const what = in_doubt ? 'doubt  ' : 'failed '
   return `${what} ${at}: ${printable(message)}${nextTry(running ? again : null)} (${code})`
 }
 
@@ -245,7 +244,6 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     linked > 0 && linkedInWords(linked),
     flat > 0 && flatInWords(flat),
     mirror.gone_on_host > 0 && goneInWords(mirror.gone_on_host, mirror.first_gone_on_host),
-    mirror.accepted > 0 && acceptedInWords(mirror.accepted),
     left.length > 0 && `left out: ${left.join(', ')}`,
     withImage > 0 && keepingInWords(mirror),
     kept > 0 && keptInWords(kept),
@@ -300,10 +298,6 @@ export function flatInWords(pictures: number): string {
 /** Pictures whose images are gone from the host. `first`: the path of the first one; null: it is not said. */
 export function goneInWords(pictures: number, first: string | null = null): string {
   return printable(inWords(because('gone_on_host', { pictures, path: first })))
-}
-
-export function acceptedInWords(failures: number): string {
-  return `${count(failures, 'failure')} accepted; "albumd accept --list" says which`
 }
 
 function keepingInWords(mirror: MirrorStatus): string {

@@ -121,7 +121,9 @@ function inWords(message: string, args: readonly string[], options: readonly str
   const names = COMMANDS.map(({ name }) => name)
   const named = COMMANDS[names.indexOf(first)]
   if (named === undefined && first !== '' && !first.startsWith('-'))
-    return `There is no command ${first}${didYouMean(likelyKey(first, names))}`
+    return first === 'accept'
+      ? 'There is no command accept any more: a line in ignore or .albumdignore leaves such a file out'
+      : `There is no command ${first}${didYouMean(likelyKey(first, names))}`
   const [, many, ...parts] = YARGS.exec(message) ?? []
   const [got, valueless, name, given, choices] = parts
   const unknown = many?.split(', ').map(name => asTyped(name, args) ?? name)

@@ -27,8 +27,6 @@ const PAUSES = new Map<unknown, number | null>([
 ])
 
 const WORDS = {
-  accept: 'Ignoring the failure of',
-  unaccept: 'No longer ignoring the failure of',
   approve: 'Approving',
   discard: 'Discarding',
 } as const
@@ -55,11 +53,6 @@ export class PageCommands {
     switch (name) {
       case 'retry':
         this.#ask(queue, 'retry', of, `Retrying ${path ?? 'all'}`)
-        return true
-      case 'accept':
-      case 'unaccept':
-        if (path === null) return false
-        this.#ask(queue, 'accept', { path, undo: name === 'unaccept' }, `${WORDS[name]} ${path}`)
         return true
       case 'resume':
         this.#ask(queue, 'resume', {}, 'Resuming')

@@ -65,11 +65,7 @@ export class Metrics {
     'Pictures that wait for their upload, without those that are only compared.',
   )
   readonly #backlogBytes = this.#gauge('albumd_backlog_bytes', 'Bytes of these pictures.')
-  readonly #failuresNow = this.#gauge(
-    'albumd_failures',
-    'Paths with a failure that nobody accepted, by code.',
-    ['code'],
-  )
+  readonly #failuresNow = this.#gauge('albumd_failures', 'Paths with a failure, by code.', ['code'])
   readonly #findings = this.#gauge(
     'albumd_audit_findings',
     'Where the last audit found the host to differ from the records. Kind "foreign" is no trouble: images in no record of albumd.',
@@ -159,7 +155,7 @@ export class Metrics {
     const { mirrors, quota, backlog, paused, store, machines, audit } = status
     for (const mirror of mirrors) {
       const of = { mirror: mirror.folder }
-      for (const state of ['synced', 'linked', 'uncertain', 'gone_on_host', 'accepted'] as const)
+      for (const state of ['synced', 'linked', 'uncertain', 'gone_on_host'] as const)
         this.#pictures.set({ ...of, state }, mirror[state])
       this.#pictures.set({ ...of, state: 'failed' }, mirror.failed - mirror.folders_in_doubt)
       this.#pictures.set({ ...of, state: 'pending' }, mirror.pending_uploads)

@@ -3,7 +3,7 @@ import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
-import type { FileKey, FileRow, FileState } from '../synced/tables/files.ts'
+import type { FileRow, FileState } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import type { OpenUpload } from '../synced/tables/journal.ts'
@@ -65,8 +65,6 @@ export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, 
     const reason = kind === 'gone' ? 'deleted' : 'ignored'
     enterEscrow(tx, { image: file.image, mirror, path, reason }, moment)
   }
-  // The same bytes may have failed at another path before.
-  if (was === 'failed' && kind !== 'pending') tx.failures.followAccepted()
 }
 
 /** A picture whose image stays for good becomes kept when the picture is gone, so that the image can still be found. */
@@ -164,7 +162,6 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
   // The hash is recorded, because an image in escrow is not deleted while a file of the same size has no hash: the file
   // might be the image's picture, moved.
   writeFile(tx, 'failed', file.state, { ...file, state: 'failed', hash })
-  tx.failures.unacceptOthers({ folder: file.folder, name: file.name, code, hash })
   tx.failures.put({
     folder: file.folder,
     name: file.name,
@@ -173,33 +170,11 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
     message,
     next_attempt_at: retryAt,
   })
-  tx.failures.followAccepted()
   tx.history.ofFile(file, {
     at: now,
     event: 'failed',
     detail: because('upload_failed', { why: message, code }),
   })
-}
-
-/**
- * A person accepted the failures of files, or takes that back. An acceptance ends when the file fails with another code, has
- * other bytes, or is on the host. It goes with the file when the file or a folder above it is renamed.
- */
-export function accepted(
-  tx: Tx,
-  failures: readonly (FileKey & { code: string })[],
-  { accept, now }: { accept: boolean; now: number },
-): void {
-  for (const { folder, name, code } of failures)
-    if (accept) {
-      const hash = tx.files.at({ folder, name })?.hash ?? null
-      tx.failures.accept({ folder, name, code, hash, at: now })
-    } else tx.failures.unaccept({ folder, name })
-}
-
-/** Ends the acceptances of files that are gone. */
-export function forgetGoneAccepted({ failures, folders }: Tx): void {
-  if (failures.unacceptGone() > 0) folders.removeEmpty()
 }
 
 /** Makes failed files pending, so that they are tried again. Each failure stays recorded until the new try has ended. */
@@ -353,7 +328,6 @@ function usesImage(
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)
-  tx.failures.unaccept(row)
   tx.escrow.takeBack(row.image!)
   tx.resend.remove(row)
 }

@@ -1,5 +1,4 @@
 import { recordRunning } from '../records/escrow.ts'
-import { forgetGoneAccepted } from '../records/pictures.ts'
 import { versionsForgotten } from '../records/versions.ts'
 import type { Block, HostFailure } from '../remote/host.ts'
 import type { Tx } from '../synced/synced.ts'
@@ -69,9 +68,7 @@ async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
   if (notRecovered && synced.journal.oldestInDoubt() !== null) stopped.push(notRecovered)
   const mayPrune = await synced.commit(tx => {
     recordStates(tx, context, stopped)
-    const isDue = isPruningDue(tx, clock.wall())
-    if (isDue) forgetGoneAccepted(tx)
-    return isDue
+    return isPruningDue(tx, clock.wall())
   })
   if (mayPrune) await prune(context, endingForOthers(interruption).stop)
 }

@@ -332,6 +332,9 @@ CREATE INDEX history_lost ON history (mirror, path) WHERE event = 'lost';
 /** Images that stay for good are few among all, and a new picture may be one of theirs. */
 const KEPT_IMAGES = 'CREATE INDEX images_kept ON images (size) WHERE kept = 1;'
 
+/** An ignore rule does what the accepted failures did. */
+const NO_ACCEPTED_FAILURES = 'DROP TABLE accepted;'
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -341,4 +344,5 @@ export const STEPS = [
   OTHERS_IMAGES,
   LOST_IMAGES,
   KEPT_IMAGES,
+  NO_ACCEPTED_FAILURES,
 ]

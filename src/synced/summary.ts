@@ -20,11 +20,9 @@ export interface MirrorSummary {
   held_deletions: number
   /** Pictures that would be synced or linked, but whose image the last audit found gone from the host. */
   gone_on_host: number
-  /** Without the failures that a person accepted. */
   failed: number
   /** How many of `failed` are no pictures but folders in doubt, for example because they can't be read. */
   folders_in_doubt: number
-  accepted: number
   left_out: LeftOut
   /** Pictures that are left out now, and whose images stay on the host. */
   left_out_with_image: number
@@ -32,10 +30,7 @@ export interface MirrorSummary {
   kept: number
   /** Pictures that lie flat: their image is in another album, because their folder's own album could not be had. */
   flat: number
-  /**
-   * Since when the picture that waits longest has waited, in milliseconds since 1970; null when none waits. A picture whose
-   * failure a person accepted does not count.
-   */
+  /** Since when the picture that waits longest has waited, in milliseconds since 1970; null when none waits. */
   oldest_unsynced: number | null
 }
 
@@ -50,7 +45,7 @@ export const LEFT = [
 ] as const
 
 /** What is left to do. */
-export type LeftToDo = Pick<MirrorSummary, (typeof LEFT)[number] | 'folders_in_doubt' | 'accepted' | 'flat'>
+export type LeftToDo = Pick<MirrorSummary, (typeof LEFT)[number] | 'folders_in_doubt' | 'flat'>
 
 /** A path in a mirror, also as the folder above it and its name there. */
 interface At {
@@ -60,10 +55,7 @@ interface At {
   name: string
 }
 
-/**
- * A failure of a path, in a scan or an upload, as people see it. `name`: '' for a folder. `accepted_at`: null where no person
- * accepted the failure.
- */
+/** A failure of a path, in a scan or an upload, as people see it. `name`: '' for a folder. */
 export interface FailureSummary {
   mirror: number
   folder: number
@@ -73,7 +65,6 @@ export interface FailureSummary {
   message: Reason
   attempts: number
   next_attempt_at: number | null
-  accepted_at: number | null
 }
 
 /** Counts of the pictures at and below a folder. */
@@ -130,13 +121,10 @@ export function openSummaries({ all, column, one, value }: Statements) {
     `SELECT CASE WHEN ${isTriedAgain} THEN 'failed' WHEN ${isGoneOnHost} THEN 'gone_on_host' ELSE state END AS state, count(*) AS n
      FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY 1`,
   )
-  // An acceptance holds as long as the failure is recorded with the same code. Without any acceptance, no file is looked up.
-  const isAccepted = `EXISTS (SELECT 1 FROM accepted) AND EXISTS (SELECT 1 FROM accepted JOIN failures USING (folder, name, code)
-     WHERE accepted.folder = files.folder AND accepted.name = files.name)`
   type Open = { state: FileState; n: number; tried_again: number; since: number | null }
   const open = all<[mirror: number], Open>(
     `SELECT state, count(*) AS n, sum(${isTriedAgain}) AS tried_again,
-       min(CASE WHEN NOT (${isAccepted}) THEN files.since END) AS since
+       min(files.since) AS since
      FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
   )
@@ -146,8 +134,6 @@ export function openSummaries({ all, column, one, value }: Statements) {
        ifnull(sum(state IN ('grace','approved')), 0) AS pending_deletions,
        ifnull(sum(state = 'approved'), 0) AS approved_deletions FROM escrow WHERE ${below}`,
   )
-  const failuresWithAccepted = `FROM failures LEFT JOIN accepted USING (folder, name, code)
-     CROSS JOIN folders ON folders.id = failures.folder`
   // What lies at a path may be a folder or a file. The first condition is about folders alone, so that SQLite looks at no
   // file of another folder.
   const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
@@ -158,9 +144,9 @@ export function openSummaries({ all, column, one, value }: Statements) {
        ifnull(sum(flat > 0 AND state = 'synced'), 0) AS flat
      FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${at('files.name')}`,
   )
-  const failedAt = one<[At], Pick<MirrorSummary, 'failed' | 'folders_in_doubt' | 'accepted'>>(
-    `SELECT ifnull(sum(at IS NULL), 0) AS failed, count(at) AS accepted,
-       ifnull(sum(failures.name = ''), 0) AS folders_in_doubt ${failuresWithAccepted}
+  const failedAt = one<[At], Pick<MirrorSummary, 'failed' | 'folders_in_doubt'>>(
+    `SELECT count(*) AS failed, ifnull(sum(failures.name = ''), 0) AS folders_in_doubt
+     FROM failures CROSS JOIN folders ON folders.id = failures.folder
      WHERE source <> 'uncertain' AND ${at('failures.name')}`,
   )
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
@@ -212,8 +198,8 @@ export function openSummaries({ all, column, one, value }: Statements) {
          AND later.id > lost.id AND later.event IN ('gone','lost','uploaded','adopted','linked','unchanged','arrived'))`,
   )
   const failure = `SELECT mirror, failures.folder, failures.name,
-       ${pathOf('failures.name')} AS path, code, message, attempts, next_attempt_at, at AS accepted_at
-     ${failuresWithAccepted}`
+       ${pathOf('failures.name')} AS path, code, message, attempts, next_attempt_at
+     FROM failures CROSS JOIN folders ON folders.id = failures.folder`
 
   return {
     reads: {
@@ -318,23 +304,19 @@ export function openSummaries({ all, column, one, value }: Statements) {
       /** At most `most` failures, in the order of their paths. */
       failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
       /**
-       * At most `most` failures of a mirror that nobody accepted, in the order of their paths. First come folders and uploads
-       * in doubt, then the failures that albumd does not retry by itself.
+       * At most `most` failures of a mirror, in the order of their paths. First come folders and uploads in doubt, then the
+       * failures that albumd does not retry by itself.
        */
       failuresOf: all<[mirror: number, most: number], FailureSummary>(
-        `${failure} WHERE mirror = +? AND at IS NULL
+        `${failure} WHERE mirror = +?
          ORDER BY name <> '' AND code <> 'UNCERTAIN', next_attempt_at IS NOT NULL, path LIMIT +?`,
       ),
-      /** At most `most` accepted failures of a mirror, in the order of their paths. */
-      acceptedOf: all<[mirror: number, most: number], FailureSummary>(
-        `${failure} WHERE mirror = +? AND at IS NOT NULL ORDER BY path LIMIT +?`,
-      ),
-      /** How many failures a mirror has of each code. Without the failures that a person accepted. */
+      /** How many failures a mirror has of each code. */
       failuresByCode: all<
         [mirror: number],
         { code: string; n: number }
-      >(`SELECT code, count(*) AS n ${failuresWithAccepted}
-     WHERE mirror = +? AND at IS NULL GROUP BY code`),
+      >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
+     WHERE mirror = +? GROUP BY code`),
       /**
        * How many pictures are missing from folders that contain a name that is not UTF-8. Each of these pictures may have
        * been given that name, so its image stays.

@@ -383,9 +383,6 @@ export const WORDS = {
   kept_once: 'the image was kept once, so it stays for good, whatever becomes of the picture',
   prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
   retry_now: 'to try at once',
-  accept_failure: 'to accept the failure, so that it counts as no trouble until the file changes',
-  failure_accepted:
-    'accepted, so no trouble until the file changes or fails in another way; to take that back',
   resend: 'to have it sent again, at the risk of having it twice',
   approve_image: 'to let it be deleted',
   bring_back: 'to bring the folder back as it was, also what was only moved out of it since',
@@ -540,8 +537,6 @@ export const COMMANDS = {
   repair_gone: 'albumd audit --repair',
   prune_ignored: 'albumd sync --prune-ignored',
   retry_now: 'albumd retry {path:shell}',
-  accept_failure: 'albumd accept {path:shell}',
-  failure_accepted: 'albumd accept --undo {path:shell}',
   resend: 'albumd retry --resend {path:shell}',
   approve_image: 'albumd deletions approve {path:shell}',
   bring_back: 'albumd restore {folder:shell} --at {at}',

@@ -30,6 +30,7 @@ describe('a usage problem', () => {
     const status = 'There is no command statsu; did you mean status? See albumd --help.'
     expect(said('Unknown argument: statsu', 'statsu')).toBe(status)
     expect(said('Unknown arguments: json, statsu', 'statsu', '--json')).toBe(status)
+    expect(said('Unknown argument: accept', 'accept', 'x')).toMatch(/ accept any more: .*ignore/)
     expect(said('Unknown argument: x\ny', 'x\ny')).toBe('There is no command x y. See albumd --help.')
   })
 

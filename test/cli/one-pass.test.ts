@@ -80,18 +80,6 @@ describe('the summary of a pass', () => {
     })
   })
 
-  it('does not say that all is in sync where a picture failed whose failure is accepted', () => {
-    const tally = new Tally()
-    tally.add({
-      event: 'picture_failed',
-      mirror: '/p',
-      path: 'a.png',
-      code: 'X',
-      message: 'x',
-    } as SpokenEvent)
-    expect(tally.inWords([{ ...IDLE, accepted: 1 }], [])).toBe('nothing else to do')
-  })
-
   it('does not promise that a daemon deletes what waits, which may not run', () => {
     expect(new Tally().inWords([{ ...IDLE, pending_deletions: 1 }], [])).toBe(
       'nothing done; left: 1 to delete ("albumd deletions list" says what each waits for). "albumd status" tells more',

@@ -62,10 +62,9 @@ const STATUS: Status = {
   blocks: [],
   upload_command_failed: null,
   failures: [],
-  accepted: [],
 }
 
-const NOT_ACCEPTED = { accepted_at: null, acceptable: true, needs_person: true }
+const FAILED = { in_doubt: false, needs_person: true }
 
 const lines = (changes: Partial<Status>) =>
   statusInWords({ ...STATUS, ...changes }, null, 'albumd.yaml').split('\n')
@@ -118,8 +117,8 @@ describe('status', () => {
     const failures = Array.from({ length: 21 }, (_, n) => ({
       ...failed,
       path: `${n}.png`,
-      ...NOT_ACCEPTED,
-      acceptable: n > 0,
+      ...FAILED,
+      in_doubt: n === 0,
     }))
     const told = lines({ failures })
     expect(told.filter(line => /^(failed|doubt) /.test(line))).toHaveLength(20)
@@ -278,7 +277,7 @@ describe('status', () => {
       const folders_in_doubt = 1 + others
       const failures = ['a', 'b'].map(path => ({
         ...{ mirror: '/p', path, message, code: 'FOLDER_UNREADABLE', attempts: 1, next_attempt_at: null },
-        ...{ ...NOT_ACCEPTED, acceptable: false },
+        ...{ ...FAILED, in_doubt: true },
       }))
       const guarded = { ...mirrorInSync(4), state: 'guarded' as const, reason: 'r', doubt: '/p/a' }
       const mirror = { ...guarded, folders_in_doubt }
@@ -290,7 +289,7 @@ describe('status', () => {
   })
 
   it('does not call failed what may have arrived', () => {
-    const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null, ...NOT_ACCEPTED }
+    const failure = { mirror: '/p', message: 'm', attempts: 1, next_attempt_at: null, ...FAILED }
     const failures = [
       { ...failure, path: 'a.png', code: 'UNCERTAIN' },
       { ...failure, path: 'b.png', code: 'NOT_A_PICTURE' },
@@ -306,7 +305,7 @@ describe('status', () => {
   it('says when it is known at the latest what became of an upload, while that is to come', () => {
     const unsure = (next_attempt_at: string | null, running = true) => {
       const failure = { mirror: '/p', path: 'a.png', code: 'UNCERTAIN', message: 'm', attempts: 1 }
-      const told = lines({ running, failures: [{ ...failure, next_attempt_at, ...NOT_ACCEPTED }] })
+      const told = lines({ running, failures: [{ ...failure, next_attempt_at, ...FAILED }] })
       return told.find(line => line.startsWith('unsure'))
     }
     const soon = new Date(Date.now() + 600_000).toISOString()

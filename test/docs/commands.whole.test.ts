@@ -39,7 +39,7 @@ const ELSEWHERE: readonly RegExp[] = [
 const STAYS = /^albumd (run|try|host)(?! --readings)\b/
 
 /** Commands that say on this stage that there is nothing to do, because nothing has failed and nothing is in doubt. */
-const IN_VAIN = /^albumd (retry .*\S|accept .*[A-Z]|deletions (approve|discard) .*\S)/
+const IN_VAIN = /^albumd (retry .*\S|deletions (approve|discard) .*\S)/
 
 /** Each command is run once, on the first page that names it. */
 const ran = new Set<string>()

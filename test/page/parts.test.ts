@@ -101,10 +101,10 @@ it('names the mirror where deletions of several mirrors wait', () => {
 })
 
 const failed = (path: string, code: string, message: string) => {
-  return { mirror: '/m', path, code, message, next_attempt_at: null, accepted_at: null, acceptable: true }
+  return { mirror: '/m', path, code, message, next_attempt_at: null, in_doubt: false }
 }
 const shownOf = (list: ReturnType<typeof failed>[]) => {
-  const status = { failures: list, accepted: [], mirrors: [{ failed: list.length, uncertain: 0 }] }
+  const status = { failures: list, mirrors: [{ failed: list.length, uncertain: 0 }] }
   return failures({ status } as unknown as Recorded, 'token')!.text
 }
 
@@ -124,7 +124,7 @@ it('groups failures by folder and code, and names what two messages of a group d
 it('does not say that a picture is not on the host which may be there', () => {
   const titleOf = (failed_: number, uncertain: number) => {
     const list = Array.from({ length: failed_ + uncertain }, (_, n) => failed(`${n}.png`, 'X', 'm'))
-    const status = { failures: list, accepted: [], mirrors: [{ failed: failed_, uncertain }] }
+    const status = { failures: list, mirrors: [{ failed: failed_, uncertain }] }
     return failures({ status } as unknown as Recorded, 'token')!.text.match(/<h2[^>]*>([^<]*)/)![1]
   }
   expect(titleOf(3, 0)).toBe('Not on the host ')

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { enterEscrow } from '../../src/records/escrow.ts'
 import { lost, proved } from '../../src/records/images.ts'
-import { accepted, changed, failed, forgetGoneAccepted, found } from '../../src/records/pictures.ts'
+import { found } from '../../src/records/pictures.ts'
 import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced, type Tx } from '../../src/synced/synced.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import type { ImageRow } from '../../src/synced/tables/images.ts'
-import { because, said } from '../../src/words/reasons.ts'
+import { because } from '../../src/words/reasons.ts'
 
 const MOMENT = { now: 1_000_000, running: 5000, graceMs: 600_000 }
 const hashOf = (text: string) => createHash('sha256').update(text).digest()
@@ -106,72 +106,5 @@ describe('what is recorded together', () => {
     synced.commitNow(tx => proved(tx, image, image, 'https://example.com/i/1'))
     expect(synced.files.at(file)).toMatchObject({ state: 'synced' })
     expect(synced.images.byId(image.id)).toMatchObject({ proof: 'compared' })
-  })
-
-  it('an acceptance holds while the same bytes fail with the same code', () => {
-    const { synced, mirror, file } = records('pending')
-    const fails = (code: string, bytes: string) =>
-      synced.commitNow(tx => {
-        const before = { ...file, state: 'pending', since: 5 } as const
-        tx.files.put(before)
-        failed(tx, before, { code, message: said('x'), retryAt: null, hash: hashOf(bytes) }, MOMENT.now)
-      })
-    const accept = (code: string) =>
-      synced.commitNow(tx => accepted(tx, [{ ...file, code }], { accept: true, now: MOMENT.now }))
-    const told = () => synced.summaries.mirror(mirror)
-    fails('NOT_A_PICTURE', 'one')
-    expect(told()).toMatchObject({ failed: 1, accepted: 0, oldest_unsynced: 5 })
-    accept('NOT_A_PICTURE')
-    fails('NOT_A_PICTURE', 'one')
-    expect(told()).toMatchObject({ failed: 0, accepted: 1, oldest_unsynced: null })
-    expect(synced.summaries.acceptedOf(mirror, 9)).toMatchObject([{ path: 'a.png', accepted_at: MOMENT.now }])
-    fails('NOT_A_PICTURE', 'two')
-    expect(told()).toMatchObject({ failed: 1, accepted: 0 })
-    accept('NOT_A_PICTURE')
-    fails('FILE_TOO_LARGE', 'two')
-    fails('NOT_A_PICTURE', 'two')
-    expect(told()).toMatchObject({ failed: 1, accepted: 0 })
-    // While the file has changed and is not read yet, it waits like any other.
-    accept('NOT_A_PICTURE')
-    synced.commitNow(tx => tx.failures.clear(file.folder, file.name))
-    expect(told()).toMatchObject({ oldest_unsynced: 5 })
-  })
-
-  it('an acceptance ends when its file is gone, once no file is left that may be the same', () => {
-    const { synced, mirror, file } = records('pending')
-    const fails = (name: string) =>
-      synced.commitNow(tx => {
-        const before = { ...file, name, state: 'pending' } as const
-        tx.files.put(before)
-        const why = { code: 'NOT_A_PICTURE', message: said('x'), retryAt: null, hash: hashOf('one') }
-        failed(tx, before, why, MOMENT.now)
-      })
-    const vanishes = (name: string) =>
-      synced.commitNow(tx => {
-        const gone = { ...synced.files.at({ ...file, name })!, image: null }
-        tx.files.put(gone)
-        const why = { file: { ...gone, state: 'gone' }, was: 'failed', reason: because('gone') } as const
-        changed(tx, { kind: 'gone', ...why }, { mirror, path: name }, MOMENT)
-      })
-    const isAccepted = () => synced.summaries.mirror(mirror).accepted === 1
-    fails('a.png')
-    synced.commitNow(tx =>
-      accepted(tx, [{ ...file, code: 'NOT_A_PICTURE' }], { accept: true, now: MOMENT.now }),
-    )
-    // The file under its new name may fail before the old name is found gone.
-    fails('b.png')
-    vanishes('a.png')
-    expect(synced.summaries.acceptedOf(mirror, 9)).toMatchObject([{ name: 'b.png' }])
-    vanishes('b.png')
-    synced.commitNow(tx => {
-      tx.files.put({ ...file, name: 'c.png', state: 'pending' })
-      forgetGoneAccepted(tx)
-    })
-    fails('c.png')
-    expect(isAccepted()).toBe(true)
-    vanishes('c.png')
-    synced.commitNow(tx => forgetGoneAccepted(tx))
-    fails('d.png')
-    expect(isAccepted()).toBe(false)
   })
 })

@@ -153,7 +153,6 @@ describe('the summary', () => {
       held_deletions: 0,
       failed: 1,
       folders_in_doubt: 0,
-      accepted: 0,
       left_out: { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 },
       left_out_with_image: 0,
       oldest_unsynced: 5,

@@ -156,14 +156,13 @@ function whatNext(
 function leftOf({
   failed,
   folders_in_doubt,
-  accepted,
   uncertain,
   linked,
   pending_uploads,
   gone_on_host,
 }: MirrorSummary): [what: string, n: number][] {
   return [
-    ['failed', failed - folders_in_doubt + accepted],
+    ['failed', failed - folders_in_doubt],
     ['still to be sent', pending_uploads],
     ['uncertain', uncertain],
     ['linked by name', linked],

@@ -11,7 +11,6 @@ import { UploadCommand } from '../notify/upload-command.ts'
 import { claimState, claimWhenFree } from '../state/claim.ts'
 import { type Pause, pause, pauseAt, resume } from '../state/pause.ts'
 import { openClaimed, type State } from '../state/state.ts'
-import { acceptCommand } from './accept.ts'
 import { auditCommand } from './audit.ts'
 import type { Command, CommandContext, CommandOutput } from './command.ts'
 import { deletionsCommand } from './deletions.ts'
@@ -46,7 +45,6 @@ export const commands = {
   sync: syncCommand,
   put: putCommand,
   retry: retryCommand,
-  accept: acceptCommand,
   audit: auditCommand,
   adopt: adoptCommand,
   deletions: deletionsCommand,

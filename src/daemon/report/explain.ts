@@ -115,8 +115,6 @@ export interface Explanation {
     message: string
     attempts: number
     next_attempt_at: string | null
-    /** When a person accepted the failure, or null. */
-    accepted_at: string | null
   } | null
   left_out: { why: LeftOutWhy; path: string; rule: RuleInFile | null } | null
   /** What a folder holds; null for a picture. */
@@ -196,7 +194,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
     },
     { mirror, path },
   )
-  const { file, image, escrow, failure, acceptedAt, history } = recorded
+  const { file, image, escrow, failure, history } = recorded
   const isFolder =
     onDisk.kind === 'folder' ||
     counts !== null ||
@@ -230,7 +228,6 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
           message: inWords(failure.message),
           attempts: failure.attempts,
           next_attempt_at: isoTime(failure.next_attempt_at),
-          accepted_at: isoTime(acceptedAt ?? null),
         }
       : null,
     left_out:

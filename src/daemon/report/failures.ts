@@ -4,7 +4,7 @@ import type { Synced } from '../../synced/synced.ts'
 import { endsByItself, inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 
-/** A failure, in `status --json` and `accept --json`. */
+/** A failure, in `status --json`. */
 export interface FailureStatus {
   /** The mirror's folder. `path` is below this folder. */
   mirror: string
@@ -13,11 +13,9 @@ export interface FailureStatus {
   message: string
   attempts: number
   next_attempt_at: string | null
-  /** When a person accepted the failure, or null. */
-  accepted_at: string | null
-  /** Whether a person may accept the failure. A folder in doubt, and an upload in doubt, can't be accepted. */
-  acceptable: boolean
-  /** Whether a person must do something about it. False: it passes, or it is accepted. */
+  /** Whether it is a folder or an upload in doubt, and no picture that failed. */
+  in_doubt: boolean
+  /** Whether a person must do something about it. False: it passes. */
   needs_person: boolean
 }
 
@@ -25,34 +23,21 @@ export interface FailureStatus {
 export const FAILURES_SHOWN = 1000
 
 /** The failures of the mirrors in the config. Doubts come first, then failures that are not tried again by themselves. */
-export function failuresOf(config: Config, synced: Synced): FailureStatus[] {
+export function failuresOf({ mirrors }: Config, synced: Synced): FailureStatus[] {
   const isRetried = ({ next_attempt_at }: FailureStatus) => next_attempt_at !== null
-  return listed(config, synced, 'failuresOf', FAILURES_SHOWN)
-    .sort((a, b) => +a.acceptable - +b.acceptable || +isRetried(a) - +isRetried(b))
+  return mirrors
+    .flatMap(({ folder }) =>
+      synced.summaries
+        .failuresOf(synced.mirrors.of(folder)?.id ?? 0, FAILURES_SHOWN)
+        .map(failure => failureStatus(folder, failure)),
+    )
+    .sort((a, b) => +b.in_doubt - +a.in_doubt || +isRetried(a) - +isRetried(b))
     .slice(0, FAILURES_SHOWN)
-}
-
-/** At most `most` accepted failures of the mirrors in the config. */
-export function acceptedOf(config: Config, synced: Synced, most = Number.MAX_SAFE_INTEGER): FailureStatus[] {
-  return listed(config, synced, 'acceptedOf', most).slice(0, most)
-}
-
-function listed(
-  { mirrors }: Config,
-  synced: Synced,
-  which: 'failuresOf' | 'acceptedOf',
-  most: number,
-): FailureStatus[] {
-  return mirrors.flatMap(({ folder }) =>
-    synced.summaries[which](synced.mirrors.of(folder)?.id ?? 0, most).map(failure =>
-      failureStatus(folder, failure),
-    ),
-  )
 }
 
 /** `mirror`: the mirror's folder. */
 export function failureStatus(mirror: string, failure: FailureSummary): FailureStatus {
-  const { path, code, message, attempts, next_attempt_at, accepted_at } = failure
+  const { name, path, code, message, attempts, next_attempt_at } = failure
   return {
     mirror,
     path,
@@ -60,13 +45,7 @@ export function failureStatus(mirror: string, failure: FailureSummary): FailureS
     message: inWords(message),
     attempts,
     next_attempt_at: isoTime(next_attempt_at),
-    accepted_at: isoTime(accepted_at),
-    acceptable: isAcceptable(failure),
-    needs_person: accepted_at === null && next_attempt_at === null && !endsByItself(message),
+    in_doubt: name === '' || code === 'UNCERTAIN',
+    needs_person: next_attempt_at === null && !endsByItself(message),
   }
-}
-
-/** Whether a person may accept a failure. Only what keeps a picture from the host can be accepted. */
-export function isAcceptable({ name, code }: Pick<FailureSummary, 'name' | 'code'>): boolean {
-  return name !== '' && code !== 'UNCERTAIN'
 }

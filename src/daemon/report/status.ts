@@ -27,7 +27,7 @@ import { type RecordsGap, recordsGaps } from '../state/records.ts'
 import { readState, refuseOther } from '../state/state.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
 import { claimsInRecords } from './claims.ts'
-import { acceptedOf, FAILURES_SHOWN, type FailureStatus, failuresOf } from './failures.ts'
+import { type FailureStatus, failuresOf } from './failures.ts'
 import { accountStatus, type MachineStatus, type StoreStatus } from './machines.ts'
 import { allowanceOf, type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
 import { uploadsWaitUntil, waitInWords } from './upload-hours.ts'
@@ -107,10 +107,7 @@ export interface Status {
   }[]
   /** Why `notify.on_upload` failed the last time it ran. Null: it did not fail. */
   upload_command_failed: string | null
-  /** Without those that a person accepted. */
   failures: FailureStatus[]
-  /** The failures that a person accepted: `albumd accept`. They count as no trouble. */
-  accepted: FailureStatus[]
 }
 
 export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
@@ -280,7 +277,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       })),
       upload_command_failed: synced.meta.get('upload_command_failed'),
       failures: failuresOf(config, synced),
-      accepted: acceptedOf(config, synced, FAILURES_SHOWN),
     },
     now,
   )

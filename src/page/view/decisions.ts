@@ -1,7 +1,6 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import { type Alert, isForPerson } from '../../daemon/notify/health.ts'
 import type { FailureStatus } from '../../daemon/report/failures.ts'
-import type { MirrorStatus } from '../../daemon/report/status.ts'
 import { folderAbove, fullPath, isAtOrBelow, nameOf } from '../../sync/tree-path.ts'
 import { inWords, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, inDigits } from '../../words/text.ts'
@@ -37,8 +36,8 @@ export function late(facts: Facts): Html | null {
 }
 
 /** The pictures that could not be mirrored. `token`: for the buttons. */
-export function failures({ status: { failures, accepted, mirrors } }: Recorded, token: string): Html | null {
-  if (failures.length === 0) return ignored(accepted, mirrors, token)
+export function failures({ status: { failures, mirrors } }: Recorded, token: string): Html | null {
+  if (failures.length === 0) return null
   const all = Math.max(
     failures.length,
     mirrors.reduce((sum, { failed, uncertain }) => sum + failed + uncertain, 0),
@@ -52,19 +51,7 @@ export function failures({ status: { failures, accepted, mirrors } }: Recorded, 
         : 'Perhaps not on the host'
   return html`<div class="row"><h2 class="wide">${title} <span class="aside">${inDigits(all)}</span></h2>
 ${commandButton(token, 'retry', 'Retry all')}</div>
-${failureGroups(failures, all, 'albumd status', token)}${ignored(accepted, mirrors, token)}`
-}
-
-/** The failures that a person accepted. */
-function ignored(
-  accepted: readonly FailureStatus[],
-  mirrors: readonly MirrorStatus[],
-  token: string,
-): Html | null {
-  if (accepted.length === 0) return null
-  const all = mirrors.reduce((sum, mirror) => sum + mirror.accepted, 0)
-  return html`<details><summary>${count(all, 'failure')} ignored</summary>
-${failureGroups(accepted, all, 'albumd accept --list', token)}</details>`
+${failureGroups(failures, all, 'albumd status', token)}`
 }
 
 /** How many groups are shown, and how many rows of a group where there are several groups. So the page stays small. */
@@ -122,18 +109,14 @@ ${commandButton(token, 'retry', 'Retry', { path: folder, about: folder })}`
 }
 
 function failureRow(failure: FailureStatus, token: string, isWhole: boolean): Html {
-  const { mirror, path, code, message, next_attempt_at, accepted_at, acceptable } = failure
+  const { mirror, path, code, message, next_attempt_at } = failure
   const full = fullPath(mirror, path)
   const name = path === '' ? mirror : isWhole ? path : nameOf(path)
   return html`<li class="row" id="failure-${full}"><div class="wide">${cutName(name, full)}
 ${isWhole && html`<p>${message} <code>${code}</code></p>`}${
   next_attempt_at !== null && html`<p class="aside">It is tried again at ${time(next_attempt_at)}.</p>`
 }</div>
-<div class="row">${commandButton(token, 'retry', 'Retry', { path: full, about: path })}${
-    accepted_at !== null
-      ? commandButton(token, 'unaccept', 'Do not ignore', { path: full, about: path })
-      : acceptable && commandButton(token, 'accept', 'Ignore', { path: full, about: path })
-  }</div></li>`
+<div class="row">${commandButton(token, 'retry', 'Retry', { path: full, about: path })}</div></li>`
 }
 
 /** The deletions that wait until a person decides, by folder. `token`: for the buttons. */

@@ -82,7 +82,7 @@ interface ButtonParts {
 /** A button that gives a command. `token` proves that this page sent it. */
 export function commandButton(
   token: string,
-  command: 'retry' | 'accept' | 'unaccept' | 'approve' | 'discard' | 'resume',
+  command: 'retry' | 'approve' | 'discard' | 'resume',
   label: string,
   { path, most, about, kind }: ButtonParts = {},
 ): Html {

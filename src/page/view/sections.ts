@@ -81,7 +81,6 @@ function chips(mirror: MirrorStatus): Html | null {
     ['to upload', mirror.pending_uploads, null],
     ['failed', mirror.failed - mirror.folders_in_doubt, 'bad'],
     [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt, 'bad'],
-    ['failed and ignored', mirror.accepted, null],
     ['uncertain', mirror.uncertain, 'warn'],
     ['gone from the host', mirror.gone_on_host, 'warn'],
     ['linked, bytes not compared yet', mirror.linked, null],

@@ -129,11 +129,9 @@ function failedSteps(context: MirrorContext, { onDisk, recorded }: Subject, path
   const isDue = again !== null && again <= context.now
   const later = again === null ? step(because('tried_once_changed')) : step(because('tried_again'), again)
   const tried = isDue ? pendingSteps(context, onDisk, recorded) : [later]
-  const isAccepted = recorded.acceptedAt !== undefined
-  const accept = step(because(isAccepted ? 'failure_accepted' : 'accept_failure', { path }))
   // A file that gets a valid name is another file, so neither a change nor `retry` makes this failure good.
-  if (onDisk.kind === 'misnamed') return recorded.failure ? [accept] : [step(because('looked_at_again'))]
-  return [...tried, step(because('retry_now', { path })), accept, ...(halt ? [halt] : [])]
+  if (onDisk.kind === 'misnamed') return recorded.failure ? [] : [step(because('looked_at_again'))]
+  return [...tried, step(because('retry_now', { path })), ...(halt ? [halt] : [])]
 }
 
 /** Whether a picture is gone from the disk, so that its image is to be deleted, and no scan has missed the picture yet. */

@@ -40,8 +40,6 @@ export interface Recorded {
   escrow: EscrowRow[]
   inDoubt: OpenUpload[]
   failure: FailureRow | undefined
-  /** When a person accepted the failure: milliseconds since 1970. */
-  acceptedAt: number | undefined
   history: HistoryRow[]
 }
 
@@ -68,7 +66,6 @@ const NOTHING: Recorded = {
   escrow: [],
   inDoubt: [],
   failure: undefined,
-  acceptedAt: undefined,
   history: [],
 }
 
@@ -101,7 +98,6 @@ export function recordsOf(synced: Synced, row: MirrorRow | undefined, path: stri
     escrow: synced.escrow.atPath(id, path),
     inDoubt: above ? synced.journal.openOnFile({ folder: above.id, name: nameOf(path) }) : [],
     failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
-    acceptedAt: above ? synced.failures.acceptedAt({ folder: above.id, name: nameOf(path) }) : undefined,
     history: synced.history.of({ mirror: id, path }),
   }
 }

@@ -14,22 +14,8 @@ export interface FailureRow {
   next_attempt_at: number | null
 }
 
-/** A failure that a person accepted. `hash`: of the file's bytes. `at`: milliseconds since 1970. */
-export interface AcceptedRow extends FileKey {
-  code: string
-  hash: Buffer | null
-  at: number
-}
-
-/**
- * Failures of looks and uploads, by path, and those of them that a person accepted. A failure is removed when the path
- * succeeds or changes.
- */
-export function openFailures({ all, changes, get, run, value }: Statements) {
-  // The accepted file is not at its path any more.
-  const hasLeft = `NOT EXISTS (SELECT 1 FROM files WHERE folder = accepted.folder AND name = accepted.name
-     AND state NOT IN ('gone','kept'))`
-
+/** Failures of looks and uploads, by path. A failure is removed when the path succeeds or changes. */
+export function openFailures({ all, get, run, value }: Statements) {
   return {
     reads: {
       /** The failure of a path. When both an upload and a look failed, the failed upload. */
@@ -65,10 +51,6 @@ export function openFailures({ all, changes, get, run, value }: Statements) {
       later: all<[now: number], FailureRow>(
         `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at > +?`,
       ),
-      /** When a person accepted the failure of a path. An acceptance does not hold for a failure with another code. */
-      acceptedAt: value<[FileKey], number | undefined>(
-        `SELECT at FROM accepted JOIN failures USING (folder, name, code) WHERE folder = @folder AND name = @name`,
-      ),
     },
     writes: {
       put: run<
@@ -94,34 +76,6 @@ export function openFailures({ all, changes, get, run, value }: Statements) {
       /** Forgets the failed looks of a folder, before a new look at the folder is recorded. */
       clearLook: run<[folder: number]>(`DELETE FROM failures WHERE folder = ? AND source = 'look'`),
       clearAll: run<[folder: number]>('DELETE FROM failures WHERE folder = ?'),
-      accept: run<[AcceptedRow]>(
-        'INSERT OR REPLACE INTO accepted (folder, name, code, hash, at) VALUES (@folder, @name, @code, @hash, @at)',
-      ),
-      unaccept: run<[FileKey]>('DELETE FROM accepted WHERE folder = @folder AND name = @name'),
-      /** Ends the acceptance of a failure with another code, or of other bytes. */
-      unacceptOthers: run<[Omit<AcceptedRow, 'at'>]>(
-        'DELETE FROM accepted WHERE folder = @folder AND name = @name AND (code <> @code OR hash IS NOT @hash)',
-      ),
-      /**
-       * Lets each acceptance go with its file: the accepted file is not at its path any more, and at another path the same
-       * bytes fail with the same code. Where no such path is, IGNORE leaves the acceptance as it is.
-       */
-      followAccepted: run<[]>(
-        `UPDATE OR IGNORE accepted SET (folder, name) = (
-           SELECT folder, name FROM failures JOIN files USING (folder, name)
-           WHERE failures.code = accepted.code AND files.hash = accepted.hash AND state = 'failed'
-             AND (folder, name) NOT IN (SELECT folder, name FROM accepted) LIMIT 1)
-         WHERE ${hasLeft}`,
-      ),
-      /**
-       * Ends the acceptances of files that are gone. While any file is still to be read, it may be the accepted file at
-       * another path.
-       */
-      unacceptGone: changes<[]>(
-        `DELETE FROM accepted WHERE ${hasLeft}
-           AND NOT EXISTS (SELECT 1 FROM failures WHERE folder = accepted.folder AND name = accepted.name)
-           AND NOT EXISTS (SELECT 1 FROM files WHERE state = 'pending' AND state <> 'synced')`,
-      ),
     },
   }
 }

@@ -43,7 +43,6 @@ export function openFolders({ all, column, get, run, value }: Statements) {
   )
   const isEmpty = `present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
      AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)
-     AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.folder = folders.id)
      AND (mount = 0 OR NOT EXISTS (SELECT 1 FROM folders AS below WHERE below.mirror = folders.mirror
        AND ${isBelow('below.path', 'folders.path')}))`
   type Looked = Pick<FolderRow, 'id' | 'digest' | 'ignore_text'>
@@ -142,8 +141,8 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
       /**
-       * Removes the record of a folder that is gone, when no recorded file, open upload or accepted failure names it, and no
-       * recorded folder lies on a disk that was mounted there.
+       * Removes the record of a folder that is gone, when no recorded file or open upload names it, and no recorded folder
+       * lies on a disk that was mounted there.
        */
       removeIfEmpty: run<[id: number]>(`DELETE FROM folders WHERE id = ? AND ${isEmpty}`),
       removeEmpty: run<[]>(`DELETE FROM folders WHERE ${isEmpty}`),

@@ -42,8 +42,7 @@ const failure = (next_attempt_at: string | null) => ({
   message: 'x',
   attempts: 1,
   next_attempt_at,
-  accepted_at: null,
-  acceptable: true,
+  in_doubt: false,
   needs_person: next_attempt_at === null,
 })
 const watching = (lost: number) => ({

@@ -23,7 +23,6 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     held_deletions: 0,
     failed: 0,
     folders_in_doubt: 0,
-    accepted: 0,
     left_out: { format: 0, ignored: 0, hidden: 0, empty: 0, links: 0 },
     left_out_with_image: 0,
     flat: 0,

@@ -438,7 +438,6 @@ describe('why, of a picture', () => {
     expect(failed.next).toMatchObject([
       { what: 'albumd tries again once the file changes' },
       { command: `albumd retry ${join(at.pictures, 'no.png')}` },
-      { command: `albumd accept ${join(at.pictures, 'no.png')}` },
     ])
     expect(events(failed)).toEqual(['found', 'failed'])
 

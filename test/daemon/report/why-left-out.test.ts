@@ -56,7 +56,7 @@ describe('why, of what is left out', () => {
       state: 'failed',
       left_out: null,
       failure: { code: 'NAME_NOT_UTF8' },
-      next: [{ code: 'accept_failure' }],
+      next: [],
     })
     expect(at.why('b/keep.png')).toMatchObject({ state: 'synced', left_out: null })
   })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -196,6 +196,22 @@ describe('sync', () => {
     stage.write('red.png', red)
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     expect(await stage.listing()).toEqual(before)
+  })
+})
+
+it('retry refuses a path below a mirror where pictures of several mirrors failed', async () => {
+  const stage = await setStage()
+  const dirs = ['one', 'two'].map(name => join(stage.home, name))
+  stage.configure({ mirrors: dirs.map(folder => ({ folder, album: folder.slice(-3) })) })
+  for (const dir of dirs) {
+    mkdirSync(join(dir, 'a'), { recursive: true })
+    writeFileSync(join(dir, 'a/broken.png'), 'no picture')
+  }
+  expect(await stage.pass()).toMatchObject({ exit_code: 3, failed: 2 })
+  expect(await stage.here('retry', 'a')).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining(`a is in more than one mirror (${dirs.join(', ')})`),
   })
 })
 

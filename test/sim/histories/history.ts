@@ -87,7 +87,6 @@ const BROAD_WEIGHTS = {
   retry: 3,
   compareLinks: 3,
   adopt: 2,
-  accept: 2,
   otherPlan: 1,
   otherMoves: 2,
   otherFolder: 1,

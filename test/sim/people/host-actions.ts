@@ -7,7 +7,7 @@ import { LIFETIME_MS } from '../histories/variations.ts'
 import { pathOfAlbum } from '../host/host-truth.ts'
 import { CHECKING_ACTIONS } from './actions.ts'
 import { placeOf } from './locations.ts'
-import { acceptFailures, approveHalf, approveHeld, discardHeld, moveMirror, retryFailed } from './person.ts'
+import { approveHalf, approveHeld, discardHeld, moveMirror, retryFailed } from './person.ts'
 
 /** Odd, so that no two jumps bring back the very moment of another time. */
 const JUMPS = [3_661_777, -3_661_777, 90_061_313, -90_061_313, 120_007, -120_007]
@@ -148,8 +148,6 @@ export const HOST_ACTIONS: Partial<Record<ActionKind, (world: World, a: number, 
     world.passes.onlyRetry()
     return 'a person has what failed tried again'
   },
-  accept: (world, a) =>
-    `a person ${a % 2 === 0 ? 'accepts' : 'minds'} ${acceptFailures(world, a % 2 === 0)} failures`,
   otherPlan(world) {
     // Another config takes another session.
     if (world.passes.isUnderWay) return 'nothing'

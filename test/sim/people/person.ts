@@ -1,8 +1,6 @@
 import { forgetFailures } from '../../../src/daemon/commands/sync.ts'
-import { isAcceptable } from '../../../src/daemon/report/failures.ts'
 import type { Disk } from '../../../src/local/disk.ts'
 import { approved, hurried, kept } from '../../../src/records/escrow.ts'
-import { accepted } from '../../../src/records/pictures.ts'
 import {
   missingPictures,
   recordMove,
@@ -55,13 +53,6 @@ export function retryFailed({ state, parts, mirrors, oracle }: World): void {
   for (const { endpoint } of parts?.host.blocks() ?? []) parts!.host.unblock(endpoint)
   if (synced.escrow.postponed().length > 0 && parts) synced.commitNow(tx => hurried(tx, parts.running()))
   oracle.quota.restored(null)
-}
-
-/** A person knows of what failed, or takes that back. Answers of how much. */
-export function acceptFailures({ state: { synced }, machine }: World, accept: boolean): number {
-  const failures = synced.summaries.failures(Number.MAX_SAFE_INTEGER).filter(isAcceptable)
-  synced.commitNow(tx => accepted(tx, failures, { accept, now: machine.wall() }))
-  return failures.length
 }
 
 const ELSEWHERE = '/elsewhere'

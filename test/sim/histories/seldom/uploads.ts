@@ -103,7 +103,7 @@ export const UPLOADS: readonly History[] = [
     seed: 1_000_000_248,
     files: [[0, 1]],
     pauses: [3_700_000, 90_000_000, 3_700_000],
-    actions: [at(1, 'fault', FAULT.tooLarge), at(1, 'add', 48, 3), at(2, 'accept'), at(2, 'accept', 1)],
+    actions: [at(1, 'fault', FAULT.tooLarge), at(1, 'add', 48, 3)],
   },
   {
     ...HOURLY,
