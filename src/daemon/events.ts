@@ -66,8 +66,6 @@ export interface Topics {
   request: RequestEvent
   /** A part of a picture was sent. */
   sending: Sending
-  /** A line of the log, as JSON without secrets. */
-  logged: string
 }
 
 /**

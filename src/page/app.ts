@@ -25,8 +25,6 @@ export interface Sources {
   document(): string
   /** The facts of the running daemon that `albumd status` shows. */
   now(): object
-  /** A stream of events for one more viewer. Null: too many pages are open. */
-  events(): ReadableStream<Uint8Array> | null
   /** `id`: of the picture's image, or of its upload. Blank when it has ended before a browser asks. */
   thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail>
   /** What is left out of the mirror with this index in the config. Null: there is none. */
@@ -101,12 +99,6 @@ export function pageApp(sources: Sources, lock: Lock | null): Hono {
   app.get('/', context => context.html(sources.document()))
   app.get('/enter', context => context.redirect('/', 303))
   app.get('/now', context => context.json(sources.now()))
-  app.get('/events', context => {
-    if (context.req.method === 'HEAD') return context.body(null, 200)
-    const stream = sources.events()
-    if (stream === null) return refused(context, 503, 'Too many look at this page; close a tab.')
-    return context.body(stream, 200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
-  })
   app.get('/left-out/:index{[0-9]{1,4}}', async context => {
     const list = await sources.leftOut(Number(context.req.param('index')))
     return list ? context.html(leftOutDocument(list)) : context.notFound()
@@ -150,11 +142,7 @@ function asset(context: Context, text: string, type: string): Response {
   return context.body(text, 200, { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' })
 }
 
-function refused(
-  context: Context,
-  status: 400 | 401 | 403 | 404 | 413 | 421 | 500 | 503,
-  why: string,
-): Response {
+function refused(context: Context, status: 400 | 401 | 403 | 404 | 413 | 421 | 500, why: string): Response {
   return context.text(`${why}\n`, status, HEADERS)
 }
 

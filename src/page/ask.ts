@@ -6,15 +6,14 @@ import type { DaemonTold } from '../daemon/report/status.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import { openSocketPath } from '../daemon/state/socket-path.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
-import type { UnderWay } from './heard.ts'
-import type { PageUrl } from './listening.ts'
+import type { PageUrl } from './page-server.ts'
+import type { UnderWay, UploadRate } from './under-way.ts'
 
 /** What only the running daemon knows. */
 export interface PageNow extends DaemonTold {
   page: PageUrl
   uploading: UnderWay[]
-  /** What is uploaded in a second. */
-  rate: { bytes: number; pictures: number }
+  rate: UploadRate
   /** The endpoints that the host has answered since the daemon began to work with its key. */
   answered: Endpoint[]
 }

@@ -34,13 +34,11 @@ const WORDS = {
 /** The commands that people gave on the page, and their outcome. The daemon carries them out between its passes. */
 export class PageCommands {
   readonly #commands: PageCommand[] = []
-  readonly #changed: () => void
   readonly #now: () => number
   #nextId = 1
 
-  /** `changed` is called when there is something new to show. `now`: milliseconds on a clock that only goes forward. */
-  constructor(changed: () => void, now: () => number) {
-    this.#changed = changed
+  /** `now`: milliseconds on a clock that only goes forward. */
+  constructor(now: () => number) {
     this.#now = now
   }
 
@@ -87,15 +85,12 @@ export class PageCommands {
     const command: PageCommand = { id: this.#nextId++, what, state: 'waits', why: null, ended: null }
     this.#commands.push(command)
     if (this.#commands.length > SHOWN) this.#commands.shift()
-    const becomes = (state: PageCommand['state'], why: string | null = null) => {
-      Object.assign(command, { state, why, ended: state === 'under way' ? null : this.#now() })
-      this.#changed()
-    }
+    const becomes = (state: PageCommand['state'], why: string | null = null) =>
+      void Object.assign(command, { state, why, ended: state === 'under way' ? null : this.#now() })
     queue.ask(commandNamed(name)!, request, { begun: () => becomes('under way') }).then(
       () => becomes('done'),
       error => becomes('refused', (error as Error).message),
     )
-    this.#changed()
   }
 }
 

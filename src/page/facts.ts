@@ -9,7 +9,7 @@ import { realDisk } from '../local/disk.ts'
 import { leftOutBelow } from '../sync/scan/index.ts'
 import { inWords } from '../words/reasons.ts'
 import type { PageCommand } from './commands.ts'
-import type { LogLine, UnderWay } from './heard.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** The page's view of the records. */
 export interface Recorded {
@@ -29,7 +29,6 @@ export interface Facts {
   /** Bytes uploaded per second. */
   rate: number
   commands: PageCommand[]
-  log: LogLine[]
 }
 
 export interface LeftOutList {

@@ -3,7 +3,6 @@ import { type Close, serveControl } from '../daemon/control/server.ts'
 import type { Bus } from '../daemon/events.ts'
 import type { DaemonView, Display } from '../daemon/loop/supervisor.ts'
 import type { Alert } from '../daemon/notify/health.ts'
-import { version } from '../daemon/package.ts'
 import { locationOf } from '../daemon/report/mirrored-pictures.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../protocol/clock.ts'
@@ -13,12 +12,11 @@ import type { PageNow } from './ask.ts'
 import { type Fields, PageCommands } from './commands.ts'
 import { type LeftOutList, type Recorded, readAlerts, readLeftOut, readRecorded } from './facts.ts'
 import { newSecret, readOrMakeKey } from './guard.ts'
-import { LogTail, UnderWayPictures } from './heard.ts'
-import { Listening, type PageUrl } from './listening.ts'
 import { Metrics } from './metrics.ts'
+import { PageServer, type PageUrl } from './page-server.ts'
 import { BLANK, type Thumbnail, Thumbnails } from './thumbnails.ts'
-import { documentOf, type Parts, partsOf } from './view/document.ts'
-import { Viewers } from './viewers.ts'
+import { UnderWayPictures } from './under-way.ts'
+import { documentOf } from './view/document.ts'
 
 /**
  * The status page of a running daemon: for browsers at `status_page.listen`, and on a socket in the state folder. It
@@ -30,12 +28,10 @@ export class StatusPage implements Display, Sources {
   readonly #bus: Bus
   readonly #underWay: UnderWayPictures
   readonly #metrics: Metrics
-  readonly #log = new LogTail()
   readonly #thumbnails = new Thumbnails()
-  readonly #viewers: Viewers
   readonly #commands: PageCommands
   #daemon: DaemonView | null = null
-  #listening: Listening | null = null
+  #server: PageServer | null = null
   #socket: Close | null = null
   #openSocket: () => Promise<Close | null> = async () => null
   /** The endpoints that the host has answered since the daemon began to work with its key. */
@@ -52,12 +48,7 @@ export class StatusPage implements Display, Sources {
     this.#bus = bus
     this.#underWay = new UnderWayPictures(now)
     this.#metrics = new Metrics(now)
-    this.#viewers = new Viewers(
-      () => this.#parts(),
-      now,
-      error => this.failed(error),
-    )
-    this.#commands = new PageCommands(this.#viewers.changed, now)
+    this.#commands = new PageCommands(now)
     this.#signAt = now()
     this.#listen(bus)
   }
@@ -70,15 +61,13 @@ export class StatusPage implements Display, Sources {
     bus.on('daemon', ({ event }) => {
       if (event === 'key_taken' || event === 'config_taken') this.#forgetOtherHost()
       if (event === 'config_taken' && this.#daemon)
-        void this.#listening?.at(this.#daemon.config().status_page.listen)
+        void this.#server?.listenAt(this.#daemon.config().status_page.listen)
     })
     bus.on('request', request => {
       this.#metrics.requested(request)
       if (request.status !== null && request.status < 500) this.#answered.add(request.endpoint)
     })
     bus.on('sending', sending => this.#underWay.hear(sending))
-    bus.on('logged', line => this.#log.hear(line))
-    for (const topic of ['news', 'daemon', 'sending', 'logged'] as const) bus.on(topic, this.#viewers.changed)
   }
 
   /** What another host or key was answered says nothing of the new one. */
@@ -97,9 +86,9 @@ export class StatusPage implements Display, Sources {
     const lock = { key: readOrMakeKey(pageKey), keyFile: pageKey }
     const atSocket = pageApp(this, null)
     this.#openSocket = () => this.#serveSocket(atSocket, page)
-    this.#listening = new Listening(pageApp(this, lock), this.#bus.say)
+    this.#server = new PageServer(pageApp(this, lock), this.#bus.say)
     this.#socket = await this.#openSocket()
-    await this.#listening.at(config.status_page.listen)
+    await this.#server.listenAt(config.status_page.listen)
   }
 
   async folderRenewed(): Promise<void> {
@@ -108,13 +97,12 @@ export class StatusPage implements Display, Sources {
   }
 
   async close(): Promise<void> {
-    this.#viewers.close()
-    await Promise.all([this.#listening?.at(null), this.#socket?.()])
+    await Promise.all([this.#server?.listenAt(null), this.#socket?.()])
   }
 
   /** The address for a browser. Null: the page is not open. */
   get pageUrl(): PageUrl | null {
-    return this.#listening?.pageUrl ?? null
+    return this.#server?.pageUrl ?? null
   }
 
   /** Tells an error once, because the same error may come each time the page is drawn. */
@@ -125,13 +113,19 @@ export class StatusPage implements Display, Sources {
   }
 
   document(): string {
-    return documentOf(this.#parts())
+    const now = this.#clock.wall()
+    const facts = {
+      recorded: this.#recorded(now),
+      problem: this.#daemon!.problem(),
+      underWay: this.#underWay.pictures(),
+      rate: this.#underWay.rate().bytes,
+      commands: this.#commands.latest(),
+    }
+    return documentOf(facts, this.token, now)
   }
 
   now(): PageNow {
     const { config, configFile, problem } = this.#daemon!
-    const rate = { bytes: this.#underWay.rate(), pictures: this.#underWay.pace() }
-    const answered = [...this.#answered]
     return {
       pid: process.pid,
       config: configFile,
@@ -139,19 +133,17 @@ export class StatusPage implements Display, Sources {
       problem: problem(),
       page: this.pageUrl!,
       uploading: this.#underWay.pictures(),
-      rate,
-      answered,
+      rate: this.#underWay.rate(),
+      answered: [...this.#answered],
     }
-  }
-
-  events(): ReadableStream<Uint8Array> | null {
-    return this.#viewers.welcome(version)
   }
 
   async thumbnail(of: 'picture' | 'under-way', id: number): Promise<Thumbnail> {
     const session = this.#daemon?.queue.session
     const place =
-      of === 'under-way' ? this.#underWay.byId(id) : session && locationOf(session.config, session.synced, id)
+      of === 'under-way'
+        ? this.#underWay.pictures().find(picture => picture.id === id)
+        : session && locationOf(session.config, session.synced, id)
     return place ? this.#thumbnails.read(place.mirror, place.path) : BLANK
   }
 
@@ -185,19 +177,6 @@ export class StatusPage implements Display, Sources {
 
   #quietMs(): number {
     return this.#clock.monotonic() - this.#signAt
-  }
-
-  #parts(): Parts {
-    const now = this.#clock.wall()
-    const facts = {
-      recorded: this.#recorded(now),
-      problem: this.#daemon!.problem(),
-      underWay: this.#underWay.pictures(),
-      rate: this.#underWay.rate(),
-      commands: this.#commands.latest(),
-      log: this.#log.lines(),
-    }
-    return partsOf(facts, this.token, now)
   }
 
   /** Null: the state is closed or can't be read. */

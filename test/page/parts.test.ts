@@ -1,15 +1,14 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Alert } from '../../src/daemon/notify/health.ts'
 import type { Facts, Recorded } from '../../src/page/facts.ts'
 import { isOwnHost, isOwnOrigin, readOrMakeKey, userIn } from '../../src/page/guard.ts'
-import { LogTail, UnderWayPictures } from '../../src/page/heard.ts'
+import { UnderWayPictures } from '../../src/page/under-way.ts'
 import { attention, failures, late } from '../../src/page/view/decisions.ts'
 import { html } from '../../src/page/view/elements.ts'
 import { mirrors, quota, underWay } from '../../src/page/view/sections.ts'
 import { stateInWords } from '../../src/page/view/state.ts'
-import { Viewers } from '../../src/page/viewers.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 it('tells how many pictures lie outside their albums', () => {
@@ -209,27 +208,6 @@ it('keeps its key, and makes another where others could read it or it is cut off
   expect(readOrMakeKey(join(folder, 'missing/page.key'))).toMatch(/^[\w-]{43}$/)
 })
 
-it('keeps the last lines of a log, and what is no line of it is none', () => {
-  const tail = new LogTail()
-  tail.hear('prose')
-  for (let n = 0; n < 50; n++)
-    tail.hear(
-      JSON.stringify({
-        level: 40,
-        time: '2026-01-01T00:00:00.000Z',
-        event: 'x',
-        path: `${n}.png`,
-        msg: 'failed',
-      }),
-    )
-  expect(tail.lines()).toHaveLength(40)
-  expect(tail.lines()[0]).toEqual({
-    time: '2026-01-01T00:00:00.000Z',
-    level: 'warn',
-    text: 'failed · 49.png',
-  })
-})
-
 it('measures how fast pictures go, over the last seconds', () => {
   let now = 0
   const underWay = new UnderWayPictures(() => now)
@@ -240,30 +218,11 @@ it('measures how fast pictures go, over the last seconds', () => {
     underWay.hear({ ...of, sent })
   }
   expect(underWay.pictures()).toMatchObject([{ path: 'a.png', sent: 3000 }])
-  expect(underWay.rate()).toBe(1000)
+  expect(underWay.rate().bytes).toBe(1000)
   underWay.hear({ ...of, sent: null })
   expect(underWay.pictures()).toEqual([])
   now += 11_000
-  expect(underWay.rate()).toBe(0)
-})
-
-it('lets nothing pile up for a viewer who does not listen, and goes on once he does', async () => {
-  const viewers = new Viewers(
-    () => ({}),
-    () => 0,
-    () => {},
-  )
-  onTestFinished(() => viewers.close())
-  const reader = viewers.welcome('1')!.getReader()
-  await reader.read()
-  for (let n = 0; n < 1000; n++) viewers.beat()
-  viewers.show({ head: 'news' })
-  const decoder = new TextDecoder()
-  const next = async () => decoder.decode((await reader.read()).value)
-  expect(await next()).toBe(': \n\n')
-  expect(await next()).toContain('news')
-  viewers.beat()
-  expect(await next()).toBe(': \n\n')
+  expect(underWay.rate()).toEqual({ bytes: 0, pictures: 0 })
 })
 
 it('names retry where the quota is used up, as status does', () => {

@@ -78,12 +78,7 @@ async function runDaemon(
     return access
   }
   const bus = new Bus()
-  const out = {
-    out: process.stdout,
-    secrets,
-    env: process.env,
-    hear: (line: string) => bus.publish('logged', line),
-  }
+  const out = { out: process.stdout, secrets, env: process.env }
   const logOf = ({ log }: Config) => openLog({ ...log, ...(level && { level }) }, out)
   let log = logOf(config)
   onLog(log)

@@ -65,25 +65,16 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   const config = await readConfig(workspace.config)
   const access = readAccess(config)
   const lines = progress === noProgress ? noProgress : new Progress(process.stdout, null)
-  const { logEvent, openLog } = await import('../../daemon/report/log.ts')
   const { Bus } = await import('../../daemon/events.ts')
   const { supervise } = await import('../../daemon/loop/supervisor.ts')
   const { leftOutInWords } = await import('../terminal/left-out.ts')
   const { StatusPage } = await import('../../page/status-page.ts')
   const { systemClock } = await import('../../protocol/clock.ts')
   const bus = new Bus()
-  // The log of a trial is written nowhere; only the page shows it.
-  const log = openLog(config.log, {
-    out: { write() {} },
-    secrets: new Set([access.apiKey]),
-    env: {},
-    hear: line => bus.publish('logged', line),
-  })
   let passes = 0
   let latest: string | null = null
   const said = new Set<string | null>()
   bus.on('news', told => {
-    logEvent(log, told)
     if (told.event === 'picture_uploaded') latest = told.cdn_url
     const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
     // After the first pass the counts of each scan are left out, because the lines for single pictures say more.
@@ -94,7 +85,6 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
     if (passes === 0) tellPass(progress, shown)
     else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') tellPass(lines, shown)
   })
-  bus.on('daemon', event => logEvent(log, event))
   bus.on('say', line => (progress === noProgress ? sayAside(line) : progress.say(line)))
   const page = new StatusPage(systemClock, bus)
   bus.on('passEnded', synced => {

@@ -13,21 +13,13 @@ export interface LogOptions {
   out: { write(text: string): unknown; isTTY?: boolean; fd?: number }
   secrets: Secrets
   env: NodeJS.ProcessEnv
-  /** Called with each line as JSON, without secrets. */
-  hear?: (line: string) => void
 }
 
 /** The daemon's log. By default: for people on a terminal, with priorities for journald, and else as lines of JSON. */
-export function openLog({ level, format }: Config['log'], { out, secrets, env, hear }: LogOptions): Logger {
+export function openLog({ level, format }: Config['log'], { out, secrets, env }: LogOptions): Logger {
   const chosen = format === 'auto' ? formatFor(out, env) : format
-  const clean = (line: string) => {
-    // JSON escapes only control characters of ASCII, and the name of a file may hold others.
-    const cleaned = withoutSecrets(`${printable(line.trimEnd())}\n`, secrets)
-    // `hear` gets the line without the priority that only journald reads, such as <6>.
-    hear?.(cleaned.replace(/^<\d>/, ''))
-    return cleaned
-  }
-  const write = (line: string) => void out.write(clean(line))
+  // JSON escapes only control characters of ASCII, and the name of a file may hold others.
+  const write = (line: string) => void out.write(withoutSecrets(`${printable(line.trimEnd())}\n`, secrets))
   const base: pino.LoggerOptions = {
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -52,11 +44,7 @@ export function openLog({ level, format }: Config['log'], { out, secrets, env, h
       singleLine: true,
     })
     return pino(base, {
-      write(line: string) {
-        // `hear` gets the line as JSON all the same.
-        clean(line)
-        out.write(withoutSecrets(pretty(JSON.parse(line, printableIn)), secrets))
-      },
+      write: line => void out.write(withoutSecrets(pretty(JSON.parse(line, printableIn)), secrets)),
     })
   }
   return pino(base, chosen === 'journal' ? journal(write) : { write })

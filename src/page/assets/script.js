@@ -1,54 +1,38 @@
-// This script shows news when news come, sends a button's command without loading the page again, copies addresses, and
+// This script shows news every few seconds, sends a button's command without loading the page again, copies addresses, and
 // shows times in the reader's time zone. Without this script the page works too, and is loaded again every half minute.
 
 const connection = document.getElementById('connection')
 const LOST = 'albumd does not answer. This page shows how it stood, and asks again.'
-const AGAIN_MS = 3000
-/** All tabs of this browser. */
-const tabs = new BroadcastChannel('albumd')
-/** What the listening tab knows: the latest parts of the page, and whether the stream is lost. */
-const known = { version: null, parts: {}, lost: false }
-let listens = false
+const EVERY_MS = 2000
+const WITHIN_MS = 30_000
+/** Asking takes at most one SHARE-th of the time, because the daemon has other work. */
+const SHARE = 20
+let timer
 
-/**
- * One tab listens and tells the other tabs, because a browser opens only six connections to one address, and a stream
- * keeps a connection. When the listening tab is closed, another tab listens.
- */
-function begin() {
-  tabs.addEventListener('message', ({ data }) => {
-    if (!data.asks) hear(data)
-    else if (listens) tabs.postMessage(known)
-  })
-  tabs.postMessage({ asks: true })
-  // A browser has locks only over TLS or on this machine. Without locks each tab listens.
-  if (!navigator.locks) return listen()
-  void navigator.locks.request('albumd', () => new Promise(listen))
+/** Shows the page as it is now, and again after a while. A tab that nobody sees does not ask. */
+async function renewPage() {
+  clearTimeout(timer)
+  if (document.visibilityState !== 'visible') return
+  const began = performance.now()
+  try {
+    const answer = await fetch('/', { signal: AbortSignal.timeout(WITHIN_MS) })
+    if (!answer.ok) throw new Error(answer.statusText)
+    showPage(new DOMParser().parseFromString(await answer.text(), 'text/html'))
+  } catch {
+    show(LOST)
+    document.title = 'No answer – albumd'
+  }
+  clearTimeout(timer)
+  timer = setTimeout(renewPage, Math.max(EVERY_MS, (performance.now() - began) * SHARE))
 }
 
-function listen() {
-  listens = true
-  const events = new EventSource('/events')
-  events.addEventListener('version', event => tell({ version: JSON.parse(event.data), lost: false }))
-  events.addEventListener('parts', event => tell({ parts: JSON.parse(event.data) }))
-  events.addEventListener('error', () => {
-    tell({ lost: true })
-    // When an answer is no stream, the browser does not connect again by itself.
-    if (events.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN_MS)
-  })
-}
-
-function tell(news) {
-  tabs.postMessage(news)
-  hear(news)
-}
-
-function hear({ version = known.version, parts = {}, lost = known.lost }) {
+function showPage(next) {
   // Another version of albumd may have another page.
-  if (known.version !== null && known.version !== version) location.reload()
-  if (known.lost !== lost) show(lost ? LOST : null)
-  if (lost) document.title = 'No answer – albumd'
-  for (const [id, part] of Object.entries(parts)) fill(id, part)
-  Object.assign(known, { version, lost, parts: { ...known.parts, ...parts } })
+  const versionOf = page => page.querySelector('footer').textContent
+  if (versionOf(next) !== versionOf(document)) return location.reload()
+  if (connection.textContent === LOST) show(null)
+  document.title = next.title
+  for (const part of next.querySelectorAll('section, #head, #commands')) fill(part)
 }
 
 /** Says `line` above the page. Null: nothing is to be said. */
@@ -56,14 +40,12 @@ function show(line) {
   if (connection.textContent !== (line ?? '')) connection.textContent = line ?? ''
 }
 
-/** `part`: HTML from albumd, in which names and messages are escaped already. */
-function fill(id, part) {
-  const template = document.createElement('template')
-  template.innerHTML = part
-  localTimes(template.content)
-  const place = document.getElementById(id)
+/** `part`: of a page in which albumd has escaped names and messages. */
+function fill(part) {
+  localTimes(part)
+  const place = document.getElementById(part.id)
   const had = place.contains(document.activeElement)
-  become(place, template.content)
+  become(place, part)
   // What had the focus is gone: the focus stays at this place of the page.
   if (had && !place.contains(document.activeElement)) {
     place.tabIndex = -1
@@ -114,7 +96,7 @@ function localTimes(within) {
   for (const time of within.querySelectorAll('time')) {
     const at = new Date(time.dateTime)
     time.title = at.toLocaleString()
-    time.textContent = 'clock' in time.dataset ? at.toLocaleTimeString() : shortly(at)
+    time.textContent = shortly(at)
   }
 }
 
@@ -132,6 +114,7 @@ async function ask(form, button) {
     const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual' })
     // A redirect means success. The redirect leads to this page, so the script does not follow the redirect.
     show(answer.type === 'opaqueredirect' ? null : await answer.text())
+    void renewPage()
   } catch {
     show('albumd does not answer; nothing was asked for.')
   } finally {
@@ -173,5 +156,6 @@ document.addEventListener('click', event => {
   if (button) void copy(button)
 })
 
+document.addEventListener('visibilitychange', renewPage)
 localTimes(document)
-begin()
+timer = setTimeout(renewPage, EVERY_MS)

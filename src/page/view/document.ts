@@ -6,51 +6,28 @@ import { commandButton, cutName, type Html, html, time } from './elements.ts'
 import { commands, latest, mirrors, quota, underWay } from './sections.ts'
 import { stateInWords } from './state.ts'
 
-/** The HTML of the page's parts, by the id of the element that each fills. An empty part is ''. */
-export type Parts = Readonly<Record<string, string>>
-
-/** `token`: for the buttons. `now`: milliseconds since 1970. */
-export function partsOf(facts: Facts, token: string, now: number): Parts {
+/** The HTML of the whole page. Its script fills each element with an id anew. `token`: for the buttons. `now`: milliseconds since 1970. */
+export function documentOf(facts: Facts, token: string, now: number): string {
   const { recorded } = facts
-  const parts: Record<string, Html | null> = {
-    title: html`${stateInWords(facts, now).words} – albumd`,
-    head: head(facts, token, now),
-    commands: commands(facts.commands),
-    attention: attention(facts),
-    late: late(facts),
-    'under-way': recorded && underWay(recorded, facts, now),
-    quota: recorded && quota(recorded, now),
-    held: recorded && held(recorded, token),
-    failures: recorded && failures(recorded, token),
-    mirrors: recorded && mirrors(recorded),
-    latest: recorded && latest(recorded),
-    log: log(facts),
-  }
-  return Object.fromEntries(Object.entries(parts).map(([id, part]) => [id, part?.text ?? '']))
-}
-
-/** The HTML of the whole page. */
-export function documentOf(parts: Parts): string {
-  const section = (id: string, kind?: string) =>
-    `<section id="${id}"${kind ? ` data-kind="${kind}"` : ''}>${parts[id]}</section>`
+  const section = (id: string, content: Html | null, kind: string | null = null) =>
+    html`<section id="${id}" data-kind="${kind}">${content}</section>`
   return frame(
-    parts.title!,
+    html`${stateInWords(facts, now).words} – albumd`.text,
     `<script src="/script.js" defer></script>
 <noscript><meta http-equiv="refresh" content="30"></noscript>`,
-    `<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${parts.head}</div></header>
+    html`<header class="row"><h1 class="wide">albumd</h1><div id="head" class="row">${head(facts, token, now)}</div></header>
 <p id="connection" class="note" data-kind="warn" role="status"></p>
-<div id="commands" class="note" role="status">${parts.commands}</div>
+<div id="commands" class="note" role="status">${commands(facts.commands)}</div>
 <main>
-${section('attention', 'bad')}
-${section('late', 'warn')}
-<div class="beside">${section('under-way')}${section('quota')}</div>
-${section('held')}
-${section('failures')}
-${section('mirrors')}
-${section('latest')}
-${section('log')}
+${section('attention', attention(facts), 'bad')}
+${section('late', late(facts), 'warn')}
+<div class="beside">${section('under-way', recorded && underWay(recorded, facts, now))}${section('quota', recorded && quota(recorded, now))}</div>
+${section('held', recorded && held(recorded, token))}
+${section('failures', recorded && failures(recorded, token))}
+${section('mirrors', recorded && mirrors(recorded))}
+${section('latest', recorded && latest(recorded))}
 </main>
-<footer>${html`albumd ${version}`.text} · <a href="/metrics">metrics</a> · <a href="/healthz">health</a></footer>`,
+<footer>albumd ${version} · <a href="/metrics">metrics</a> · <a href="/healthz">health</a></footer>`.text,
   )
 }
 
@@ -63,7 +40,7 @@ function frame(title: string, head: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title id="title">${title}</title>
+<title>${title}</title>
 <link rel="stylesheet" href="/style.css">
 ${head}
 </head>
@@ -114,15 +91,4 @@ function pause({ status }: Recorded, token: string): Html {
   // "Pause" has the same place as "Resume" in the form, so the focus stays when "Resume" replaces "Pause".
   return html`<form class="row" method="post" action="/commands/pause"><input type="hidden" name="token" value="${token}"><button>Pause</button>
 <label><span class="unseen">For how long</span><select name="for"><option value="1h">for 1 h</option><option value="8h">for 8 h</option><option value="">until I resume</option></select></label></form>`
-}
-
-const KINDS: Readonly<Record<string, string>> = { warn: 'warn', error: 'bad' }
-
-function log({ log }: Facts): Html {
-  if (log.length === 0) return html`<h2>Log</h2><p class="aside">Nothing yet.</p>`
-  return html`<h2>Log</h2>
-<ol class="log" tabindex="0" aria-label="The log's last lines, the latest first">${log.map(
-    ({ time, level, text }) =>
-      html`<li data-kind="${KINDS[level] ?? null}"><time datetime="${time}" data-clock>${time.slice(11, 19)}</time> <span class="tone">${level}</span> ${text}</li>`,
-  )}</ol>`
 }

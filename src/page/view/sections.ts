@@ -14,7 +14,7 @@ import {
 } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import type { UnderWay } from '../heard.ts'
+import type { UnderWay } from '../under-way.ts'
 import { albumInWords, cutName, type Html, html, thumbnail, time } from './elements.ts'
 import { areUnfinished, bytesLeft, isAtWork, timeLeft } from './state.ts'
 

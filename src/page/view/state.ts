@@ -2,7 +2,7 @@ import { isForPerson } from '../../daemon/notify/health.ts'
 import { whatUploadsWaitFor } from '../../daemon/report/upload-hours.ts'
 import { count, inDigits, spanInWords } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
-import type { UnderWay } from '../heard.ts'
+import type { UnderWay } from '../under-way.ts'
 
 /** The state of albumd, for the top of the page and for the title of its tab. */
 export interface StateInWords {

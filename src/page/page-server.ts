@@ -1,0 +1,84 @@
+import { createServer } from 'node:http'
+import type { Hono } from 'hono'
+import { type Close, serveApp } from '../daemon/control/server.ts'
+import { noteOtherEnd } from './guard.ts'
+
+/** Where the page listens. */
+interface Address {
+  host: string
+  port: number
+}
+
+/** The page's address for a browser. Both null: the config says "off". */
+export interface PageUrl {
+  url: string | null
+  /** Why the page can't be served, for a person. */
+  why: string | null
+}
+
+const TRY_AGAIN_MS = 30_000
+const HEADERS_WITHIN_MS = 10_000
+const REQUEST_WITHIN_MS = 30_000
+const CLOSE_WITHIN_MS = 200
+const CONNECTIONS = 256
+
+/** Serves the page at its address, which may be another after the config was read again. The daemon needs none of this. */
+export class PageServer {
+  readonly #app: Hono
+  readonly #say: (line: string) => void
+  #address: Address | null = null
+  #close: Close | null = null
+  #again: NodeJS.Timeout | undefined
+  /** Changes of the address are made one after the other. */
+  #latest: Promise<void> = Promise.resolve()
+  pageUrl: PageUrl = { url: null, why: null }
+
+  /** `say` shows a person one line. */
+  constructor(app: Hono, say: (line: string) => void) {
+    this.#app = app
+    this.#say = say
+  }
+
+  /** Listens at this address from here on. An address that can't be had is tried again. Null: listens nowhere. */
+  listenAt(address: Address | null): Promise<void> {
+    this.#latest = this.#latest.then(() => this.#listenAt(address))
+    return this.#latest
+  }
+
+  async #listenAt(address: Address | null): Promise<void> {
+    const isSame = address?.host === this.#address?.host && address?.port === this.#address?.port
+    if (isSame && this.#close) return
+    clearTimeout(this.#again)
+    await this.#close?.()
+    this.#close = null
+    this.#address = address
+    const before = isSame ? this.pageUrl.why : null
+    this.pageUrl = { url: null, why: null }
+    if (address === null) return
+    const server = createServer({ headersTimeout: HEADERS_WITHIN_MS, requestTimeout: REQUEST_WITHIN_MS })
+    server.maxConnections = CONNECTIONS
+    server.on('connection', noteOtherEnd)
+    const { host, port } = address
+    const name = host.includes(':') ? `[${host}]` : host
+    try {
+      this.#close = await serveApp(server, this.#app, () => server.listen({ host, port }), CLOSE_WITHIN_MS)
+      const url = `http://${name}:${(server.address() as { port: number }).port}/`
+      this.pageUrl = { url, why: null }
+      if (before !== null) this.#say(`the status page is at ${url} now`)
+    } catch (error) {
+      const why = explain(error as NodeJS.ErrnoException, `${name}:${port}`)
+      this.pageUrl = { url: null, why }
+      if (before !== why) this.#say(why)
+      this.#again = setTimeout(() => void this.listenAt(this.#address), TRY_AGAIN_MS).unref()
+    }
+  }
+}
+
+function explain({ code, message }: NodeJS.ErrnoException, address: string): string {
+  const at = `status_page.listen: ${address}`
+  const rest = 'albumd tries again'
+  if (code === 'EADDRINUSE') return `${at} is taken by another program; ${rest}. Name another port, or "off"`
+  if (code === 'EACCES') return `${at} is not for this user; ${rest}. Name a port from 1024 on`
+  if (code === 'EADDRNOTAVAIL') return `${at} is no address of this machine; ${rest}. Name one that is`
+  return `${at} can't be listened at (${code ?? message}); ${rest}`
+}
