@@ -292,7 +292,7 @@ function linkedInWords(pictures: number): string {
 
 export function flatInWords(pictures: number): string {
   const lie = pictures === 1 ? 'lies' : 'lie'
-  return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had; "albumd ls" shows them as flat, "albumd why" says what happens next`
+  return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had, until they change; "albumd ls" shows them as flat`
 }
 
 /** Pictures whose images are gone from the host. `first`: the path of the first one; null: it is not said. */

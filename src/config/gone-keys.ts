@@ -2,6 +2,7 @@ import { type Mistake, valueAt } from './wording.ts'
 
 /** Keys that earlier versions had, and what is so without them. A config that names one works all the same. */
 const GONE_KEYS: Readonly<Record<string, string>> = {
+  'host.regroup': 'a picture that lies outside its album stays there until it changes',
   'deletions.versions': 'all older versions of a picture stay through the grace',
 }
 

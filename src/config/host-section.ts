@@ -69,16 +69,6 @@ export const hostSection = value.section({
         'turned, or none (skip, for every picture: the host then compares none). learn: those that the host takes, as ' +
         'its first answers show; "albumd doctor" says which.',
     }),
-  regroup: value
-    .oneOf(['auto', 'never'])
-    .prefault('auto')
-    .meta({
-      description:
-        'What becomes of pictures that lie in a nearer album, or in the root, because their own album could not be had (a ' +
-        'plan without albums). auto sends them anew into their albums once the host makes these, with quota that new ' +
-        'pictures do not need; their delivery addresses change. never leaves them there. A mirror with deletions: keep ' +
-        'leaves them there too.',
-    }),
   site_url: value.siteUrl.optional().meta({
     description: "The host's site, for presign. Left out, it is the origin of base_url.",
     example: 'https://images.example.com',

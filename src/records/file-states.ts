@@ -24,14 +24,13 @@ export const FILE_TRANSITIONS = {
     none: ['pending', 'uncertain', 'failed', 'hidden'],
   },
   hashed: { pending: ['pending'] },
-  // A synced picture that lies flat is sent again, into its own album.
-  stored: { synced: ['pending', 'synced'], linked: ['pending'] },
+  stored: { synced: ['pending'], linked: ['pending'] },
   uncertain: { uncertain: ['pending'] },
   failed: { failed: ['pending'] },
   retried: { pending: ['failed'] },
   resent: { pending: ['uncertain', 'failed'] },
   found: {
-    synced: ['uncertain', 'pending', 'synced'],
+    synced: ['uncertain', 'pending'],
     linked: ['uncertain', 'pending'],
     hidden: ['hidden'],
     pending: ['pending'],

@@ -192,19 +192,6 @@ export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
   }
 }
 
-/**
- * The host refuses the picture's own album, so the picture stays flat. `name`: null stands for every flat picture of the
- * folder.
- */
-export function staysFlat(tx: Tx, pictures: { folder: number; name: string | null }): void {
-  tx.files.stayFlat(pictures)
-}
-
-/** Pictures that had to stay flat may be sent into their albums again. `folder`: null stands for all folders. */
-export function mayBeRegrouped(tx: Tx, folder: number | null = null): void {
-  tx.files.unflatten({ folder })
-}
-
 const FOUND = {
   uploaded: 'found_as_promised',
   compared: 'found_by_bytes',
@@ -240,15 +227,13 @@ export function found(
   const file = tx.files.at({ folder, name })
   const location = locationOf(tx, intent)
   const deletions = deletionsOf(location.mirror)
-  if (file && isVersion(file, intent) && (file.state !== 'synced' || image.proof !== 'none')) {
+  if (file && isVersion(file, intent)) {
     const ofImage = image.proof === 'none' ? 'linked' : 'synced'
     const state = file.state === 'hidden' ? 'hidden' : ofImage
     const since = state === 'hidden' ? file.since : null
-    // Records 0 as ctime, which no file has. So the next scan finds the file changed, and its bytes are read. A synced
-    // picture need not be read again: it was sent a second time only to get into its own album, and its bytes are known.
-    const ctime = file.state === 'synced' ? file.ctime : 0
+    // Records 0 as ctime, which no file has. So the next scan finds the file changed, and its bytes are read.
     const uses = { image: image.id, hash: image.hash, flat }
-    settle(tx, 'found', file, { ...file, ctime, state, since, ...uses })
+    settle(tx, 'found', file, { ...file, ctime: 0, state, since, ...uses })
     tx.folders.lookAgain(folder)
     supersede(tx, file, image, location, deletions, moment)
   } else if (file && file.image === null && file.state !== 'gone') {
@@ -358,11 +343,8 @@ function noteVersion(tx: Tx, { file, was }: FileChange, location: Location, now:
   else versionBegan(tx, location, image, now)
 }
 
-/**
- * A file in one of these states may still be the version that an upload in doubt has sent. For a synced file this is so
- * because a picture that lies flat is sent a second time, into its own album.
- */
-const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden', 'synced'])
+/** A file in one of these states may still be the version that an upload in doubt has sent. */
+const MAY_BE_SENT: ReadonlySet<FileState> = new Set(['uncertain', 'pending', 'hidden'])
 
 function isVersion(file: FileRow, { size, mtime, hash }: OpenUpload): boolean {
   if (!MAY_BE_SENT.has(file.state)) return false

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 import type { Synced } from '../synced/synced.ts'
 import type { AlbumRow } from '../synced/tables/albums.ts'
+import type { FileRow } from '../synced/tables/files.ts'
 
 /** Where an image goes: an album, or null for the host's root. */
 export type Album = AlbumRow | null
@@ -69,17 +70,21 @@ export function albumPathOf(mirrorAlbum: string, folder: string): string[] {
 }
 
 /**
- * Whether a picture lies flat when its image is in `album`: `album` is not the album of the picture's folder. `path`: the
+ * 1: a picture whose image is in `album` lies flat, because `album` is not the album of the picture's folder. `path`: the
  * names from the host's root to the folder's album. An empty `path` means that the folder is mirrored to the host's root
  * itself, where nothing lies flat.
  */
-export function liesFlat({ albums }: Pick<Synced, 'albums'>, path: readonly string[], album: Album): boolean {
+export function flatness(
+  { albums }: Pick<Synced, 'albums'>,
+  path: readonly string[],
+  album: Album,
+): FileRow['flat'] {
   let at = album
   for (const name of path.toReversed()) {
-    if (at?.name !== name) return true
+    if (at?.name !== name) return 1
     at = at.parent === null ? null : albums.byId(at.parent)!
   }
-  return path.length > 0 && at !== null
+  return path.length > 0 && at !== null ? 1 : 0
 }
 
 /**

@@ -55,8 +55,6 @@ export interface EngineSettings {
    */
   dimensions: 'learn' | 'stored' | 'turned' | 'skip'
   order: 'newest' | 'oldest'
-  /** Whether pictures that lie flat are sent into their own albums once the host creates these albums. */
-  regroup: 'auto' | 'never'
   hold: HoldPolicy
   /** How the images of a folder that is gone are deleted: one by one, or with their album by one request. */
   albumDeletions: 'one_by_one' | 'recursive'

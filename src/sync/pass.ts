@@ -14,7 +14,7 @@ import { endingForOthers, type Pass, type PassReport, type PassRequest } from '.
 import { reviewAccount } from './quota/index.ts'
 import { scanMirrors } from './scan/index.ts'
 import { UnderWay } from './under-way.ts'
-import { nodeTrouble, recoverUploads, regroupPictures, uploadPending } from './uploads/index.ts'
+import { nodeTrouble, recoverUploads, uploadPending } from './uploads/index.ts'
 
 /**
  * One pass. The uploads come before the deletions, so that a picture that moved has its new image before its old image
@@ -30,7 +30,6 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
     await recoverUploads(context, pass)
     await recoverAlbumDeletions(context, pass)
     const scanned = await uploadPending(context, pass, await scanMirrors(context, pass))
-    await regroupPictures(context, pass, scanned)
     await deleteDueImages(context, pass, scanned)
     await deleteUnusedAlbums(context, pass)
     await recordPass(context, pass)

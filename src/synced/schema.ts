@@ -335,6 +335,9 @@ const KEPT_IMAGES = 'CREATE INDEX images_kept ON images (size) WHERE kept = 1;'
 /** An ignore rule does what the accepted failures did. */
 const NO_ACCEPTED_FAILURES = 'DROP TABLE accepted;'
 
+/** A picture stays flat until it changes, whatever made it so. */
+const ONE_WAY_TO_LIE_FLAT = 'UPDATE files SET flat = 1 WHERE flat = 2;'
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -345,4 +348,5 @@ export const STEPS = [
   LOST_IMAGES,
   KEPT_IMAGES,
   NO_ACCEPTED_FAILURES,
+  ONE_WAY_TO_LIE_FLAT,
 ]

@@ -205,7 +205,6 @@ export const WORDS = {
     'The host refuses the key the album of this picture, or the root if it has none ({why:inner}). Check the rights of the key, and whose the album is',
   listing_refused:
     'The host does not list the album of this picture, or the root if it has none ({why:inner}). Ask the host why; pictures of other albums go on',
-  album_refused: 'The host refuses the album where this picture belongs',
   older_version_open: 'albumd finds out first whether an earlier version arrived',
   older_version_alike:
     'An image in its album is an earlier version, and nothing tells which. "albumd retry --resend" sends the picture again',
@@ -313,10 +312,7 @@ export const WORDS = {
   will_be_uploaded: ({ ahead }: { ahead: number }) =>
     ahead > 0 ? `albumd uploads it; ${inDigits(ahead)} other pictures wait too` : 'albumd uploads it',
   will_be_compared: 'albumd compares its bytes with those of its image, and uploads it only if they differ',
-  flat_goes: 'albumd sends it again, into its own album, once the host makes albums and quota is left',
-  flat_refused:
-    'stays where it is, because the host refuses its own album; "albumd retry" asks the host again',
-  flat_stays: 'stays where it is ({why})',
+  flat_stays: 'stays where it is until the picture changes',
   settles: 'waits until nobody has changed it for watch.settle',
   outside_hours: 'uploads wait for their hours (uploads.hours)',
   quota_used_up: ({ known }: { known: boolean }) =>

@@ -17,7 +17,6 @@ describe('a config in the units of the program', () => {
         credential_lifetime: 600_000,
         upload_form: 'credential',
         dimensions: 'learn',
-        regroup: 'auto',
         timeout: 60_000,
       },
       mirrors: [{ folder: '/srv/photos', album: 'Photos', deletions: 'propagate', ignore: [] }],

@@ -116,7 +116,6 @@ export async function openWorkshop(
     ages: new FileAges(null),
     concurrency: 4,
     order: 'newest',
-    regroup: 'auto',
     hold: { hold_above: 0.25, hold_min: 20 },
     credentialLifetimeMs: 60_000,
     contents: new AlbumContents(),

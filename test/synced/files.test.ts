@@ -68,32 +68,6 @@ describe('files', () => {
       expect(plan.map(({ detail }) => detail).join()).not.toContain('TEMP B-TREE')
     }
   })
-
-  it('that lie flat are handed out the newest first, and found by their index in that order', () => {
-    const { synced, mirror, folder, put } = open()
-    for (let at = 0; at < 600; at++) put(`${at}`, at, 'synced')
-    expect(synced.files.anyFlat([mirror])).toBe(false)
-    for (const file of synced.files.ofFolder(folder))
-      if (file.mtime % 2) synced.files.put({ ...file, flat: file.mtime < 100 ? 2 : 1 })
-    const mtimes = [...synced.files.flat([mirror])].map(({ mtime }) => mtime)
-    expect(mtimes).toEqual(Array.from({ length: 250 }, (_, at) => 599 - 2 * at))
-    expect(synced.summaries.mirror(mirror).flat).toBe(300)
-    synced.files.stayFlat({ folder, name: '599' })
-    expect(names(synced.files.flat([mirror]))[0]).toBe('597')
-    synced.files.unflatten({ folder })
-    expect(synced.files.flatTotal([mirror])).toEqual({ pictures: 300, bytes: 300 })
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
-    const prepare = vi.spyOn(db, 'prepare')
-    names(openTx(db).files.flat([1]))
-    const [sql] = prepare.mock.calls
-      .map(([text]) => text)
-      .filter(text => /flat = 1.* ORDER BY mtime/s.test(text))
-    const plan = db
-      .prepare<object, { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-      .all({ mtime: 9, folder: 9, name: '', mirrors: '[1]' })
-    expect(plan.map(({ detail }) => detail).join()).not.toContain('TEMP B-TREE')
-  })
 })
 
 it('a file may have the bytes of an image when it has their size and no other hash', () => {

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
-import { mayBeRegrouped, resent, retried } from '../../records/pictures.ts'
+import { resent, retried } from '../../records/pictures.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { confirmedPattern } from '../../sync/listing/index.ts'
@@ -195,7 +195,6 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
     tx.meta.set('quota_asked', true)
     forgetNodeTrouble(tx)
     tx.meta.clear('size_limit')
-    if (path === undefined) mayBeRegrouped(tx)
   })
 }
 

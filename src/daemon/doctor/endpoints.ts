@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { KEY_REMEDY } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
@@ -5,7 +6,6 @@ import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import { OTHER_ACCOUNT } from '../../remote/failures.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
-import { askToMakeNothing } from '../../sync/albums/index.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { because, factOf, inWords, ofWholeHost } from '../../words/reasons.ts'
@@ -62,7 +62,8 @@ const QUESTIONS: Record<AskedEndpoint, Question> = {
   create_album: {
     aim: 'to make albums',
     without: 'All pictures go into the deepest album that exists, or else into the root',
-    ask: askToMakeNothing,
+    // The album that is asked for has no name, and its parent does not exist, so no host creates it (§4.5).
+    ask: (host, signal) => host.createAlbum({ name: '', parent_album: randomUUID() }, signal),
   },
   delete: {
     aim: 'to delete',

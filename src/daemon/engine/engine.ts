@@ -112,7 +112,6 @@ export function openEngine(
     graceMs,
     concurrency: config.uploads.concurrency,
     order: config.uploads.order,
-    regroup: config.host.regroup,
     hold: config.deletions,
     uploadForm: config.host.upload_form,
     albumDeletions: config.deletions.albums,

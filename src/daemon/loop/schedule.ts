@@ -165,15 +165,13 @@ export interface DueOptions {
   running: () => number
   /** How long a credential may be used (§8), in milliseconds. */
   credentialLifetimeMs: number
-  /** How often the host is asked whether pictures that lie flat can go into their albums; null: never. */
-  regroupEveryMs: number | null
   /** When everything is scanned, whether or not the watcher saw a change. */
   rescan: Recurring
 }
 
 /** How long the loop may rest without an event after a pass that took `tookMs`, in milliseconds. */
 export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: number): number {
-  const { config, synced, clock, regroupEveryMs } = options
+  const { config, synced, clock } = options
   const { hours } = config.uploads
   const uploadsGo = hours === undefined || isOpen(hours, clock.wall())
   const waiting = config.mirrors.some(({ folder }) => {
@@ -181,10 +179,8 @@ export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: num
     return row !== undefined && (row.guard !== null || (uploadsGo && synced.files.anyPending([row.id])))
   })
   const border = hours === undefined ? [] : [nextBorder(hours, clock.wall()) - clock.wall()]
-  const ids = synced.mirrors.idsOf(config.mirrors.filter(({ deletions }) => deletions === 'propagate'))
-  const flat = regroupEveryMs !== null && synced.files.anyFlat(ids) ? [regroupEveryMs] : []
   const again = waiting || stopped.length > 0 ? [RETRY_MS] : []
-  return Math.min(dueMs(options, tookMs), ...border, ...flat, ...again)
+  return Math.min(dueMs(options, tookMs), ...border, ...again)
 }
 
 /**

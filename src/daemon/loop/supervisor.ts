@@ -5,7 +5,6 @@ import type { EarlierRequests } from '../../remote/gate/rate-window.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import { lossEndsAt } from '../../sync/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { whyFlatStays } from '../../sync/uploads/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { Refused } from '../commands/command.ts'
@@ -225,7 +224,6 @@ async function runSession(
       clock: systemClock,
       running,
       credentialLifetimeMs: config.host.credential_lifetime,
-      regroupEveryMs: whyFlatStays(engine.context, 'propagate') === null ? config.quota.probe_every : null,
       // The next time is not recorded, because a daemon scans everything when it starts.
       rescan: cronSchedule(config.watch.rescan),
       audit: auditBySchedule(config, engine),

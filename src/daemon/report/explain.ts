@@ -184,7 +184,6 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       mirrors: config.mirrors,
       allowance: allowanceOf(config),
       hold: config.deletions,
-      regroup: config.host.regroup,
       uploadForm: config.host.upload_form,
       ...contentPolicy(config),
       paused: pauseAt(synced, now),

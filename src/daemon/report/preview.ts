@@ -23,7 +23,7 @@ import type { Interruption, MirrorPolicy } from '../../sync/pass-request.ts'
 import { type ScannedMirror, scanMirrors, VanishedRules } from '../../sync/scan/index.ts'
 import { fullPath, isAtOrBelow, nameOf, pathOf } from '../../sync/tree-path.ts'
 import { UnderWay } from '../../sync/under-way.ts'
-import { settleJournal, whyFlatStays } from '../../sync/uploads/index.ts'
+import { settleJournal } from '../../sync/uploads/index.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { explained } from '../../synced/state-error.ts'
@@ -33,7 +33,6 @@ import type { FileRow } from '../../synced/tables/files.ts'
 import type { Location } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, codeOf, inWords, type Reason, WHY_IN_ESCROW } from '../../words/reasons.ts'
-import { count } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { pauseAt, pauseInWords } from '../state/pause.ts'
 import { areOlder } from '../state/records.ts'
@@ -111,15 +110,6 @@ export async function* previewPass(
       yield* previewUploads(synced, scanned, config.uploads.order, uploads)
       const sends = [...uploads.values()].some(({ any }) => any)
       if (knowsLess && sends) note(`${knowsLess}: what the host holds already is linked, not uploaded`)
-      const { regroup, upload_form: uploadForm } = config.host
-      const regrouped = scanned.filter(
-        ({ policy }) => whyFlatStays({ regroup, uploadForm }, policy.deletions) === null,
-      )
-      const { pictures } = synced.files.flatTotal(regrouped.map(({ row }) => row.id))
-      if (pictures > 0)
-        note(
-          `${count(pictures, 'picture')} outside their albums: sent into them if the host makes them by now`,
-        )
       const moved = synced.summaries.moved(scanned.map(({ row }) => row.id))
       const { quota, backlog } = quotaStatus(config, synced, Date.now())
       const takes = whatBacklogTakes({ quota, backlog })

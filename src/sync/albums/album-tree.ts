@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { ListedAlbum } from '../../protocol/records.ts'
 import { type AlbumOrigin, albumFound } from '../../records/albums.ts'
-import type { CreatedAlbum, HostFailure, ImageHost, Outcome, Remedy } from '../../remote/host.ts'
+import type { HostFailure, Outcome, Remedy } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { type Album, albumName, keyOf } from '../album.ts'
@@ -313,14 +312,6 @@ export class AlbumTree {
   #known(parent: Album, name: string): AlbumRow | undefined {
     return this.#context.synced.albums.named(parent?.id ?? null, name)
   }
-}
-
-/**
- * Asks whether key and plan allow albums to be created (§4.5). The album that is asked for has no name, and its parent does
- * not exist, so no host creates it.
- */
-export function askToMakeNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<CreatedAlbum>> {
-  return host.createAlbum({ name: '', parent_album: randomUUID() }, signal)
 }
 
 /**

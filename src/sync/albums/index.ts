@@ -1,3 +1,3 @@
 /** Finds or creates the albums that pictures go into, and finds the account's default album. */
-export { ALBUM_IN_DOUBT, AlbumTree, askToMakeNothing } from './album-tree.ts'
+export { ALBUM_IN_DOUBT, AlbumTree } from './album-tree.ts'
 export { DefaultAlbum } from './default-album.ts'

@@ -12,7 +12,6 @@ import { folderOf, type GoneFolder, goneFolderSteps } from './gone-folder.ts'
 import { doubtOf, type PathState, type Recorded, recordsOf, type Subject, stateOf } from './path-state.ts'
 import {
   everythingWaits,
-  flatSteps,
   type MirrorContext,
   type OutlookContext,
   type Step,
@@ -104,7 +103,9 @@ function stepsOf(
     case 'synced':
       return codeOf(reason) === 'since_then'
         ? [halt ?? step(because('looked_at_again'))]
-        : flatSteps(context, recorded.file?.flat ?? 0, location.mirror.deletions)
+        : recorded.file?.flat === 1
+          ? [step(because('flat_stays'))]
+          : []
     case 'folder':
       return folderSteps(context, location, counts)
     default:

@@ -1,16 +1,14 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
-import type { Deletions } from '../../records/escrow.ts'
 import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
-import type { FileRow } from '../../synced/tables/files.ts'
 import { because, ofWholeHost, quotaRemedy, type Reason } from '../../words/reasons.ts'
 import type { Claims } from '../claims.ts'
 import type { HoldPolicy } from '../deletions/index.ts'
 import { type Allowance, onlyReserveLeft, readQuota, triedAgainAt } from '../quota/index.ts'
 import type { MirrorLocation } from '../scan/index.ts'
-import { type IncompletePolicy, waitForEnd, whyFlatStays } from '../uploads/index.ts'
+import { type IncompletePolicy, waitForEnd } from '../uploads/index.ts'
 
 /** What an outlook is made from: the records, the config and the time. Times are milliseconds since 1970. */
 export interface OutlookContext {
@@ -23,7 +21,6 @@ export interface OutlookContext {
   mirrors: readonly { folder: string }[]
   allowance: Allowance
   hold: HoldPolicy
-  regroup: 'auto' | 'never'
   uploadForm: 'credential' | 'presign'
   settleMs: number
   incomplete: IncompletePolicy
@@ -94,16 +91,6 @@ export function uploadSteps(
   if (waits.length > 0) return waits
   const { pictures } = synced.files.toSend(synced.mirrors.all().map(({ id }) => id))
   return [step(because('will_be_uploaded', { ahead: Math.max(0, pictures - 1) }))]
-}
-
-/** What happens with a picture that lies flat. No steps for other pictures. */
-export function flatSteps(context: MirrorContext, flat: FileRow['flat'], deletions: Deletions): Step[] {
-  if (flat === 0) return []
-  const why = whyFlatStays(context, deletions)
-  if (why !== null) return [step(because('flat_stays', { why }))]
-  if (flat === 2) return [step(because('flat_refused'))]
-  const waits = everythingWaits(context)
-  return [step(because('flat_goes')), ...(waits ? [waits] : [])]
 }
 
 /** Waits that only a daemon keeps. `albumd sync` does not wait, because a person who types it wants pictures sent now. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../protocol/clock.ts'
-import { mayBeRegrouped, retried } from '../../records/pictures.ts'
+import { retried } from '../../records/pictures.ts'
 import { remedyOfCode } from '../../remote/failures.ts'
 import type { Block, HostFailure, Remedy } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
@@ -94,7 +94,6 @@ async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promi
     forgetSizeLimit(tx)
     tx.account.forgetExhaustion()
     tx.account.clearBlocks([])
-    mayBeRegrouped(tx)
   })
 }
 

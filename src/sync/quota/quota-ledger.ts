@@ -70,12 +70,6 @@ export class QuotaLedger {
     return onlyReserveLeft(this.#context.allowance, this.read())
   }
 
-  /** How many pictures may be sent today without touching the reserve. */
-  spare(): number {
-    const { limit, reserve } = this.#context.allowance
-    return Math.max(0, Math.ceil(this.left() - limit * reserve))
-  }
-
   /** Notes that the host issued a credential. */
   grant(tx: Tx): void {
     const { account, meta } = tx

@@ -5,7 +5,7 @@ import { stored, unchanged } from '../../records/pictures.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import type { Album } from '../album.ts'
+import { type Album, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import {
@@ -18,7 +18,7 @@ import {
   type UnrecordedImage,
   unrecordedIn,
 } from '../listing/index.ts'
-import { flatness, type UploadJob, type UploadResult } from './upload-job.ts'
+import type { UploadJob, UploadResult } from './upload-job.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -52,7 +52,7 @@ export async function adopt(
   // The picture may be linked to an image only in its own album. When its own album can't be created, the album above holds
   // pictures of several folders, and pictures of one name may differ. A file that uses an image already is not linked,
   // because it keeps its image until another image is proved.
-  const flat = flatness(context, job.albumPath, album)
+  const flat = flatness(context.synced, job.albumPath, album)
   const mayLink = alike.length === 1 && flat === 0 && used === null
   const unknown: Reason[] = []
   for (const image of alike) {

@@ -4,7 +4,7 @@ import { type Failed, found, neverArrived, type Stored } from '../../records/pic
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { reasonIn } from '../../words/reasons.ts'
-import { albumPathOf, liesFlat } from '../album.ts'
+import { albumPathOf, flatness } from '../album.ts'
 import { mayArriveFor, momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import {
@@ -240,7 +240,7 @@ function isFlatIn(
 ): boolean {
   const { mirror, path } = folders.byId(folder)!
   const albumPath = albumPathOf(mirrors.byId(mirror)!.album, path)
-  return liesFlat({ albums }, albumPath, album === null ? null : albums.byId(album)!)
+  return flatness({ albums }, albumPath, album === null ? null : albums.byId(album)!) === 1
 }
 
 /**

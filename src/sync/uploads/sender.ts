@@ -10,14 +10,14 @@ import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.t
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
-import type { Album } from '../album.ts'
+import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
 import { names } from '../listing/index.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { Declaration } from './declaration.ts'
 import { forgetNodeTrouble, nodeTrouble } from './node-refusals.ts'
-import { flatness, resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
+import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** A picture that was read, and the album that it is sent into. */
 interface Parcel {
@@ -80,10 +80,6 @@ async function sendDeclared(
     const isDeclaredAnew = declaration.refused(failure)
     const isUsedUp = isGranted && failure.remedy === 'new_credential'
     if ((!isDeclaredAnew && !isUsedUp) || tries === CREDENTIALS) return refused(failure)
-    // The credential is used up. A flat picture may take another credential only from the day's quota without the reserve,
-    // and nothing of it is left.
-    if (isGranted && job.takeSpare?.() === false)
-      return { kind: 'waits', message: because('rest_is_reserve') }
     if (!isDeclaredAnew) await run.clock.sleep(250 * 2 ** (tries - 1), signal)
     tries++
   }
@@ -100,10 +96,7 @@ async function sendOnce(
   const granted = await requestCredential(run, parcel, declaration, signal)
   if (!granted.ok) return granted
   const { album, ...credential } = granted.value
-  if (!promisesOldAddress(run, parcel, credential))
-    return sendBytes(run, { ...parcel, album }, declaration, credential, signal)
-  await run.synced.commit(tx => run.quota.grant(tx))
-  return { ok: false, failure: sameAddress }
+  return sendBytes(run, { ...parcel, album }, declaration, credential, signal)
 }
 
 /** Whether the host had no room for this upload beside the others. */
@@ -121,21 +114,6 @@ function isAsRead({ disk }: UploadRun, { job: { root, path, isAsScanned }, open 
   } catch {
     return false
   }
-}
-
-/**
- * Whether the credential of a flat picture promises the address of the picture's old image, because the host builds
- * addresses from bytes. If the answer of step 2 was lost, the old image at this address would look like the new image. So
- * such a picture is not sent.
- */
-function promisesOldAddress(
-  { synced }: UploadRun,
-  { job }: Parcel,
-  { cdnUrl }: Pick<Credential, 'cdnUrl'>,
-): boolean {
-  const { state, image } = job.file
-  const old = state === 'synced' && image !== null ? synced.images.byId(image) : undefined
-  return old !== undefined && cdnUrl !== null && old.cdn_url === cdnUrl
 }
 
 async function requestCredential(
@@ -211,7 +189,7 @@ async function sendBytes(
         cdn_url: cdnUrl,
         album: album?.id ?? null,
         proof: 'uploaded',
-        flat: flatness(run, job.albumPath, album),
+        flat: flatness(run.synced, job.albumPath, album),
       } as const
       // When the record of this id has other bytes, the image was only linked to a picture by its name. The answer proves
       // this link wrong.
@@ -257,13 +235,6 @@ function believed(
     names(other.cdn_url, imageId)
   const isAnothers = () => synced.journal.openUploads().some(other => isOf(other) && !other.hash.equals(hash))
   return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
-}
-
-const sameAddress: HostFailure = {
-  remedy: 'change_picture',
-  endpoint: 'upload',
-  code: 'SAME_ADDRESS',
-  message: because('same_address'),
 }
 
 const idOfAnother: HostFailure = {

@@ -2,10 +2,10 @@ import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
 import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
-import type { Block, HostFailure } from '../../remote/host.ts'
+import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { type Album, albumPathOf, liesFlat } from '../album.ts'
+import { albumPathOf } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
 import { isNamed } from '../pass-request.ts'
@@ -31,10 +31,6 @@ export interface UploadJob {
    * scan beside the uploads has found the file changed or hidden, or its folder in doubt.
    */
   isAsScanned: () => boolean
-  /**
-   * For a flat picture: takes another credential from the day's quota without the reserve. False: nothing of it is left.
-   */
-  takeSpare?: () => boolean
   lane: Lane
 }
 
@@ -177,26 +173,6 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
     default:
       return { kind: 'stop', failure }
   }
-}
-
-/** The block of the account's plan on the creation of albums, if there is one. */
-export function shutAlbums({ host }: Pick<EngineContext, 'host'>): Block | undefined {
-  return host.blocks().find(({ endpoint }) => endpoint === 'create_album')
-}
-
-/**
- * How a picture lies in `album`.
- * 0: not flat.
- * 1: flat, because the plan has no albums; another plan may have them.
- * 2: flat, because the host has just refused the picture's own album, for its depth or its name.
- */
-export function flatness(
-  context: Pick<EngineContext, 'synced' | 'host'>,
-  path: readonly string[],
-  album: Album,
-): FileRow['flat'] {
-  if (!liesFlat(context.synced, path, album)) return 0
-  return shutAlbums(context) ? 1 : 2
 }
 
 /**

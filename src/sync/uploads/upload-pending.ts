@@ -1,7 +1,6 @@
-import type { Deletions } from '../../records/escrow.ts'
-import type { HostFailure, Remedy } from '../../remote/host.ts'
-import { AlbumTree, askToMakeNothing } from '../albums/index.ts'
-import type { EngineContext, EngineSettings } from '../context.ts'
+import type { HostFailure } from '../../remote/host.ts'
+import { AlbumTree } from '../albums/index.ts'
+import type { EngineContext } from '../context.ts'
 import { endingForOthers, type Pass } from '../pass-request.ts'
 import { QuotaLedger } from '../quota/index.ts'
 import { type ScannedMirror, scanMirrors } from '../scan/index.ts'
@@ -10,9 +9,6 @@ import { findOut, inDoubt } from './recovery.ts'
 import { Uploader } from './upload.ts'
 import type { Only } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
-
-/** `askToMakeNothing` asks for an album that can't exist. A host that creates albums answers with one of these remedies. */
-const AS_ASKED: ReadonlySet<Remedy> = new Set(['change_request', 'gone', 'not_permitted'])
 
 /**
  * When the answer of an upload is lost, a pass looks for the upload and begins another round of uploads. A pass makes at
@@ -82,51 +78,6 @@ async function sendPending(
     const mayGoOn = ended === null || (ended.remedy === 'find_out' && left === 0)
     if (round === ROUNDS || !clearer || !mayGoOn) return { ended, scanned }
   }
-}
-
-/**
- * Sends pictures that lie flat again, into their own albums. A picture lies flat when its own album could not be had,
- * because the account's plan had no albums or the host refused this album. Its image lies in the deepest album that could
- * be had, or in the root.
- *
- * New pictures come first, and the reserve is not used. In a mirror that keeps images, flat pictures stay where they are,
- * because otherwise each of them would be on the host twice for good. In other mirrors the old image is superseded once the
- * new image is acknowledged, and waits in escrow like other images. Its deletion is not held, because a synced file uses an
- * image with the same bytes.
- */
-export async function regroupPictures(
-  context: EngineContext,
-  pass: Pass,
-  scanned: readonly ScannedMirror[],
-): Promise<void> {
-  const { synced, host } = context
-  const { task, stopped, interruption } = pass
-  const mirrors = scanned.filter(({ policy }) => whyFlatStays(context, policy.deletions) === null)
-  const isOver = interruption.stop.aborted || interruption.pauseUploads?.aborted === true
-  if ((task !== 'mirror' && task !== 'retry') || stopped.length > 0 || isOver) return
-  const quota = new QuotaLedger(context)
-  const mayAsk = quota.state() === 'probe' || quota.spare() > 0
-  if (!mayAsk || !synced.files.anyFlat(mirrors.map(({ row }) => row.id))) return
-  // Looking for one album may take a walk through all images that lie flat. So albumd first asks whether the host creates
-  // albums at all.
-  const asked = await askToMakeNothing(host, interruption.cut)
-  if (!asked.ok && !AS_ASKED.has(asked.failure.remedy)) return
-  const ended = await queueOf(context, pass, mirrors, null).regroup(interruption)
-  if (synced.journal.oldestInDoubt() !== null && !interruption.stop.aborted) await findOut(context, pass)
-  if (ended) stopped.push(ended)
-}
-
-/**
- * The setting that leaves a mirror's flat pictures where they are, or null. In the upload form of §4.3 no album can be
- * named.
- */
-export function whyFlatStays(
-  { regroup, uploadForm }: Pick<EngineSettings, 'regroup' | 'uploadForm'>,
-  deletions: Deletions,
-): string | null {
-  if (regroup === 'never') return 'host.regroup: never'
-  if (uploadForm === 'presign') return 'host.upload_form: presign'
-  return deletions === 'keep' ? 'deletions: keep' : null
 }
 
 function queueOf(

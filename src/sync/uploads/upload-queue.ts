@@ -1,4 +1,4 @@
-import { failed, staysFlat, uncertain } from '../../records/pictures.ts'
+import { failed, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { BlockRow } from '../../synced/tables/account.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
@@ -10,19 +10,15 @@ import { rateOf } from '../quota/index.ts'
 import type { ScannedMirror } from '../scan/index.ts'
 import { asBefore, mustRest, nodeTrouble } from './node-refusals.ts'
 import { Suspects } from './suspects.ts'
-import { NO_ALBUM, type Uploader } from './upload.ts'
+import type { Uploader } from './upload.ts'
 import {
   jobOf,
   type Only,
   recordStop,
-  shutAlbums,
   type UploadJob,
   type UploadResult,
   type UploadRun,
 } from './upload-job.ts'
-
-/** The work of the queue for one file. */
-type Each = (job: UploadJob, cut: AbortSignal) => Promise<void>
 
 type QueueRun = UploadRun & { uploader: Uploader }
 
@@ -111,78 +107,6 @@ export class UploadQueue {
     return this.#stopped
   }
 
-  /**
-   * Sends pictures that lie flat into their albums, the newest first, within the day's quota without the reserve. No
-   * picture fails by this, because each picture has an image and keeps it. Answers the failure that ended the sending
-   * early, or null.
-   */
-  async regroup(interruption: Interruption): Promise<HostFailure | null> {
-    const { synced, quota, uploader, tell } = this.#run
-    const ids = this.#ids
-    // While nobody knows whether there is quota again, one picture is sent to find out.
-    const asks = this.#letAsk(quota.state() === 'probe')
-    if (asks) quota.probe()
-    let spare = asks ? 1 : quota.spare()
-    let ended = false
-    const flat = { ...synced.files.flatTotal(ids), compare: 0, moved: 0 }
-    tell({ event: 'uploads_started', ...flat, quota_left: quota.left(), looks_first: false })
-    const mayGoOn = () => !ended && spare > 0 && (asks || quota.spare() > 0) && !shutAlbums(this.#run)
-    const each: Each = async (job, cut) => {
-      // The host may have refused the album a moment ago, for another picture of the folder. Then this picture stays
-      // where it is.
-      if (synced.files.at(job.file)?.flat !== 1) return
-      // Each picture takes its share of the quota before its credential is granted, so that pictures under way together
-      // do not take more than is left.
-      spare--
-      let usesMore = false
-      const takeSpare = () => {
-        usesMore = true
-        return spare > 0 && spare-- > 0
-      }
-      const result = await this.#weigh(job, uploader.regroup({ ...job, takeSpare }, cut))
-      const isSent = result.kind === 'uploaded' || result.kind === 'failed' || result.kind === 'uncertain'
-      if (!isSent && !usesMore) spare++
-      // The result is recorded also when another upload has set `ended` meanwhile.
-      const isLast = await this.#settleRegrouped(job, result)
-      ended ||= isLast
-    }
-    // The picture has taken its share of the quota before it was read.
-    const mayBegin = () => !ended
-    await this.#together(() => this.#suspects.last(synced.files.flat(ids)), interruption, mayGoOn, {
-      mayBegin,
-      each,
-    })
-    return this.#stopped
-  }
-
-  /** Records the result of a flat picture. Answers true when no further flat picture may be sent in this pass. */
-  async #settleRegrouped(job: UploadJob, result: UploadResult): Promise<boolean> {
-    const { synced } = this.#run
-    const { folder, name } = job.file
-    switch (result.kind) {
-      case 'waits':
-        return false
-      case 'failed':
-        // A picture that could not be read has not been refused. The next scan looks at it.
-        if (result.hash === null) return false
-        await synced.commit(tx => staysFlat(tx, { folder, name: result.code === NO_ALBUM ? null : name }))
-        return result.odd !== undefined
-      case 'uncertain':
-        // The file stays synced, because its old image is there. The intent stays open, and recovery finds out whether the
-        // new image arrived.
-        return true
-      case 'stop':
-        // Only flat pictures wait for this quota, and their images are on the host already. So the answer is recorded, but
-        // does not end the pass's other work as a failure of the uploads would.
-        if (result.failure.remedy === 'quota') await recordStop(this.#run, result.failure)
-        else await this.#settle(job, result)
-        return true
-      default:
-        await this.#settle(job, result)
-        return false
-    }
-  }
-
   async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
     const { synced, quota, order } = this.#run
     const inOrder = (by: typeof order) => this.#suspects.last(synced.files.pending(by, this.#ids))
@@ -195,7 +119,7 @@ export class UploadQueue {
       // together, so the one that asks a node comes from the other end.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
       const first = () => inOrder(this.#trouble ? otherEnd : order)
-      await this.#together(first, interruption, () => quota.granted === 0, { most: 1 })
+      await this.#together(first, interruption, () => quota.granted === 0, 1)
       if (quota.granted === 0) return
       if (this.#trouble && this.#uploaded === 0) return void this.#stop(asBefore(this.#trouble))
     }
@@ -238,17 +162,13 @@ export class UploadQueue {
 
   /**
    * Works through files, several at a time. `files`: answers all files anew. `mayGoOn`: whether another file may be taken.
-   * `mayBegin`: whether a file that was read may be sent. `most`: so many files at a time.
+   * `most`: so many files at a time.
    */
   #together(
     files: () => Generator<FileRow>,
     interruption: Interruption,
     mayGoOn: () => boolean,
-    {
-      mayBegin = mayGoOn,
-      each = this.#send,
-      most,
-    }: { mayBegin?: () => boolean; each?: Each; most?: number } = {},
+    most?: number,
   ): Promise<void> {
     const { synced, underWay, lanes } = this.#run
     const isOver = () => this.#stopped !== null || isEnded(interruption)
@@ -258,7 +178,7 @@ export class UploadQueue {
       if (next.done) return false
       await lanes.take(
         next.value.size,
-        () => !isOver() && mayBegin(),
+        () => !isOver() && mayGoOn(),
         async lane => {
           // The file may have waited for a large one. Meanwhile other uploads may have ended all, and a scan may have changed
           // the record.
@@ -267,7 +187,8 @@ export class UploadQueue {
           const jobNow = () => jobOf(this.#run, this.#mirrors, file)
           const isAsScanned = () => !underWay.isLeftOut(file) && jobNow()?.isAsScanned() === true
           const job = jobNow()
-          if (job) await underWay.during(file, () => each({ ...job, isAsScanned, lane }, interruption.cut))
+          if (job)
+            await underWay.during(file, () => this.#send({ ...job, isAsScanned, lane }, interruption.cut))
         },
       )
       return true
@@ -275,11 +196,9 @@ export class UploadQueue {
     return lanes.run(files, takeNext, most)
   }
 
-  #send: Each = async (job, cut) =>
-    this.#settle(job, await this.#weigh(job, this.#run.uploader.upload(job, cut)))
-
-  async #weigh({ file }: UploadJob, upload: Promise<UploadResult>): Promise<UploadResult> {
-    return this.#suspects.weigh(file, await upload, this.#uploaded > 0)
+  async #send(job: UploadJob, cut: AbortSignal): Promise<void> {
+    const came = await this.#run.uploader.upload(job, cut)
+    return this.#settle(job, await this.#suspects.weigh(job.file, came, this.#uploaded > 0))
   }
 
   /** Tells what is to be sent. `few`: as `countFew` answers. */

@@ -1,20 +1,18 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
-import { hashed, mayBeRegrouped, unchanged } from '../../records/pictures.ts'
+import { hashed, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { because } from '../../words/reasons.ts'
-import { type Album, isLeaving, liesFlat, recordedAlbums } from '../album.ts'
+import { type Album, flatness, isLeaving, recordedAlbums } from '../album.ts'
 import { ALBUM_IN_DOUBT, DefaultAlbum } from '../albums/index.ts'
 import { lossEndsAt, momentOf } from '../clock.ts'
 import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
 import {
-  flatness,
   resultOfRefusal,
-  shutAlbums,
   type UploadJob,
   type UploadResult,
   type UploadRun,
@@ -33,8 +31,6 @@ const DOUBLINGS = 6
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
-  /** Folders whose own album this run has had already, so that their flat pictures need no second look at the records. */
-  readonly #noted = new Set<number>()
 
   constructor(run: UploadRun) {
     this.#run = run
@@ -44,44 +40,6 @@ export class Uploader {
     const { clock, incomplete } = this.#run
     const waits = incomplete.recall(job.file, clock)
     return waits ?? this.#withOpen(job, signal, open => this.#uploadOpen(job, open, signal))
-  }
-
-  /**
-   * Sends a picture that lies flat again, into its own album. Its old image is superseded once the new image is on the
-   * host. When sending fails, the picture keeps its old image.
-   */
-  async regroup(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
-    const { synced, albums } = this.#run
-    const { file, albumPath } = job
-    // An earlier try with these bytes may have arrived, so they are not sent again before its outcome is known. An open
-    // intent for other bytes does not matter: its outcome may stay unknown for good.
-    if (this.#wasSent(job, file.hash!)) return { kind: 'waits', message: because('same_bytes_sent') }
-    const album = await albums.find(albumPath, signal)
-    if (!album.ok) return this.#refused(album.failure, file.hash!)
-    if (liesFlat(synced, albumPath, album.value)) return this.#noAlbum(file.hash!)
-    return this.#withOpen(job, signal, async open => {
-      // Another disk may be mounted at the folder now, or the picture may have changed. Then the next scan decides.
-      if (!job.isAsScanned() || !open.picture || !open.hash.equals(file.hash!))
-        return { kind: 'waits', message: because('folder_replaced') }
-      const again = await this.#albumOf(job, signal)
-      if (!again.ok) return this.#blindly(again.failure, open.hash) ?? this.#refused(again.failure, open.hash)
-      const own = again.value
-      if (!own || liesFlat(synced, albumPath, own)) return this.#noAlbum(open.hash)
-      const used = this.#imageOf(job)!
-      if (used.album !== own.id) return this.#bring(job, open, open.picture, own, signal)
-      await synced.commit(tx => unchanged(tx, job, open, used, 0, momentOf(this.#run)))
-      return { kind: 'unchanged', size: open.look.size }
-    })
-  }
-
-  /**
-   * The result when the picture's own album can't be had. When the plan has no albums at all, the host has not refused this
-   * album, so the picture waits for another plan.
-   */
-  #noAlbum(hash: Buffer): UploadResult {
-    const shut = shutAlbums(this.#run)
-    if (shut) return { kind: 'waits', message: shut.message }
-    return { kind: 'failed', code: NO_ALBUM, message: because('album_refused'), retryAt: null, hash }
   }
 
   async #withOpen(
@@ -163,7 +121,7 @@ export class Uploader {
   async #useUnused(job: UploadJob, open: OpenPicture, album: Album): Promise<UploadResult | null> {
     const unused = unusedImageOf(this.#run, job, open, album)
     if (!unused) return null
-    const flat = flatness(this.#run, job.albumPath, album)
+    const flat = flatness(this.#run.synced, job.albumPath, album)
     await this.#run.synced.commit(tx => unchanged(tx, job, open, unused, flat, momentOf(this.#run)))
     return { kind: 'unchanged', size: open.look.size }
   }
@@ -181,23 +139,12 @@ export class Uploader {
       if (!found.ok || found.value === undefined) return found
       const album = found.value ?? this.#default.known(this.#run) ?? null
       if (album && isLeaving(this.#run.synced, album)) return { ok: false, failure: leaving }
-      const own = liesFlat(synced, job.albumPath, album) ? null : job.file.folder
+      const own = flatness(synced, job.albumPath, album) === 1 ? null : job.file.folder
       const looked = await contents.lookAt(this.#run, album, own, signal)
-      if (looked.ok || blind) {
-        await this.#noteAlbum(job, album)
-        return { ok: true, value: album }
-      }
+      if (looked.ok || blind) return { ok: true, value: album }
       if (looked.failure.remedy !== 'gone' || album === null || tries > 1) return looked
       await albums.doubt(album)
     }
-  }
-
-  /** Notes that a folder's own album can be had. Pictures of the folder that had to lie flat may now be sent into it. */
-  async #noteAlbum({ file: { folder }, albumPath }: UploadJob, album: Album): Promise<void> {
-    const { synced } = this.#run
-    if (this.#noted.has(folder) || liesFlat(synced, albumPath, album)) return
-    this.#noted.add(folder)
-    if (synced.files.anyStaysFlat(folder)) await synced.commit(tx => mayBeRegrouped(tx, folder))
   }
 
   async #bring(
@@ -268,9 +215,6 @@ function unusedImageOf(
     return isHere && isFree && !isGone && !synced.journal.deletionOf(image.id)
   })
 }
-
-/** The code of a picture that can't be sent into its own album, because the host refuses this album. */
-export const NO_ALBUM = 'NO_ALBUM'
 
 const HOUR_MS = 3_600_000
 

@@ -22,10 +22,10 @@ export interface FileRow extends FileLook {
   image: number | null
   hash: Buffer | null
   /**
-   * 1: the image lies flat: in another album than the folder's own, because the folder's own album could not be had. 2: the
-   * image lies flat, and the host refuses the folder's own album, so the image stays there until something changes.
+   * 1: the image lies flat: in another album than the folder's own, which could not be had. It stays there until the picture
+   * changes.
    */
-  flat: 0 | 1 | 2
+  flat: 0 | 1
 }
 
 export type FileKey = Pick<FileRow, 'folder' | 'name'>
@@ -96,16 +96,6 @@ export function openFiles({ all, get, has, one, run }: Statements) {
        AND ${IN_MIRRORS}
      ORDER BY files.folder, name LIMIT 256`,
   )
-  const flat = `flat > 0 AND state = 'synced' AND ${IN_MIRRORS}`
-  const inFlat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder WHERE ${flat}`
-  const nextFlat = all<[OfMirrors & ByTime], FileRow>(
-    `SELECT files.* ${inFlat} AND flat = 1 AND (mtime, folder, name) < (+@mtime, +@folder, +@name)
-     ORDER BY mtime DESC, folder DESC, name DESC LIMIT 256`,
-  )
-  const anyFlat = has<[OfMirrors]>(`SELECT 1 ${inFlat} AND flat = 1 LIMIT 1`)
-  const flatTotal = one<[OfMirrors], { pictures: number; bytes: number }>(
-    `SELECT count(*) AS pictures, ifnull(sum(size), 0) AS bytes ${inFlat} AND flat = 1`,
-  )
   const foldersAfter = all<
     [{ mirror: number; after: string; end: string | Buffer }],
     { id: number; path: string }
@@ -175,15 +165,6 @@ export function openFiles({ all, get, has, one, run }: Statements) {
       isToCompare: has<[FileKey]>(
         `SELECT 1 FROM files WHERE folder = @folder AND name = @name AND ${mayBeSame}`,
       ),
-      /** Pictures that lie flat and may be sent into their albums, the newest first. Each picture is given once. */
-      flat: (mirrors: readonly number[]) =>
-        filesAfter(beginning.newest, after => nextFlat({ ...of(mirrors), ...after })),
-      /** Whether a picture of the folder lies flat and must stay so, because the host refuses the folder's album. */
-      anyStaysFlat: has<[folder: number]>(
-        `SELECT 1 FROM files INDEXED BY files_flat WHERE flat > 0 AND state = 'synced' AND flat = 2 AND folder = +? LIMIT 1`,
-      ),
-      anyFlat: (mirrors: readonly number[]) => anyFlat(of(mirrors)),
-      flatTotal: (mirrors: readonly number[]) => flatTotal(of(mirrors)),
       onImage: all<[image: number], FileRow>('SELECT * FROM files WHERE image = ?'),
       /** Files of this size without a proved image. A picture of the same size may have been moved to one of them. */
       openOfSize: all<[size: number], FileRow>(
@@ -233,15 +214,6 @@ export function openFiles({ all, get, has, one, run }: Statements) {
       ),
       retry: run<[FileKey]>(
         `UPDATE files SET state = 'pending' WHERE folder = @folder AND name = @name AND state = 'failed'`,
-      ),
-      /** The picture must stay flat. `name`: null stands for every flat picture of the folder. */
-      stayFlat: run<[{ folder: number; name: string | null }]>(
-        'UPDATE files SET flat = 2 WHERE folder = @folder AND (@name IS NULL OR name = @name) AND flat = 1',
-      ),
-      /** Pictures that had to stay flat may be sent into their albums again. `folder`: null stands for all folders. */
-      unflatten: run<[{ folder: number | null }]>(
-        `UPDATE files INDEXED BY files_flat SET flat = 1
-         WHERE flat > 0 AND state = 'synced' AND flat = 2 AND (@folder IS NULL OR folder = @folder)`,
       ),
       remove(file: FileKey): void {
         remove(file)

@@ -145,7 +145,6 @@ function start(
     synced,
     clock,
     credentialLifetimeMs: 600_000,
-    regroupEveryMs: 15 * MINUTE,
     running: clock.monotonic,
     rescan: every(6 * HOUR, clock),
     audit,

@@ -65,7 +65,6 @@ it('an upload in doubt is due when its credential has ended, also while an older
     clock: { ...systemClock, monotonic: () => now },
     running: () => 0,
     credentialLifetimeMs: 1000,
-    regroupEveryMs: null,
     rescan: { at: () => Number.POSITIVE_INFINITY, attended() {} },
   }
   // The first ends at 2200, the second at 6200.

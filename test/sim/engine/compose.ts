@@ -9,7 +9,6 @@ import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
 import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
 import { diskFor, openerFor } from '../disk/disk-port.ts'
-import { GROWING } from '../histories/seeds.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import { HostPort } from '../host/host-port.ts'
 import type { Life } from './virtual-clock.ts'
@@ -78,7 +77,6 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     vanishedRules: new VanishedRules(life.clock),
     concurrency: history.concurrency,
     order: history.order,
-    regroup: history.seed >= GROWING ? 'auto' : 'never',
     hold: history.hold,
     credentialLifetimeMs: LIFETIME_MS,
     contents: new AlbumContents(),

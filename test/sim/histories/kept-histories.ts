@@ -47,16 +47,6 @@ const KEPT: readonly History[] = [
       at(2, 'olderCopy', 0, 1),
     ],
   },
-  // A flat picture goes into its album, which another person then deletes: its older image waits no longer for that.
-  {
-    ...THREE,
-    seed: 1_000_000_033,
-    variations: { ...PLAIN, without: ['create_album'] },
-    files: [[2, 1]],
-    graceMs: 60_000,
-    pauses: [3_700_000, 60_000],
-    actions: [at(1, 'planGrows'), atStep(1, 56, 'otherDeletesAlbum')],
-  },
   // After days without a pass a picture is deleted, and albumd is killed in the pass that finds it gone and gives it a grace.
   {
     ...THREE,

@@ -72,8 +72,6 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   80012071: 'a picture that was renamed while somebody wrote over it was taken for whole',
   27017557: 'an album made where nobody could look kept the one that was there before from being looked into',
   27013051: "a day that began in the middle of a pass gave its reserve to the day before's new pictures",
-  420000398:
-    'while flat pictures were sent, a used-up quota was not recorded where another upload had ended the sending',
   530000042: 'an image of a machine whose clock was behind counted as one of others after its deletion',
   210062747: 'an audit overlooked what was recorded while the clock was ahead',
   300008256:

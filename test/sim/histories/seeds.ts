@@ -14,9 +14,7 @@ export const LATEST = 20_000_000
 /** From here on a host also reads the specification in its own way. */
 export const READ = 300_000_000
 
-/**
- * From here on pictures that lie flat are sent into their albums, and an account may get a plan with albums later.
- */
+/** From here on an account may get a plan with albums later. */
 export const GROWING = 400_000_000
 
 /**

@@ -96,10 +96,8 @@ async function mustAgree(world: World, from: number, pruned = false): Promise<vo
     const asked = { ...world.host.asked }
     // Each album of no use is looked at before it goes.
     const lists = IDLE_LISTS + world.state.synced.unusedAlbums.unused().length
-    // Where pictures lie flat, a pass asks once whether albums can be made.
-    const others = anyFlat(world) ? 1 : 0
     await world.passes.run(from + at, true)
-    if (idle && untouched() && !world.seat) mustBeQuiet(world, asked, lists, others)
+    if (idle && untouched() && !world.seat) mustBeQuiet(world, asked, lists)
     if (world.oracle.violation) return
     const quiet = world.oracle.effects === before
     approveHeld(world)
@@ -124,7 +122,6 @@ function isIdle(world: World): boolean {
   })
   return (
     !open &&
-    (world.host.lacks('create_album') || !anyFlat(world)) &&
     !somethingWaits(world) &&
     synced.journal.open().length === 0 &&
     synced.unusedAlbums.all().length === 0
@@ -132,20 +129,11 @@ function isIdle(world: World): boolean {
 }
 
 /** A pass with nothing to do asks for nearly nothing. */
-function mustBeQuiet(
-  { host, oracle }: World,
-  before: World['host']['asked'],
-  mostLists: number,
-  mostOthers: number,
-): void {
+function mustBeQuiet({ host, oracle }: World, before: World['host']['asked'], mostLists: number): void {
   const lists = host.asked.lists - before.lists
   const others = host.asked.others - before.others
-  if (lists > mostLists || others > mostOthers)
+  if (lists > mostLists || others > 0)
     oracle.report('quiet', `a pass with nothing to do asked for ${lists} lists and ${others} other things`)
-}
-
-function anyFlat({ state: { synced }, mirrors }: World): boolean {
-  return synced.files.anyFlat(mirrors.flatMap(({ folder }) => synced.mirrors.of(folder)?.id ?? []))
 }
 
 function somethingWaits({ state: { synced }, mirrors }: World): boolean {

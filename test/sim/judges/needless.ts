@@ -103,20 +103,10 @@ function rowOf({ state: { synced }, mirrors }: World, path: string): FileRow | u
   return rowAt(synced, mirrors, path)
 }
 
-/**
- * Whether a picture has to be in its album by now, since the account's plan has albums. A backup's stays where it is, and so does
- * one that the host once refused there.
- */
-function isRegrouped(world: World, path: string): boolean {
-  const mirror = world.mirrors.find(({ folder }) => path.startsWith(`${folder}/`))
-  // Who deletes the album while a picture is on its way to it has the picture refused there.
-  const mayBeRefused = world.history.actions.some(
-    ({ kind }) => kind === 'fault' || kind === 'otherDeletesAlbum',
-  )
-  const isLeft = mayBeRefused && rowOf(world, path)?.flat === 2
-  // Where an address tells the name alone, the old image would have to go before.
-  const hasRoom = world.history.variations.delivery !== 'named'
-  return world.host.makesAlbums && mirror?.deletions === 'propagate' && hasRoom && !isLeft
+/** Whether a picture lies in its album, as far as the records tell, because the account's plan has albums by now. */
+function isInAlbum(world: World, path: string): boolean {
+  const row = world.host.makesAlbums ? rowOf(world, path) : undefined
+  return row?.state === 'synced' && row.flat === 0
 }
 
 /** Whether an image is the one of a picture, as far as its bytes and its place tell. */
@@ -127,7 +117,7 @@ export function standsFor(world: World, image: TrueImage, { path, node }: LivePi
   const { folder, name } = split(path)
   if (image.name !== name) return false
   const anywhere =
-    (without.includes('create_album') && !isRegrouped(world, path)) ||
+    (without.includes('create_album') && !isInAlbum(world, path)) ||
     // An album of this name may be there unseen, and no other may bear the name.
     ((without.includes('list') || world.host.faults.listRefused) && readings.albumNames === 'unique') ||
     depthMax < 10 ||

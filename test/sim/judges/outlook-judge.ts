@@ -144,7 +144,6 @@ function outlookContext(world: World): Context {
     mirrors,
     allowance,
     hold: world.history.hold,
-    regroup: 'auto',
     uploadForm: world.history.setting.uploadForm,
     settleMs: SETTLE_MS,
     incomplete: INCOMPLETE,

@@ -5,7 +5,6 @@ import { DOUBT } from './doubt.ts'
 import type { Mutant } from './mutant.ts'
 import { PACING } from './pacing.ts'
 import { RATES } from './rates.ts'
-import { REGROUPING } from './regrouping.ts'
 import { ROOTS } from './roots.ts'
 import { RULES } from './rules.ts'
 import { SECRETS } from './secrets.ts'
@@ -13,7 +12,6 @@ import { SETTLING } from './settling.ts'
 
 export const MUTANTS: readonly Mutant[] = [
   ...ROOTS,
-  ...REGROUPING,
   ...DELETIONS,
   ...DOUBT,
   ...SETTLING,

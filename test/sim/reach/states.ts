@@ -49,7 +49,7 @@ function rows({ state, mirrors }: World) {
 }
 
 function anyFlat(world: World): boolean {
-  return world.state.synced.files.anyFlat(rows(world).map(({ id }) => id))
+  return rows(world).some(({ id }) => world.state.synced.summaries.mirror(id).flat > 0)
 }
 
 function held(world: World): number {
@@ -179,10 +179,6 @@ export const STATES = {
     (_, { before }) => before('does otherDeletesAlbum') && before('told album_created'),
   ),
   'a picture lies flat': pass(anyFlat),
-  'a flat picture is sent into its album': told(
-    'image_deleted',
-    ({ reason }, { before }) => reason === 'superseded' && before('does planGrows'),
-  ),
   'an unused album is deleted': told('album_deleted'),
   'an unused album holds what another person has put there': pass(({ state }) =>
     state.synced.unusedAlbums.all().some(album => album.state === 'occupied'),

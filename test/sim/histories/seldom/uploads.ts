@@ -19,20 +19,6 @@ const underWay = (seed: number, ...then: ActionKind[]): History => ({
   actions: then.map((kind, number) => atStep(0, 55, kind, number, 5 + number)),
 })
 
-/** An account gets a plan with albums, and flat pictures go there. */
-const regrouped = (from: number, ...differing: Partial<History>[]): History[] =>
-  differing.map((more, number) => ({
-    ...HOURLY,
-    seed: from + number,
-    variations: FLAT,
-    files: [
-      [1, 1],
-      [2, 2],
-    ],
-    ...more,
-    actions: [at(1, 'planGrows'), ...(more.actions ?? [])].sort(byTime),
-  }))
-
 /** Uploads that are in doubt, that fail, and that something happens to on their way. */
 export const UPLOADS: readonly History[] = [
   inDoubt(1_000_000_201, at(1, 'saveState'), at(2, 'restoreState', 0, 2)),
@@ -154,22 +140,6 @@ export const UPLOADS: readonly History[] = [
     mirrors: [{ ...THREE.mirrors[0]!, album: '' }],
     actions: [at(1, 'add', 48, 6), at(1, 'fault', FAULT.sendLost, 2)],
   },
-  // Flat pictures go into their albums, and something goes wrong with that.
-  ...[
-    at(1, 'quota'),
-    at(1, 'fault', FAULT.sendNever, 2),
-    at(1, 'fault', FAULT.storageFull, 2),
-    at(1, 'fault', FAULT.otherDimensions, 2),
-  ].map((then, number) => ({
-    ...HOURLY,
-    seed: 1_000_000_266 + number,
-    variations: { ...SILENT, without: ['create_album'] as const },
-    files: [
-      [1, 1],
-      [2, 2],
-    ] as History['files'],
-    actions: [at(1, 'planGrows'), then],
-  })),
   // A proxy refuses pictures that have left whole; or many of which a part has left, and then it takes one.
   { ...HOURLY, seed: 1_000_000_280, variations: SILENT, actions: [at(0, 'turnAway')] },
   {
@@ -229,27 +199,6 @@ export const UPLOADS: readonly History[] = [
       at(1, 'auditRepair'),
     ],
   },
-  // Flat pictures go into their albums: one is in doubt, one changes, an album is refused, or a reserve is left.
-  ...regrouped(
-    1_000_000_288,
-    { pauses: [3_700_000, 60_000, 60_000], actions: [at(1, 'fault', FAULT.sendNever, 2)] },
-    { actions: [atStep(1, 20, 'changeInPlace', 0, 5)] },
-    { actions: [at(1, 'fault', FAULT.albumForbidden, 2)] },
-    { actions: [at(1, 'fault', FAULT.planLacks, 2)] },
-    {
-      variations: { ...PLAIN, without: ['create_album'] },
-      setting: { ...PLAIN_SETTING, limit: 4, reserve: 0.5 },
-      actions: [at(1, 'fault', FAULT.noNodeThere, 2)],
-    },
-    { variations: { ...FLAT, delivery: 'named' } },
-    {
-      files: [
-        [1, 1],
-        [17, 2],
-      ],
-      actions: [at(1, 'quota', 1), at(2, 'otherMoves', 0, 4), at(2, 'auditRepair'), at(3, 'quotaBack')],
-    },
-  ),
   // An upload in one form of dimensions alone, three times: it is tried again on another day.
   {
     ...HOURLY,
