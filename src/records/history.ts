@@ -1,10 +1,10 @@
-import type { Synced, Tx } from '../synced/synced.ts'
+import type { Tx } from '../synced/synced.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 import type { HistoryEvent, Location } from '../synced/tables/history.ts'
 import type { ImageRow } from '../synced/tables/images.ts'
 import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../words/reasons.ts'
 import { type Deletions, isKept } from './escrow.ts'
-import { locationOf } from './versions.ts'
+import { movedTo } from './moves.ts'
 
 /** A scan found a file changed, missing or left out: its state is `state` now. */
 export function noteChange(
@@ -74,73 +74,10 @@ export function noteImage(
   })
 }
 
-/**
- * Where the picture of an image in escrow lies now, also when it is not sent from there yet. Null: it has not moved.
- */
-export function movedToLocation(synced: MoveRecords, image: ImageRow): Location | null {
-  if (synced.escrow.of(image.id)?.reason !== 'deleted') return null
-  const sent = sentFrom(synced, image)
-  if (sent) return locationOf(synced, sent)
-  const waits = waitingMove(synced, image)
-  return waits?.isRead ? waits : null
-}
-
-/** What is asked about a move. */
-type MoveRecords = Pick<Synced, 'escrow' | 'files' | 'folders' | 'images' | 'history'>
-
-/**
- * A file that was sent with the image's bytes since its picture is gone, or that came back since and uses its own image
- * again. A copy that was on the host before is no move.
- */
-function sentFrom(synced: MoveRecords, { id, hash, name }: ImageRow): FileRow | undefined {
-  const { escrow, files, images, history } = synced
-  const entry = escrow.of(id)
-  if (!entry) return undefined
-  const { since } = entry
-  const cameBack = (file: FileRow) => {
-    const last = history.of(locationOf(synced, file)).at(-1)
-    return file.state === 'synced' && last?.event === 'unchanged' && last.at >= since
-  }
-  const others = () => images.byHash(hash).filter(image => image.id !== id)
-  return (
-    files.withBytes({ hash, name, since }) ??
-    others()
-      .flatMap(image => files.onImage(image.id))
-      .find(cameBack)
-  )
-}
-
-/** The path, below its mirror, of `movedToLocation`. */
-export function movedTo(synced: MoveRecords, image: ImageRow): string | null {
-  return movedToLocation(synced, image)?.path ?? null
-}
-
-/**
- * Where a file lies that waits for its upload, and is the picture of this image or may be. `isRead`: whether the file has
- * the image's bytes; else only its size is the same. Null: there is no such file, or the picture was sent from another place
- * already.
- */
-export function waitingMove(synced: MoveRecords, image: ImageRow): (Location & { isRead: boolean }) | null {
-  const open = sentFrom(synced, image) ? undefined : synced.files.openLike(image)
-  return open ? { ...locationOf(synced, open), isRead: open.hash !== null } : null
-}
-
-/**
- * Where the picture of an image in escrow lies now, or perhaps lies. A file that is not read yet counts only when the hold
- * takes it for the moved picture too, because many pictures have the same size by chance. Null: nothing tells of a move.
- */
-export function moveOf(synced: MoveRecords, image: ImageRow): Reason | null {
-  const path = movedTo(synced, image)
-  if (path !== null) return because('picture_moved', { path })
-  const isDeleted = synced.escrow.of(image.id)?.reason === 'deleted'
-  const perhaps = isDeleted && !synced.escrow.isCounted(image.id) ? waitingMove(synced, image) : null
-  return perhaps && because('may_have_moved', { path: perhaps.path })
-}
-
 export function noteDeleted(tx: Tx, image: ImageRow, now: number): void {
   const entry = tx.escrow.of(image.id)
   if (!entry) return
-  const path = movedTo(tx, image)
-  const detail = path === null ? WHY_IN_ESCROW[entry.reason] : because('picture_moved', { path })
+  const moved = movedTo(tx, image)
+  const detail = moved ? because('picture_moved', { path: moved.path }) : WHY_IN_ESCROW[entry.reason]
   tx.history.add(entry, { at: now, event: 'deleted', detail })
 }

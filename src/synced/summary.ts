@@ -229,14 +229,9 @@ export function openSummaries({ all, column, one, value }: Statements) {
            SELECT path, event, detail, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
          WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
       ),
-      /** The pictures below a folder whose images are kept for good, and since when each is gone. */
-      keptBelow: all<
-        [{ mirror: number; path: string }],
-        { path: string; name: string; hash: Buffer; since: number }
-      >(
-        `SELECT ${pathOf()} AS path, files.name, images.hash,
-           ifnull((SELECT max(at) FROM history WHERE event = 'gone' AND history.mirror = folders.mirror
-             AND history.path = ${pathOf()}), files.since) AS since
+      /** The pictures below a folder whose images are kept for good. */
+      keptBelow: all<[{ mirror: number; path: string }], { path: string; name: string; hash: Buffer }>(
+        `SELECT ${pathOf()} AS path, files.name, images.hash
          FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
          WHERE ${below} AND state = 'kept' AND state <> 'synced'`,
       ),

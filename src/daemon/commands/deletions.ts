@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { approved, kept, keptAhead } from '../../records/escrow.ts'
-import { movedTo } from '../../records/history.ts'
+import { movedTo } from '../../records/moves.ts'
 import { runningTime } from '../../sync/clock.ts'
 import { willBeHeld } from '../../sync/deletions/index.ts'
 import { deletionWaits, type Step, step, waitsForPerson } from '../../sync/outlook/index.ts'
@@ -213,7 +213,7 @@ function listed(
         state: waitsForPerson(entry) ? 'held' : 'grace',
         approved: state === 'approved',
         reason,
-        moved_to: movedTo(synced, image),
+        moved_to: movedTo(synced, image)?.path ?? null,
         since: isoTime(since),
         goes_at: another ? null : isoTime(only!.at),
         next: next.map(showStep),

@@ -2,7 +2,7 @@ import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { type DiskEntry, realDisk } from '../../local/disk.ts'
-import { movedTo } from '../../records/history.ts'
+import { movedTo } from '../../records/moves.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import { shownState, wasFolder } from '../../sync/outlook/index.ts'
@@ -197,7 +197,7 @@ export function recordedAt(synced: Synced, location: Location): Recorded {
   if (isFolder(synced, row.id, path)) return { kind: 'folder', pictures: below() }
   if (!file) return { kind: 'nothing' }
   const image = file.image === null ? undefined : synced.images.byId(file.image)
-  const gone = image && { movedTo: movedTo(synced, image) }
+  const gone = image && { movedTo: movedTo(synced, image)?.path ?? null }
   return { kind: 'picture', picture: null, ...(gone && { gone }) }
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
-import { movedTo } from '../../records/history.ts'
+import { movedTo } from '../../records/moves.ts'
 import { locationOf } from '../../records/versions.ts'
 import { albumPathOf, recordedAlbums } from '../../sync/album.ts'
 import { runningTime } from '../../sync/clock.ts'
@@ -328,7 +328,7 @@ function operationOn(
 ): ['delete' | 'hold' | 'wait', Reason] | null {
   const { escrow } = context.synced
   const image = context.synced.images.byId(entry.image)!
-  const path = movedTo(context.synced, image)
+  const path = movedTo(context.synced, image)?.path ?? null
   const why = path === null ? WHY_IN_ESCROW[entry.reason] : because('picture_moved', { path })
   if (waitsForPerson(entry)) return ['hold', why]
   const stays = whyImageStays(context, image, null)

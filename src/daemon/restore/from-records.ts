@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { movedToLocation } from '../../records/history.ts'
+import { movedTo } from '../../records/moves.ts'
 import { heldVersions, type PastVersion } from '../../records/versions.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
@@ -197,7 +197,7 @@ function* newestVersions(
   /** Where the picture of a file lies now, below the folder that is filled, when it is in one of these mirrors. */
   const movedIn = ({ image: id }: FileAtPath): string | null => {
     const image = id === null ? undefined : synced.images.byId(id)
-    const moved = image && movedToLocation(synced, image)
+    const moved = image && movedTo(synced, image)
     const folder = moved ? folderOf.get(moved.mirror) : undefined
     return moved && folder ? pathOf(folders.get(folder)!, moved.path) : null
   }

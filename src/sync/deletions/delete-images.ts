@@ -1,6 +1,6 @@
 import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
-import { movedTo } from '../../records/history.ts'
 import { deleted } from '../../records/images.ts'
+import { movedTo } from '../../records/moves.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
@@ -66,7 +66,7 @@ export async function deleteImages(
       tell({ event: 'image_kept', mirror, path, reason: stays })
       continue
     }
-    const moved_to = movedTo(synced, image)
+    const moved_to = movedTo(synced, image)?.path ?? null
     const refusal = await deleteImage(context, run, entry, image, cut)
     if (!refusal) tell({ event: 'image_deleted', mirror, path, reason, moved_to })
     else if (!isOfThisOne(refusal)) return refusal

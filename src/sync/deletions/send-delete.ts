@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { waitingMove } from '../../records/history.ts'
+import { waitingMove } from '../../records/moves.ts'
 import { wasNotDone } from '../../remote/failures.ts'
 import type { DeletedWithAlbum, HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'

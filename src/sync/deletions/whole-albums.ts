@@ -1,6 +1,6 @@
 import { albumGone, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
 import { countDeletion } from '../../records/escrow.ts'
-import { movedTo } from '../../records/history.ts'
+import { movedTo } from '../../records/moves.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -143,7 +143,7 @@ async function deleteWhole(
       albumNeeded(tx, album.id)
     },
   }
-  const moved = new Map(images.map(image => [image.id, movedTo(synced, image)]))
+  const moved = new Map(images.map(image => [image.id, movedTo(synced, image)?.path ?? null]))
   // When the answer is lost, a later pass looks whether the album is gone (`recoverAlbumDeletions`). An album that is still
   // there keeps its images, because a deletion takes the album with everything in it. They are then deleted one by one.
   const refusal = await sendDelete(context, deletion, signal)

@@ -1,5 +1,5 @@
 import { graceOf } from '../../records/escrow.ts'
-import { movedTo, waitingMove } from '../../records/history.ts'
+import { movedTo, waitingMove } from '../../records/moves.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import { because, codeOf, type ImageName, ofWholeHost, type Reason } from '../../words/reasons.ts'
@@ -89,7 +89,7 @@ export function deletionSteps(
 
 /** Where the picture of an image in escrow lies now, or null. A restore would bring a picture that moved a second time. */
 export function whereNow(synced: Synced, { image }: EscrowRow): string | null {
-  return movedTo(synced, synced.images.byId(image)!)
+  return movedTo(synced, synced.images.byId(image)!)?.path ?? null
 }
 
 export function imageOf({ reason }: EscrowRow): 'image' | 'older' {

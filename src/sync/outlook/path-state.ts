@@ -1,4 +1,4 @@
-import { moveOf } from '../../records/history.ts'
+import { moveOf } from '../../records/moves.ts'
 import type { TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'

@@ -1,5 +1,6 @@
 import type { Statements } from '../database.ts'
 import { isBelow } from '../queries.ts'
+import { openLike, withBytes } from './files.ts'
 import type { ImageRow } from './images.ts'
 
 export interface EscrowRow {
@@ -48,17 +49,11 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
   const nextDue = value<[mirrors: string], number | null>(
     `SELECT min(due_at) FROM escrow WHERE state <> 'held' AND mirror IN (SELECT value FROM json_each(?))`,
   )
-  // An image whose picture has only moved is not counted for the hold. When a synced file uses another image of the same
-  // bytes, the deletion loses nothing. While the moved picture waits for its upload, the image is not deleted
-  // (`files.openLike`). A file that is not read yet is known as the moved picture by its size and its modification time.
+  // An image whose picture has moved, or may have moved, is not counted for the hold: see `records/moves.ts`.
   const losesBytes = `NOT EXISTS (
-    SELECT 1 FROM images AS lost JOIN images AS same ON same.hash = lost.hash JOIN files ON files.image = same.id
-    WHERE lost.id = escrow.image AND same.id <> lost.id AND files.state = 'synced')
+    SELECT 1 FROM images AS lost CROSS JOIN ${withBytes('lost.hash')} WHERE lost.id = escrow.image)
     AND NOT EXISTS (
-    SELECT 1 FROM images AS lost CROSS JOIN files INDEXED BY files_open_by_size ON files.size = lost.size
-    WHERE lost.id = escrow.image AND state IN ('pending','uncertain','failed','linked') AND (files.hash = lost.hash
-      OR files.hash IS NULL AND files.image IS NULL AND files.mtime IN (
-        SELECT mtime FROM files AS gone WHERE gone.image = lost.id AND gone.state = 'gone')))`
+    SELECT 1 FROM images AS lost CROSS JOIN ${openLike('lost')} WHERE lost.id = escrow.image)`
   const toHold = `mirror = +? AND ${inStates(ESCROW_TRANSITIONS.held.held)} AND ${losesBytes}`
   const toDelete = `
     (SELECT count(*) FROM escrow WHERE mirror = +@mirror AND state <> 'approved' AND ${losesBytes}) AS pending,

@@ -44,6 +44,15 @@ export interface FileAtPath extends FileRow {
 export const mayBeSame = `files.hash IS NULL AND image IS NOT NULL
      AND files.size = (SELECT images.size FROM images WHERE images.id = files.image)`
 
+/** The synced files with these bytes. An SQL text for FROM, as the next one. */
+export const withBytes = (hash: string) =>
+  `images AS same CROSS JOIN files ON same.hash = ${hash} AND files.image = same.id AND files.state = 'synced'`
+
+/** The files without a proved image that have the bytes of an image (`of`), or are not read yet and may have them. */
+export const openLike = (of: string) =>
+  `files INDEXED BY files_open_by_size ON files.size = ${of}.size AND (files.hash IS NULL OR files.hash = ${of}.hash)
+     AND files.state IN ('pending','uncertain','failed','linked')`
+
 /** The files as the last scan saw them, each with the image that it uses. */
 export function openFiles({ all, get, has, one, run }: Statements) {
   // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
@@ -170,19 +179,14 @@ export function openFiles({ all, get, has, one, run }: Statements) {
       openOfSize: all<[size: number], FileRow>(
         `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +?`,
       ),
-      /**
-       * A file without a proved image that may have these bytes, at best one that was read and has them. A picture with
-       * these bytes may have been moved there.
-       */
+      /** A file without a proved image that has these bytes, or is not read yet and may have them. */
       openLike: get<[Bytes & { name: string }], FileRow>(
-        `SELECT * FROM files WHERE state IN ('pending','uncertain','failed','linked') AND size = +@size
-           AND (hash IS NULL OR hash = +@hash) ORDER BY hash IS NULL, name <> @name LIMIT 1`,
+        `SELECT files.* FROM (SELECT +@size AS size, @hash AS hash) AS lost CROSS JOIN ${openLike('lost')}
+         ORDER BY files.hash IS NULL, name <> @name LIMIT 1`,
       ),
-      /** A synced file with these bytes whose image was recorded at `since` or later, if any: at best of this name. */
-      withBytes: get<[{ hash: Buffer; name: string; since: number }], FileRow>(
-        `SELECT files.* FROM images JOIN files ON files.image = images.id
-         WHERE images.hash = +@hash AND images.recorded_at >= +@since AND files.state = 'synced'
-         ORDER BY files.name <> @name LIMIT 1`,
+      /** A synced file with these bytes, at best of this name. */
+      withBytes: get<[{ hash: Buffer; name: string }], FileRow>(
+        `SELECT files.* FROM ${withBytes('@hash')} ORDER BY files.name <> @name LIMIT 1`,
       ),
       /** Files with these bytes that are linked to an image whose bytes are not compared yet. */
       linkedTo: all<[Bytes], FileRow>(

@@ -127,20 +127,19 @@ describe('why, of a picture', () => {
     expect(at.why('p.png').history).toHaveLength(4)
   })
 
-  it('does not call it a move when a copy of the picture was on the host before', async () => {
+  it('tells where a copy lies that was on the host before', async () => {
     const at = await asked()
     at.write('a/p.png', png(3, 3).bytes)
     at.write('copy.png', png(3, 3).bytes)
     await at.pass()
     rmSync(join(at.pictures, 'a'), { recursive: true })
     await at.pass({ graceMs: 600_000 })
-    expect(at.why('a/p.png').reason).toBe('gone from the disk')
+    expect(at.why('a/p.png')).toMatchObject({ state: 'gone', cause: 'MOVED' })
     await at.decide('approve', 'a/p.png')
     await at.pass()
     expect(at.events).toContainEqual(
-      expect.objectContaining({ event: 'image_deleted', path: 'a/p.png', moved_to: null }),
+      expect.objectContaining({ event: 'image_deleted', path: 'a/p.png', moved_to: 'copy.png' }),
     )
-    expect(at.why('a/p.png').reason).toBe('the image was deleted (gone from the disk)')
   })
 
   it('keeps an image that a backup holds, and says so', async () => {
