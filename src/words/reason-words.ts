@@ -189,8 +189,6 @@ export const WORDS = {
 
   // Why a picture waits or failed.
   folder_replaced: 'the folder was replaced since the scan',
-  same_address:
-    'The new image would have the address of the old one, so the old one stays. Rename the file to send the new version',
   not_a_picture: 'File is no picture of a known format. Replace it, or exclude it in .albumdignore',
   foreign_picture:
     'File is {format} by its bytes, and the host takes no {format}. Convert it, or exclude it in .albumdignore',
@@ -461,7 +459,6 @@ export const MORE = {
     'Sent again, it may be on the host twice, because without listings nobody can look.',
   line_too_slow:
     'A credential for an upload expires after that time (host.credential_lifetime), so an upload that takes longer would be refused at its end.',
-  same_address: 'When both have one address, nobody could tell whether the new image arrived.',
   address_with_key:
     'The address would be stored and shown, and the key with it. A key of a few letters can be in an address by chance.',
   presign_without_album: 'The presign form of the interface (§4.3) names no album.',

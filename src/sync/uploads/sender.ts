@@ -8,11 +8,9 @@ import { stored } from '../../records/pictures.ts'
 import { cancelled, NO_ROOM } from '../../remote/failures.ts'
 import type { Credential, HostFailure, Outcome, Sent } from '../../remote/host.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import type { OpenUpload } from '../../synced/tables/journal.ts'
 import { because } from '../../words/reasons.ts'
 import { type Album, flatness } from '../album.ts'
 import { momentOf } from '../clock.ts'
-import { names } from '../listing/index.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { Declaration } from './declaration.ts'
@@ -180,7 +178,7 @@ async function sendBytes(
   if (answer.ok) job.lane.leave()
   return synced.commit(tx => {
     const known = answer.ok ? synced.images.byRemoteId(answer.value.imageId) : undefined
-    const sent = believed(run, answer, known, credential, open)
+    const sent = notAnothers(answer, known, open)
     if (sent.ok) {
       const { imageId, cdnUrl } = sent.value
       if (credential.cdnUrl !== null && credential.cdnUrl !== cdnUrl) tx.meta.set('promises_broken', true)
@@ -211,30 +209,10 @@ function keepingPromise(sent: Outcome<Sent>, { cdnUrl }: Credential): Outcome<Se
   return sent.ok ? { ok: true, value: { ...sent.value, cdnUrl: sent.value.cdnUrl ?? cdnUrl } } : sent
 }
 
-/**
- * Rejects an answer whose id can't be this picture's. An id can't be this picture's when a record says that its image has
- * other bytes, or when the id was promised to an upload of other bytes. An example: a node answers twice on one connection,
- * so each later answer belongs to the picture before. `known`: the record of this id.
- */
-function believed(
-  { synced }: UploadRun,
-  sent: Outcome<Sent>,
-  known: ImageRow | undefined,
-  promised: Credential,
-  { hash }: OpenPicture,
-): Outcome<Sent> {
-  if (!sent.ok) return sent
-  const { imageId, cdnUrl } = sent.value
-  const isKnown = known !== undefined && known.proof !== 'none' && !known.hash.equals(hash)
-  const isKept = (cdnUrl !== null && cdnUrl === promised.cdnUrl) || imageId === promised.imageId
-  // An answer may name the promised address and still the id of another upload. So the journal is asked about each id that
-  // does not stand in the promised address.
-  const isOdd = !isKept || !names(promised.cdnUrl, imageId)
-  const isOf = (other: Pick<OpenUpload, 'cdn_url' | 'remote_id'>) =>
-    (!isKept && ((cdnUrl !== null && other.cdn_url === cdnUrl) || other.remote_id === imageId)) ||
-    names(other.cdn_url, imageId)
-  const isAnothers = () => synced.journal.openUploads().some(other => isOf(other) && !other.hash.equals(hash))
-  return isKnown || (isOdd && isAnothers()) ? { ok: false, failure: idOfAnother } : sent
+/** Rejects an answer with the id of an image whose bytes are known to be others. An example: a node answers twice. */
+function notAnothers(sent: Outcome<Sent>, known: ImageRow | undefined, open: OpenPicture): Outcome<Sent> {
+  const isAnothers = known !== undefined && known.proof !== 'none' && !known.hash.equals(open.hash)
+  return isAnothers ? { ok: false, failure: idOfAnother } : sent
 }
 
 const idOfAnother: HostFailure = {

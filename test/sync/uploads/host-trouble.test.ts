@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { ownFailure, refused, tooSlow } from '../../../src/remote/failures.ts'
-import { type Block, hostWith, PictureChanged, type Sent } from '../../../src/remote/host.ts'
+import { type Block, hostWith, PictureChanged } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
@@ -413,57 +413,6 @@ describe('trouble at the host', () => {
     })
     await workshop.pass({ host })
     expect(summary(workshop)).toMatchObject({ synced: 1, uncertain: 1 })
-  })
-
-  it.each([
-    ['what another was promised', (anothers: Sent) => anothers],
-    ['the id of another alone', ({ imageId }: Sent, cdnUrl: string) => ({ imageId, cdnUrl })],
-  ])('that answers each picture with %s is not believed', async (_, answer) => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
-    const promised: Sent[] = []
-    const both = Promise.withResolvers<void>()
-    // As on a connection on which an answer came twice.
-    const host = hostWith(workshop.host, {
-      async send(credential, picture, signal) {
-        const sent = await workshop.host.send(credential, picture, signal)
-        if (sent.ok) promised.push(sent.value)
-        if (promised.length === 2) both.resolve()
-        await both.promise
-        const anothers = promised.find(({ cdnUrl }) => cdnUrl !== credential.cdnUrl)!
-        return { ok: true, value: answer(anothers, credential.cdnUrl!) }
-      },
-    })
-    await workshop.pass({ host, concurrency: 2 })
-    expect(count(workshop, 'picture_uploaded')).toBe(0)
-    // What each came to is found out.
-    expect(count(workshop, 'upload_found_out')).toBe(2)
-    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
-  })
-
-  it('whose ids are short numbers that stand in every address is believed', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
-    const files = ['a722f.png', 'b.png']
-    const both = Promise.withResolvers<void>()
-    let sent = 0
-    const host = hostWith(workshop.host, {
-      async requestUpload(...args) {
-        const granted = await workshop.host.requestUpload(...args)
-        if (!granted.ok) return granted
-        const cdnUrl = `https://cdn.example.com/2026/11/22/${files.shift()}`
-        return { ok: true, value: { ...granted.value, cdnUrl, imageId: null } }
-      },
-      async send({ cdnUrl }) {
-        if (++sent === 2) both.resolve()
-        await both.promise
-        return { ok: true, value: { imageId: cdnUrl!.endsWith('f.png') ? '22' : '23', cdnUrl: cdnUrl! } }
-      },
-    })
-    await workshop.pass({ host, concurrency: 2 })
-    expect(summary(workshop)).toMatchObject({ synced: 2, uncertain: 0 })
   })
 
   it('that says the quota is used up is believed until the next probe, and one picture asks then', async () => {
