@@ -399,9 +399,8 @@ export function quotaInWords(
   return lines
 }
 
-function usedUp({ resumes_at, next_probe_at, reset }: Status['quota']): string {
+function usedUp({ resumes_at, next_probe_at }: Status['quota']): string {
   if (resumes_at === null)
     return `used up${next_probe_at === null ? '' : `; the host is asked again at ${localTime(next_probe_at)}`}`
-  const learned = reset.known === 'learned' ? ` (learned in ${count(reset.days, 'day')})` : ''
-  return `used up until ${localTime(resumes_at)}${learned}`
+  return `used up until ${localTime(resumes_at)}`
 }

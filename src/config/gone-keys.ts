@@ -1,9 +1,11 @@
 import { type Mistake, valueAt } from './wording.ts'
 
 /** Keys that earlier versions had, and what is so without them. A config that names one works all the same. */
-const GONE_KEYS: Readonly<Record<string, string>> = {
+export const GONE_KEYS: Readonly<Record<string, string>> = {
   'host.regroup': 'a picture that lies outside its album stays there until it changes',
   'deletions.versions': 'all older versions of a picture stay through the grace',
+  'host.dimensions':
+    'dimensions are declared as stored, and after a refusal the host is asked to compare none',
 }
 
 /** Takes the gone keys out of a config as it is written, and returns what to say of each. */

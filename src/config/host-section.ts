@@ -41,7 +41,7 @@ export const hostSection = value.section({
   }),
   quota_reset: value.quotaReset.optional().meta({
     description:
-      'When a new day begins for the quota. Left out, albumd learns it from answers: once the quota is used up, it asks the host at the time that the host names, or else every probe_every.',
+      'When a new day begins for the quota. Left out, albumd asks once the quota is used up: at the time that the host names, or else every probe_every.',
     example: '00:00 Asia/Shanghai',
   }),
   requests_per_second: requestsPerSecond.prefault({}).meta({
@@ -59,15 +59,6 @@ export const hostSection = value.section({
       description:
         'How pictures are sent: credential, or presign for a host that offers nothing else. The form presign has no ' +
         'albums: the mirror\'s album must be "", and pictures in folders below the mirror fail.',
-    }),
-  dimensions: value
-    .oneOf(['learn', 'stored', 'turned', 'skip'])
-    .prefault('learn')
-    .meta({
-      description:
-        'Which width and height are declared of a picture that EXIF turns on its side: those stored in the file, those ' +
-        'turned, or none (skip, for every picture: the host then compares none). learn: those that the host takes, as ' +
-        'its first answers show; "albumd doctor" says which.',
     }),
   site_url: value.siteUrl.optional().meta({
     description: "The host's site, for presign. Left out, it is the origin of base_url.",

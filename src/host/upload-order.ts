@@ -59,16 +59,9 @@ function readFile(body: Body, readings: Readings) {
   const mime = DELIVERED_AS.get(declared)
   if (mime === undefined)
     throw new Refusal('unknownMime', 'mime_type must be that of a supported picture format.')
-  refuseExtension(name, mime, readings)
-  return { name, size, mime }
-}
-
-/** §4.1: refuses a file name whose extension the readings do not allow. By default §4.3's extensions are allowed. */
-function refuseExtension(name: string, mime: string, { fileName }: Readings): void {
-  if (fileName === 'any') return
-  const format = formatOfName(name)
-  if (format === null || (fileName === 'matching' && FORMATS[format].mime !== mime))
+  if (readings.fileName === 'listed' && formatOfName(name) === null)
     throw new Refusal('badExtension', 'file_name must have the extension of a supported picture format.')
+  return { name, size, mime }
 }
 
 /** No declared pixels. */

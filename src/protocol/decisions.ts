@@ -12,11 +12,7 @@ import type { Plan } from './limits.ts'
 type Choice = readonly [at: string, says: string, values: readonly [string, ...string[]]]
 
 export const CHOICES = {
-  fileName: [
-    '§4.1',
-    "a file name's extension: one of §4.3's, one of the declared type's, or any and none",
-    ['listed', 'matching', 'any'],
-  ],
+  fileName: ['§4.1', "a file name's extension: one of §4.3's, or any and none", ['listed', 'any']],
   exempt: [
     '§4.1',
     'the types whose width and height may be left out at step 1',

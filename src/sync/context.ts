@@ -46,14 +46,6 @@ export interface EngineSettings {
   concurrency: number
   /** The form in which credentials are asked for: that of §4.1, or that of §4.3, in which no album can be named. */
   uploadForm: 'credential' | 'presign'
-  /**
-   * Which dimensions are declared of a picture (§4.1).
-   * stored: as they are stored in the file.
-   * turned: as EXIF turns the picture.
-   * skip: none.
-   * learn: as the host has taken such pictures before.
-   */
-  dimensions: 'learn' | 'stored' | 'turned' | 'skip'
   order: 'newest' | 'oldest'
   hold: HoldPolicy
   /** How the images of a folder that is gone are deleted: one by one, or with their album by one request. */

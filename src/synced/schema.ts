@@ -338,6 +338,13 @@ const NO_ACCEPTED_FAILURES = 'DROP TABLE accepted;'
 /** A picture stays flat until it changes, whatever made it so. */
 const ONE_WAY_TO_LIE_FLAT = 'UPDATE files SET flat = 1 WHERE flat = 2;'
 
+/** What earlier versions learned of the host: how pictures are declared, and between which times its days begin. */
+const LEARNED_READINGS = `
+DELETE FROM meta WHERE key IN ('dimensions', 'declared_type', 'quota_reset');
+ALTER TABLE quota DROP COLUMN refused;
+ALTER TABLE quota DROP COLUMN clock_offset;
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -349,4 +356,5 @@ export const STEPS = [
   KEPT_IMAGES,
   NO_ACCEPTED_FAILURES,
   ONE_WAY_TO_LIE_FLAT,
+  LEARNED_READINGS,
 ]

@@ -100,7 +100,7 @@ const cases: [name: string, text: string, lines: string[]][] = [
     'what would steer a terminal',
     configText({ host: ['"\\e[2J": 1'], rest: 'log: {level: "\\e[2J\\n"}\n' }),
     [
-      'albumd.yaml:3:3: host.\\u001b[2J: unknown key; host has base_url, api_key_file, plan, daily_quota, quota_reset, requests_per_second, credential_lifetime, upload_form, dimensions, site_url, ca_file, timeout',
+      'albumd.yaml:3:3: host.\\u001b[2J: unknown key; host has base_url, api_key_file, plan, daily_quota, quota_reset, requests_per_second, credential_lifetime, upload_form, site_url, ca_file, timeout',
       "albumd.yaml:7:7: log.level: is '\\u001b[2J\\u000a', must be debug, info, warn or error",
     ],
   ],

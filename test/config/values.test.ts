@@ -16,7 +16,6 @@ describe('a config in the units of the program', () => {
         requests_per_second: { upload: 10, send: 10, list: 10, delete: 2, create_album: 5 },
         credential_lifetime: 600_000,
         upload_form: 'credential',
-        dimensions: 'learn',
         timeout: 60_000,
       },
       mirrors: [{ folder: '/srv/photos', album: 'Photos', deletions: 'propagate', ignore: [] }],

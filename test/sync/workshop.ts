@@ -121,7 +121,6 @@ export async function openWorkshop(
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
     uploadForm,
-    dimensions: 'learn',
     albumDeletions: 'one_by_one',
     running: () => 0,
   }

@@ -88,7 +88,7 @@ export async function* examine(
   yield* checkUploadCommand(config, status)
   const access = readAccess(config, env)
   yield* checkStore(config, access, status, signal)
-  if (status) yield* readState(config, synced => checkReadings(config, synced, status.quota))
+  if (status) yield* readState(config, checkReadings)
   if (signal.aborted) return
   const answered = told === undefined ? undefined : (told?.answered ?? null)
   yield* checkHost(config, access, answered, status, env, signal)

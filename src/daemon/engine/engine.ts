@@ -115,7 +115,6 @@ export function openEngine(
     hold: config.deletions,
     uploadForm: config.host.upload_form,
     albumDeletions: config.deletions.albums,
-    dimensions: config.host.dimensions,
     credentialLifetimeMs: config.host.credential_lifetime,
     contents: new AlbumContents(),
     pace: new RecoveryPace(),

@@ -6,7 +6,6 @@ import {
   forecast,
   isUsedUpEarly,
   onlyReserveLeft,
-  type QuotaState,
   readQuota,
 } from '../../sync/quota/index.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -31,19 +30,13 @@ export interface QuotaStatus {
    */
   used_up_early: boolean
   /**
-   * When there is quota again: by the config, or as the host itself said (Retry-After), or at the latest by what was learned.
-   * Null: the quota is not used up, or the time is not known.
+   * When there is quota again, by the config or as the host itself said (Retry-After). Null: the quota is not used up, or the
+   * time is not known.
    */
   resumes_at: string | null
   /** When albumd asks the host again. Null: the quota is not used up. */
   next_probe_at: string | null
-  reset: ResetStatus
 }
-
-/** When the host's day begins. `learned`: after the time `from`, and at `to` at the latest, both times of day in UTC. */
-export type ResetStatus =
-  | { known: 'configured' | 'no' }
-  | { known: 'learned'; from: string; to: string; days: number }
 
 /** The pictures that wait for their upload. */
 export interface BacklogStatus {
@@ -94,9 +87,9 @@ export function quotaStatus(
   now: number,
 ): { quota: QuotaStatus; backlog: BacklogStatus } {
   const allowance = allowanceOf(config)
-  const { plan, limit, days: configured } = allowance
+  const { plan, limit } = allowance
   const state = readQuota(synced, allowance, now, { used: ms => usedByOthers(config, synced, now - ms) })
-  const { used, exhausted, learned, ends } = state
+  const { used, exhausted, isDayKnown, ends } = state
   const reserve = Math.floor(limit * allowance.reserve)
   const perDay = limit - reserve
   const mirrors = synced.mirrors.idsOf(config.mirrors)
@@ -106,7 +99,7 @@ export function quotaStatus(
   const left = exhausted ? 0 : Math.max(0, limit - used - (anyNew ? 0 : reserve))
   const rate = synced.meta.get('upload_rate')
   const today = Math.min(pictures, left)
-  const knowsDay = configured !== null || learned !== null || exhausted?.resumes != null
+  const knowsDay = isDayKnown || exhausted?.resumes != null
   const { days, doneBy } = forecast({
     pictures,
     now,
@@ -125,7 +118,6 @@ export function quotaStatus(
     used_up_early: isUsedUpEarly(synced, allowance, state),
     resumes_at: isoTime(exhausted?.resumes ?? null),
     next_probe_at: isoTime(exhausted?.ask ?? null),
-    reset: configured ? { known: 'configured' } : resetStatus(learned),
   }
   const moved = synced.summaries.moved(mirrors)
   const done_by = pictures > 0 ? isoTime(doneBy) : null
@@ -169,15 +161,4 @@ export function whatBacklogTakes(
 /** How many uploads are left today, by albumd's own count. */
 export function uploadsLeft({ exhausted, limit, used }: QuotaStatus): number {
   return exhausted ? 0 : Math.max(0, limit - used)
-}
-
-function resetStatus(learned: QuotaState['learned']): ResetStatus {
-  if (learned === null) return { known: 'no' }
-  const { from, to, days } = learned
-  return { known: 'learned', from: timeOfDay(from), to: timeOfDay(to), days }
-}
-
-/** HH:MM:SS in UTC. */
-function timeOfDay(ms: number): string {
-  return new Date(ms).toISOString().slice(11, 19)
 }

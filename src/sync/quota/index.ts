@@ -16,7 +16,6 @@ export {
   isUsedUpEarly,
   type OtherMachines,
   onlyReserveLeft,
-  type QuotaState,
   rateOf,
   readQuota,
 } from './quota-state.ts'

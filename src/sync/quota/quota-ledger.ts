@@ -1,23 +1,10 @@
-import { daysFrom } from '../../protocol/days.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
-import { clockOffset } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
-import { afterReset, type LearnedReset, learnReset } from './quota-day.ts'
 import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-state.ts'
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance' | 'others'>
 
-/**
- * When the difference between the wall clock and the monotonic clock has changed by more milliseconds than this, the wall
- * clock was set, or the machine slept.
- */
-const DRIFT_MS = 60_000
-/**
- * The host may name a time when there is quota again. When the host grants a credential at most so many milliseconds after
- * this time, its day has begun at the named time.
- */
-const LATE_MS = 600_000
 const LONGEST_PROMISE_MS = 25 * 3_600_000
 /** For how many days the records tell how many credentials were used. */
 const DAYS_KEPT = 100
@@ -96,11 +83,9 @@ export class QuotaLedger {
   hearRefusal({ account, meta }: Tx, { retryAfterMs }: HostFailure): void {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
-    const { began, exhausted, learned } = this.read()
+    const { began, exhausted } = this.read()
     const day = dayOf(began)
     const before = account.quota(day)
-    if (exhausted && learned && !allowance.days && !afterReset(learned, exhausted.since, now))
-      meta.clear('quota_reset')
     meta.set('quota_day', day)
     meta.set('quota_limit', allowance.limit)
     meta.clear('quota_asked')
@@ -112,42 +97,23 @@ export class QuotaLedger {
       // When the host still refuses after the time that it named, albumd does not believe the times that it names on the
       // same day.
       resumes_at: !exhausted || isAhead(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
-      clock_offset: clockOffset(clock),
     })
     account.pruneQuota(DAYS_KEPT)
   }
 
-  /**
-   * Notes that the host grants credentials again after a refusal. From the times of the refusal and of the grant, albumd
-   * learns when the host's day begins. Answers the name of the new day.
-   */
+  /** Notes that the host grants credentials again after a refusal. Returns the name of the new day. */
   #newDay(tx: Tx): string {
     const { clock, allowance } = this.#context
     const now = Math.round(clock.wall())
-    const learned = allowance.days ? null : this.#learn(tx, now)
-    const days = allowance.days ?? (learned && daysFrom(learned.to))
+    tx.meta.set('quota_opened', now)
     this.#forgetRefusal(tx)
-    return dayOf(days ? days(now) : now)
+    return dayOf(allowance.days?.(now) ?? now)
   }
 
   #forgetRefusal({ account, meta }: Tx): void {
     account.forgetExhaustion()
     meta.clear('quota_asked')
     this.#context.others?.grantedAgain()
-  }
-
-  #learn(tx: Tx, now: number): LearnedReset | null {
-    const { clock } = this.#context
-    const known = tx.meta.get('quota_reset')
-    const { said_at, resumes_at, clock_offset } = tx.account.quota(tx.meta.get('quota_day')!)
-    if (said_at === null || clock_offset === null) return known
-    // When the clock was set between the refusal and this grant, their times can't be compared.
-    if (Math.abs(clockOffset(clock) - clock_offset) > DRIFT_MS) return known
-    const isKept = resumes_at !== null && now >= resumes_at && now - resumes_at <= LATE_MS
-    const learned = learnReset(known, isKept ? Math.max(said_at, resumes_at - DRIFT_MS) : said_at, now)
-    if (learned) tx.meta.set('quota_reset', learned)
-    else tx.meta.clear('quota_reset')
-    return learned
   }
 }
 

@@ -1,7 +1,9 @@
 import { beginningAfter, DAY_MS, type DayBeginning, daysFrom } from '../../protocol/days.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { QuotaRow } from '../../synced/tables/account.ts'
-import { afterReset, type LearnedReset, MARGIN_MS } from './quota-day.ts'
+
+/** The host is asked so much later than the time at which its day should begin, because its clock may differ. */
+const MARGIN_MS = 3000
 
 /** What the account may send (§8), as the config says. */
 export interface Allowance {
@@ -13,7 +15,7 @@ export interface Allowance {
    * pictures are sent first.
    */
   reserve: number
-  /** When the host's days begin. Null: albumd learns this from the host's answers. */
+  /** When the host's days begin. Null: nobody knows, so that a used-up quota is asked about. */
   days: DayBeginning | null
   /** While nobody knows when a used-up quota ends, the host is asked again after so many milliseconds. */
   probeEveryMs: number
@@ -43,7 +45,8 @@ export interface QuotaState {
    * `resumes`: when there is quota again at the latest; null: this is not known.
    */
   exhausted: { since: number; ask: number; resumes: number | null } | null
-  learned: LearnedReset | null
+  /** Whether `ends` follows from the config or from the time at which the quota last opened again. */
+  isDayKnown: boolean
 }
 
 /** Whether only the reserve is left of the day's uploads. */
@@ -56,12 +59,10 @@ export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: Pick<Qu
  * limit is wrong.
  */
 const OWN_SHARE = 0.9
-/** A learned beginning of the day is tested on its second day, and then on every 8th day, by asking the host earlier. */
-const DOUBTED_EVERY = 8
 
 /**
- * The quota now. Until the host has once refused because the quota was used up, a day has 24 hours and begins at midnight
- * UTC.
+ * The quota now. Where the config does not say when a day begins, it has 24 hours from the time at which the quota last
+ * opened again, or else from midnight UTC. By this time only estimates are made.
  */
 export function readQuota(
   synced: Pick<Synced, 'account' | 'meta'>,
@@ -69,18 +70,15 @@ export function readQuota(
   now: number,
   others?: Pick<OtherMachines, 'used'>,
 ): QuotaState {
-  const learned = synced.meta.get('quota_reset')
+  const opened = synced.meta.get('quota_opened')
   const day = synced.meta.get('quota_day')
   const row = synced.account.quota(day ?? '')
   const began = day === null ? null : Date.parse(day)
-  const days = allowance.days ?? daysFrom(learned?.to ?? began ?? 0)
+  const days = allowance.days ?? daysFrom(opened ?? 0)
+  const isDayKnown = allowance.days !== null || opened !== null
   if (began !== null && row.exhausted !== null && row.said_at !== null) {
     const used = row.used + (others?.used(now - began) ?? 0)
-    const { ask, resumes } = end(
-      { ...row, used, exhausted: row.exhausted, said_at: row.said_at },
-      allowance,
-      learned,
-    )
+    const { ask, resumes } = end({ ...row, exhausted: row.exhausted, said_at: row.said_at }, allowance)
     // When the clock was set back, the recorded time to ask lies too far ahead.
     const isDue = now < row.said_at || synced.meta.get('quota_asked') !== null
     return {
@@ -88,14 +86,14 @@ export function readQuota(
       ends: resumes ?? beginningAfter(days, now),
       used,
       exhausted: { since: row.exhausted, ask: isDue ? now : ask, resumes },
-      learned,
+      isDayKnown,
     }
   }
   const goesOn = began !== null && began <= now && now < beginningAfter(days, began)
   const current = goesOn ? began : days(now)
   const own = goesOn ? row.used : synced.account.quota(dayOf(current)).used
   const used = own + (others?.used(now - current) ?? 0)
-  return { began: current, ends: beginningAfter(days, now), used, exhausted: null, learned }
+  return { began: current, ends: beginningAfter(days, now), used, exhausted: null, isDayKnown }
 }
 
 /**
@@ -105,14 +103,13 @@ export function readQuota(
  */
 export function isUsedUpEarly(
   { account, meta }: Pick<Synced, 'account' | 'meta'>,
-  { days, limit }: Allowance,
-  { used, exhausted, learned }: QuotaState,
+  { limit }: Allowance,
+  { used, exhausted, isDayKnown }: QuotaState,
 ): boolean {
   if (exhausted === null || limit !== (meta.get('quota_limit') ?? limit)) return false
   // While nobody knows when the host's day begins, the host may count uploads of two days together. So the uploads of the
   // last two days are counted.
-  const isWholeDay = days !== null || learned !== null
-  const sent = isWholeDay ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
+  const sent = isDayKnown ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OWN_SHARE
 }
 
@@ -123,28 +120,16 @@ export function dayOf(began: number): string {
 
 type Exhausted = QuotaRow & { exhausted: number; said_at: number }
 
-/**
- * When there is quota again after a refusal: by the config, or else by the time that the host named, or else by what was
- * learned.
- */
+/** When to ask about a used-up quota, and when there is quota again by the config or by the host's own word. */
 function end(
-  { exhausted, said_at, resumes_at, refused, used }: Exhausted,
-  { days, limit, probeEveryMs }: Allowance,
-  learned: LearnedReset | null,
+  { exhausted, said_at, resumes_at }: Exhausted,
+  { days, probeEveryMs }: Allowance,
 ): { ask: number; resumes: number | null } {
-  const soon = { ask: said_at + probeEveryMs, resumes: null }
-  if (days) {
-    const resumes = beginningAfter(days, exhausted)
-    return said_at < resumes ? { ask: resumes + MARGIN_MS, resumes } : soon
-  }
-  if (resumes_at !== null) return { ask: resumes_at + MARGIN_MS, resumes: resumes_at }
-  const known = learned && afterReset(learned, exhausted, said_at)
-  if (!known) return soon
-  // When albumd has used little of the limit, and on every 8th day, the host is asked before the learned time, because its
-  // day may begin earlier than was learned.
-  const isDoubtful = used < limit * OWN_SHARE || learned.days % DOUBTED_EVERY === 1
-  const doubt = said_at + probeEveryMs * 2 ** Math.max(0, refused - 1)
-  return isDoubtful ? { ...known, ask: Math.min(known.ask, doubt) } : known
+  const resumes = days ? beginningAfter(days, exhausted) : resumes_at
+  // A refusal after the time that the config says: the config is wrong.
+  return resumes === null || said_at >= resumes
+    ? { ask: said_at + probeEveryMs, resumes: null }
+    : { ask: resumes + MARGIN_MS, resumes }
 }
 
 /** What a forecast is made from. Times are milliseconds since 1970. */

@@ -34,11 +34,7 @@ export function send(run: UploadRun, parcel: Parcel, signal: AbortSignal): Promi
   const message = whyTooLarge(run, open.look.size)
   if (message)
     return Promise.resolve({ kind: 'failed', code: TOO_LARGE, message, retryAt: null, hash: open.hash })
-  const declare = () => new Declaration(run, picture, parcel.job.file.name)
-  const declaration = declare()
-  const kind = declaration.decides()
-  if (kind === null) return sendDeclared(run, parcel, declaration, signal)
-  return run.lanes.alone(kind, () => sendDeclared(run, parcel, declare(), signal))
+  return sendDeclared(run, parcel, new Declaration(run.synced, picture), signal)
 }
 
 async function sendDeclared(
@@ -126,9 +122,7 @@ async function requestCredential(
     host.requestUpload(requestFor({ ...parcel, album: named(album) }, declaration), signal)
   let { album } = parcel
   let granted = await ask(album)
-  // NOT_FOUND may also mean that the host does not take the declared type. So the album is looked for only after both types
-  // were refused.
-  if (!granted.ok && granted.failure.remedy === 'gone' && album && !declaration.isOpen) {
+  if (!granted.ok && granted.failure.remedy === 'gone' && album) {
     const again = await albums.lookAgain(parcel.job.albumPath, signal, album)
     if (!again.ok) return again
     album = again.value
@@ -169,7 +163,7 @@ async function sendBytes(
     })
   })
   const lent = open.bytes && { bytes: open.bytes, framed: open.framed, released: open.lend() }
-  const body = { fileName: name, mime: declaration.mime, size, chunks: open.chunks, ...lent }
+  const body = { fileName: name, mime, size, chunks: open.chunks, ...lent }
   const answer = keepingPromise(await host.send(credential, body, signal), credential)
   // A proxy may send a request twice. Then the node has stored the picture, and refuses the second copy because its
   // credential was used. So before the picture is sent again, the album is looked at again.
@@ -196,7 +190,7 @@ async function sendBytes(
       if (nodeTrouble(tx)) forgetNodeTrouble(tx)
       stored(tx, job, open, picture, place, momentOf(run))
       noteTaken(tx, size)
-      declaration.acknowledged(tx, clock.wall())
+      declaration.acknowledged(tx)
     }
     // When nobody knows whether the picture arrived (`find_out`), the intent stays open for recovery.
     if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)

@@ -20,12 +20,8 @@ export interface QuotaRow {
   exhausted: number | null
   /** When the host last said on this day that the quota is used up; null when it did not. */
   said_at: number | null
-  /** How often the host refused because of the quota. Requests that were refused at the same time count as one. */
-  refused: number
   /** When there is quota again, as the host said when it refused; null when it did not say. */
   resumes_at: number | null
-  /** The wall clock minus the monotonic clock when the host last said that the quota is used up. */
-  clock_offset: number | null
 }
 
 /** What the host has answered about the account: the day's quota, and what it refuses. */
@@ -56,15 +52,12 @@ export function openAccount({ all, get, run, value }: Statements) {
       ),
       /** Records that the host said that the day's quota is used up. */
       exhaustQuota: run<
-        [row: Omit<QuotaRow, 'used' | 'refused'>]
-      >(`INSERT INTO quota (day, used, refused, exhausted, said_at, resumes_at, clock_offset)
-     VALUES (@day, 0, 1, @exhausted, @said_at, @resumes_at, @clock_offset)
-     ON CONFLICT DO UPDATE SET refused = refused + 1, exhausted = excluded.exhausted, said_at = excluded.said_at,
-       resumes_at = excluded.resumes_at, clock_offset = excluded.clock_offset`),
+        [row: Omit<QuotaRow, 'used'>]
+      >(`INSERT INTO quota (day, used, exhausted, said_at, resumes_at) VALUES (@day, 0, @exhausted, @said_at, @resumes_at)
+     ON CONFLICT DO UPDATE SET exhausted = excluded.exhausted, said_at = excluded.said_at,
+       resumes_at = excluded.resumes_at`),
       /** Forgets that the quota is used up, because a person said so, or a new day has begun. */
-      forgetExhaustion: run<[]>(
-        'UPDATE quota SET exhausted = NULL, said_at = NULL, refused = 0, resumes_at = NULL, clock_offset = NULL',
-      ),
+      forgetExhaustion: run<[]>('UPDATE quota SET exhausted = NULL, said_at = NULL, resumes_at = NULL'),
       /** Forgets all days except the latest `days`. */
       pruneQuota: run<[days: number]>(
         'DELETE FROM quota WHERE day NOT IN (SELECT day FROM quota ORDER BY day DESC LIMIT +?)',
@@ -73,4 +66,4 @@ export function openAccount({ all, get, run, value }: Statements) {
   }
 }
 
-const UNUSED = { used: 0, exhausted: null, said_at: null, refused: 0, resumes_at: null, clock_offset: null }
+const UNUSED = { used: 0, exhausted: null, said_at: null, resumes_at: null }

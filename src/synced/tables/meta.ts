@@ -25,34 +25,6 @@ export type Excess = {
   paths: string[]
 }
 
-/**
- * How the dimensions of a picture are declared (§4.1): not at all, as they are stored, as EXIF turns them, or with
- * `skip_dimension_check`.
- */
-export type DimensionReading = 'undeclared' | 'stored' | 'turned' | 'skip'
-
-/**
- * When a picture's name stands for another MIME type than its bytes: whether the type of the bytes or the type of the name
- * is declared.
- */
-export type TypeReading = 'bytes' | 'name'
-
-/**
- * How dimensions must be declared so that the host takes one kind of picture, learned from its answers
- * (uploads/dimensions.ts).
- */
-export interface LearnedDimensions {
-  /** Null: not known yet. */
-  reading: DimensionReading | null
-  /** When the reading was learned, in milliseconds since 1970. */
-  since: number
-  /**
-   * Another reading that may replace `reading`: the last `pictures` pictures in a row were refused with `reading` and taken
-   * with this one.
-   */
-  rival?: { reading: DimensionReading; pictures: number }
-}
-
 /** What the store of the account's machines told. `seen`: milliseconds since 1970. */
 export interface MachinesTold {
   away: { reason: Reason; since: number } | null
@@ -166,12 +138,8 @@ const FACTS = {
    * The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts).
    */
   promises_broken: flag,
-  /**
-   * For each kind of picture, how dimensions must be declared so that the host takes the picture (uploads/dimensions.ts).
-   */
-  dimensions: json<Readonly<Record<string, LearnedDimensions>>>(),
-  /** Which MIME type the host takes when a picture's name and bytes stand for different types (uploads/declaration.ts). */
-  declared_type: text as Codec<TypeReading>,
+  /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/declaration.ts). */
+  turned_skip: flag,
   /** Pictures at which a 5xx of step 1 ended the uploads (uploads/suspects.ts), the latest last. */
   suspects: json<readonly FileKey[]>(),
 
@@ -184,8 +152,8 @@ const FACTS = {
   quota_limit: number,
   /** A person wants the host to be asked now, although it said that the quota is used up. The host's next answer ends this. */
   quota_asked: flag,
-  /** At what time the host's days begin, learned from its answers (quota-day.ts). */
-  quota_reset: json<{ days: number; from: number; to: number }>(),
+  /** When the host last granted a credential again after the quota was used up. */
+  quota_opened: number,
   /**
    * The size in bytes of the smallest file that the host refused as too large, and when such a file was last tried
    * (limits.ts).

@@ -640,6 +640,6 @@ function usedUp({ synced }: Asked, resumes_at: number): void {
   const day = new Date(now - 1000).toISOString()
   synced.commitNow(tx => {
     tx.meta.set('quota_day', day)
-    tx.account.exhaustQuota({ day, exhausted: now, said_at: now, resumes_at, clock_offset: 0 })
+    tx.account.exhaustQuota({ day, exhausted: now, said_at: now, resumes_at })
   })
 }

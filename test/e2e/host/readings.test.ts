@@ -3,19 +3,8 @@ import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
 import { startEditProxy } from '../stage/edit-proxy.ts'
-import { holds, ok } from '../stage/holds.ts'
+import { ok } from '../stage/holds.ts'
 import { call, setStage } from '../stage/stage.ts'
-
-it('a host that takes no name of another type refuses one picture, and doctor says what was learned', async () => {
-  const stage = await setStage({ host: { readings: { fileName: 'matching' } } })
-  const files = new Map(['a.jpg', 'b.gif', 'c.tif', 'd.png'].map((name, n) => [name, png(3, 2, n).bytes]))
-  for (const [path, bytes] of files) stage.write(path, bytes)
-  ok(await stage.here('sync'))
-  await holds(stage, files)
-  expect(await stage.paths()).toEqual([...files.keys()].map(name => `Photos/${name}`))
-  const { findings } = await stage.json('doctor')
-  expect(findings).toContainEqual(expect.objectContaining({ learned: { declared_type: 'name' } }))
-})
 
 it('a host that lists nothing, and knows no album that is too deep, gets no twin of the album above', async () => {
   const stage = await setStage({ host: { readings: { depthMax: 1, tooDeep: 'NOT_FOUND' } } })

@@ -117,8 +117,6 @@ export function drawReadings(random: Random): Partial<Readings> {
     noSuchPage: random.pick(CODES),
     albumNameTaken: random.pick(CODES),
     tooDeep: random.pick(CODES),
-    fileName: choice('fileName'),
-    badExtension: random.pick(CODES),
   }
 }
 

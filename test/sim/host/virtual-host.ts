@@ -1,7 +1,6 @@
 import { OWN_READINGS, type Readings } from '../../../src/host/readings.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
-import { FORMATS, formatOfName } from '../../../src/protocol/formats.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
 import type { CreatedAlbum, DeletedWithAlbum, ListPage } from '../../../src/remote/host.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
@@ -200,11 +199,10 @@ export class VirtualHost {
   async upload(album: string | null, name: string, bytes: Buffer): Promise<void> {
     const picture = readTiny(bytes)!
     const { width, height, mime } = picture
-    const ofName = FORMATS[formatOfName(name)!].mime
     const request: UploadRequest = {
       file_name: name,
       file_size: bytes.length,
-      mime_type: this.readings.fileName === 'matching' ? ofName : mime,
+      mime_type: mime,
       ...(width !== null && height !== null && !picture.turned
         ? { width, height }
         : { skip_dimension_check: true }),

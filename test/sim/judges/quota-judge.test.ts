@@ -16,8 +16,8 @@ const FAILURE = {
 
 const kit = openStateKit()
 
-/** Days of an account whose quota never suffices, a minute or so between two passes. Answers how soon albumd asked again. */
-function days(seed: number, hurry = 0): { gaps: number[]; violations: string[] } {
+/** Days of an account whose quota never suffices, a minute or so between two passes. */
+function days(seed: number, hurry = 0): string[] {
   kit.clear()
   const { synced } = kit
   const random = new Random(seed)
@@ -30,14 +30,11 @@ function days(seed: number, hurry = 0): { gaps: number[]; violations: string[] }
   )
   const begins = random.below(DAY_MS)
   const used = new Map<number, number>()
-  const gaps: number[] = []
-  let refusedAt: number | null = null
   for (const end = now + 8 * DAY_MS; now < end; now += 20_000 + random.below(90_000)) {
     const ledger = new QuotaLedger({ synced, clock, allowance })
     const { exhausted } = ledger.read()
     if (exhausted && now < exhausted.ask - hurry) continue
     if (exhausted) ledger.probe()
-    if (refusedAt !== null) gaps.push(now - refusedAt)
     const request = judge.asked()
     const today = Math.floor((now - begins) / DAY_MS)
     const before = used.get(today) ?? 0
@@ -45,25 +42,20 @@ function days(seed: number, hurry = 0): { gaps: number[]; violations: string[] }
       used.set(today, before + 1)
       synced.commitNow(tx => ledger.grant(tx))
       judge.granted(request)
-      refusedAt = null
     } else {
       synced.commitNow(tx => ledger.refuse(tx, FAILURE))
       judge.refused(request)
-      refusedAt = now
     }
   }
-  return { gaps, violations }
+  return violations
 }
 
-it('a ledger that learns when days begin asks no more than it may', () => {
-  const all = Array.from({ length: 12 }, (_, seed) => days(seed))
-  for (const { violations } of all) expect(violations).toEqual([])
-  // Where the day is about to begin, it asks soon.
-  expect(Math.min(...all.flatMap(({ gaps }) => gaps))).toBeLessThan(600_000)
+it('a ledger asks no more than it may', () => {
+  for (let seed = 0; seed < 12; seed++) expect(days(seed)).toEqual([])
 })
 
 it('who asks two minutes too soon is noticed', () => {
-  expect(days(1, 120_000).violations).not.toEqual([])
+  expect(days(1, 120_000)).not.toEqual([])
 })
 
 it('a process that was killed as it heard of it may have written that down, or not', () => {

@@ -15,30 +15,23 @@ interface Refusal {
 /** What albumd knows of the quota. */
 export interface Known {
   refusal: Refusal | null
-  /** The host has given leave since this refusal, and a process that ended may not have written that down. */
-  perhaps: Refusal | null
   /** What a process heard as it ended, and may have written down. */
   unsure: Refusal | null
 }
 
-const NOTHING: Known = { refusal: null, perhaps: null, unsure: null }
+const NOTHING: Known = { refusal: null, unsure: null }
 
 /** What a process hears it has written down within so long. */
 const RECORDED_MS = 50
 /** Reading the clock, and writing down what it shows, take a moment. */
 const MOMENT_MS = 50
-/** A day may be waited for by so much longer: clocks differ a little. */
-const MARGIN_MS = 3000
-/** Where a day is known to begin soon, the time until then is halved; where it is as near as this, it is waited for. */
-const CLOSE_MS = 60_000
 
 /**
  * Judges uploads that keep asking once the host has said that the day's quota is used up. That is known once the answer
  * has reached the process, and to later processes where it had the time to write it down; with the state it is lost.
- * Until the day is over albumd asks once in `probe_every`; where the config tells when the day begins, not before
- * that; where albumd has seen a day begin, about then as well. All that by the machine's clock: one that is set forward
- * makes it later, and one that is set back tells nothing, so that albumd may ask. Nobody asks by hand here (`retry`),
- * and the host tells no end (`Retry-After`).
+ * Until the day is over albumd asks once in `probe_every`; where the config tells when the day begins, not before that.
+ * All that by the machine's clock: one that is set forward makes it later, and one that is set back tells nothing, so
+ * that albumd may ask. Nobody asks by hand here (`retry`), and the host tells no end (`Retry-After`).
  *
  * How many requests leave in a second is the gate's matter, which is below the port that is played here: its tests are
  * in `test/remote`.
@@ -53,8 +46,6 @@ export class QuotaJudge implements QuotaWatch {
   /** What was known before, and true time of the change. */
   #before = NOTHING
   #changedAt = 0
-  /** Between these two a day may have begun. */
-  readonly #seen: { from: number; to: number }[] = []
 
   constructor(
     facts: Pick<Facts, 'wall' | 'now' | 'allowance'>,
@@ -75,16 +66,13 @@ export class QuotaJudge implements QuotaWatch {
   }
 
   granted(request: number): void {
-    const { refusal, perhaps } = this.#known
-    if (refusal && request <= refusal.newest) return
-    const to = this.#facts.wall()
-    for (const known of [refusal, perhaps]) if (known) this.#seen.push({ from: known.at, to })
-    if (refusal || perhaps) this.#change(NOTHING)
+    const { refusal } = this.#known
+    if (refusal && request > refusal.newest) this.#change(NOTHING)
   }
 
   refused(request: number): void {
     this.wasRefused = true
-    const { refusal, perhaps, unsure } = this.#known
+    const { refusal, unsure } = this.#known
     if (refusal && request <= refusal.newest) return
     const at = this.#facts.wall()
     // A clock that was set back shows that it was wrong before.
@@ -95,15 +83,14 @@ export class QuotaJudge implements QuotaWatch {
       at,
       newest: this.#requests,
     }
-    this.#change({ refusal: said, perhaps, unsure: null })
+    this.#change({ refusal: said, unsure: null })
   }
 
   /** What a process knows that begins now with the records as they are. */
   recorded(): Known {
     if (this.#facts.now() - this.#changedAt >= RECORDED_MS) return this.#known
     const { refusal } = this.#known
-    if (refusal) return { ...this.#before, unsure: refusal }
-    return { ...NOTHING, perhaps: this.#before.refusal ?? this.#before.perhaps }
+    return refusal ? { ...this.#before, unsure: refusal } : NOTHING
   }
 
   /** The process ended in the midst of its work. */
@@ -133,17 +120,6 @@ export class QuotaJudge implements QuotaWatch {
       const nextDay = days ? days(said) + DAY_MS : at
       return at < nextDay ? now >= nextDay : ago >= probeEveryMs - MOMENT_MS
     }
-    if (isDueAfter(first) || (perhapsFirst !== null && isDueAfter(perhapsFirst))) return true
-    return days === null && this.#mayHaveBegun(at, now)
-  }
-
-  /** Whether a day may have begun between the two, by what was seen on other days. */
-  #mayHaveBegun(at: number, now: number): boolean {
-    const isFar = now - at >= CLOSE_MS / 2
-    return this.#seen.some(({ from, to }) => {
-      const isLater = (moment: number) => (((moment - at) % DAY_MS) + DAY_MS) % DAY_MS <= now - at
-      const isWithin = isLater(from) || (((at - from) % DAY_MS) + DAY_MS) % DAY_MS <= to - from
-      return isLater(to) || isLater(to + MARGIN_MS) || (isWithin && isFar)
-    })
+    return isDueAfter(first) || (perhapsFirst !== null && isDueAfter(perhapsFirst))
   }
 }

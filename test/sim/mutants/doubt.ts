@@ -3,14 +3,6 @@ import type { Mutant } from './mutant.ts'
 /** What keeps a picture from being sent twice. */
 export const DOUBT: readonly Mutant[] = [
   {
-    name: 'only the type of the bytes is declared',
-    file: 'sync/uploads/declaration.ts',
-    find: "this.#reading = this.#reading === 'bytes' ? 'name' : 'bytes'",
-    replace: '',
-    why: 'a picture whose name stands for another type is never on a host that wants both to fit',
-    seed: 300_000_003,
-  },
-  {
     name: 'NOT_FOUND alone tells that an album is lost',
     file: 'sync/listing/walk.ts',
     find: "return remedy === 'not_permitted' || remedy === 'change_request'",

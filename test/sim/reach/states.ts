@@ -153,8 +153,8 @@ export const STATES = {
   'a size is learned that the host refuses': pass(
     ({ state }) => state.synced.meta.get('size_limit') !== null,
   ),
-  'how the host reads dimensions is learned': pass(
-    ({ state }) => state.synced.meta.get('dimensions') !== null,
+  'turned pictures are sent without a check': pass(
+    ({ state }) => state.synced.meta.get('turned_skip') !== null,
   ),
   'two pictures are suspected of a failure of the host': pass(
     ({ state }) => (state.synced.meta.get('suspects') ?? []).length > 1,

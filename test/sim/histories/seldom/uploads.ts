@@ -199,19 +199,6 @@ export const UPLOADS: readonly History[] = [
       at(1, 'auditRepair'),
     ],
   },
-  // An upload in one form of dimensions alone, three times: it is tried again on another day.
-  {
-    ...HOURLY,
-    seed: 1_000_000_296,
-    files: [[0, 4]],
-    pauses: [3_700_000, 3_700_000, 3_700_000, 172_800_000, 3_700_000],
-    actions: [
-      ...[0, 1, 2].map(pass => at(pass, 'fault', FAULT.otherDimensions, 1)),
-      at(1, 'add', 16, 13),
-      at(2, 'add', 32, 22),
-      at(4, 'add', 33, 31),
-    ],
-  },
   // Nobody tells the day, and the quota is used up on days that seem to begin at other hours.
   ...[
     [3_700_000, 82_800_000, 86_400_000, 90_000_000, 3_700_000, 3_700_000],
