@@ -44,9 +44,9 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'sync --dry-run',
     words:
-      'One object with `dry_run` (true), `plan`, each an `Operation`, `totals`, each with `operation`, how many `operations` and ' +
+      'One object with `dry_run` (true), `plan`, each a `PlannedInWords`, `totals`, each with `operation`, how many `operations` and ' +
       'their `bytes`, and `notes`, lines for a person.',
-    types: [['src/daemon/report/preview.ts', 'Operation']],
+    types: [['src/daemon/engine/rehearsal.ts', 'Operation', 'PlannedInWords']],
   },
   {
     commands: 'ls, url',

@@ -20,7 +20,7 @@ export interface OpenPicture {
   bornAt: number
   /** When albumd began to read the file, in microseconds since 1970. */
   readAt: number
-  /** SHA-256 of all bytes of the file. */
+  /** SHA-256 of all bytes of the file. See `OpenOptions.isUnlike`. */
   hash: Buffer
   /** Null: the bytes are no picture of §4.3's formats. */
   picture: Picture | null
@@ -74,6 +74,11 @@ export interface OpenOptions {
   cut?: AbortSignal
   /** Memory that pictures share which are opened one after the other. */
   buffers?: PictureBuffers
+  /**
+   * Whether a picture of so many bytes has other bytes than all that are recorded, and is not sent either. Then it is not
+   * read whole, and `hash` stands for its place and look.
+   */
+  isUnlike?: (size: number) => boolean
 }
 
 /**
@@ -176,16 +181,21 @@ function refuseDetour({ fd }: OpenFile, full: string): void {
 async function hashed(
   file: OpenFile,
   full: string,
-  { changed, cut, buffers = new PictureBuffers() }: OpenOptions,
+  { changed, cut, buffers = new PictureBuffers(), isUnlike = () => false }: OpenOptions,
 ): Promise<OpenPicture> {
   const readAt = Date.now() * 1000
   const before = fstatSync(file.fd)
   if (!before.isFile()) throw new PictureFileError('CHANGING', because('file_not_regular'))
   const { size } = before
-  const memory = size <= IN_MEMORY ? buffers.borrow() : null
+  const isRead = !isUnlike(size)
+  const memory = isRead && size <= IN_MEMORY ? buffers.borrow() : null
   try {
     const bytes = memory ? await filled(file, memory.buffer.subarray(ROOM, ROOM + size), 0) : null
-    const hash = bytes ? hashOf('sha256', bytes, 'buffer') : await hashInChunks(file, size, cut)
+    const hash = bytes
+      ? hashOf('sha256', bytes, 'buffer')
+      : isRead
+        ? await hashInChunks(file, size, cut)
+        : hashOf('sha256', `${full} ${size} ${before.ino} ${before.mtimeMs} ${before.ctimeMs}`, 'buffer')
     const source = bytes ? sourceOfBytes(bytes) : sourceOfFile(file, size, cut)
     const picture = await readPicture(source)
     const foreign = picture ? null : foreignFormat(await source.read(0, Math.min(size, 12)))

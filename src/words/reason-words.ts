@@ -104,6 +104,7 @@ export const WORDS = {
   credential_expired: 'the credential expired before the picture could be sent',
   reserve_for_new:
     "The rest of today's uploads is kept for new pictures (quota.reserve); older ones go on tomorrow",
+  limit_reached: "Today's {limit} uploads are used up, by albumd's own count",
   quota_refused: "Today's uploads are used up, the host says",
   other_account: 'This key belongs to a different account. Restore the old key, or name a new state_dir',
   old_key_back: 'Restore the old key, or name a new state_dir',
@@ -363,6 +364,8 @@ export const WORDS = {
     '{why:fact}, and not before the grace has ended, when albumd has run for about {ms:span} more{why:remedy_of}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
+  dry_run: 'a dry run asks the host for nothing',
+  album_unused: 'nothing is in it any more',
   first_needs_album: 'the first picture in it needs it',
 
   // What a person can do. A colon and the command follow these words.
@@ -407,7 +410,11 @@ export const WORDS = {
   rest_is_reserve: 'the rest is kept for new pictures',
   may_be_written: ({ pictures }: { pictures: number }) =>
     `${count(pictures, 'picture')} may still be written, and ${pictures === 1 ? 'is sent once it is' : 'each is sent once it is'} complete`,
-  tried_again_after: 'tried again, because the last try failed ({why:inner}, {code})',
+  links_what_is_there:
+    'the records may lack what the host holds, and what is there already is linked, not uploaded',
+  pictures_wait: 'still to be uploaded, {pictures} ({why:inner}){why:remedy_of}',
+  uncertain_before: ({ pictures }: { pictures: number }) =>
+    `of ${count(pictures, 'upload')} nobody knows whether ${pictures === 1 ? 'it' : 'they'} arrived, and the next pass asks the host first`,
   failed_before: ({ pictures, path }: { pictures: number; path: string }) =>
     `${count(pictures, 'picture')} failed before, and ${pictures === 1 ? 'is' : 'are'} not in this plan; "albumd why ${shellWord(path)}" says when ${pictures === 1 ? 'it' : 'the first'} is tried again`,
   looked_for_again: ({ until }: { until: number | null }) =>

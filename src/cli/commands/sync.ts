@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import type { VerifiedInWords } from '../../daemon/commands/sync.ts'
-import type { Operation } from '../../daemon/report/preview.ts'
+import type { Operation, Planned, PlannedInWords } from '../../daemon/engine/rehearsal.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, fullPath } from '../../sync/tree-path.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
 import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
 import {
@@ -105,7 +105,7 @@ async function preview(
 ): Promise<number> {
   const { readAccess, refuseMissingFolders } = await import('../read-config.ts')
   refuseMissingFolders(config)
-  const { previewPass } = await import('../../daemon/report/preview.ts')
+  const { dryRun } = await import('../../daemon/engine/dry-run.ts')
   const { stateFiles } = await import('../../daemon/state/claim.ts')
   const { refuseOtherConfig } = await import('../../daemon/commands/command.ts')
   const { readState } = await import('../../daemon/state/state.ts')
@@ -114,42 +114,37 @@ async function preview(
   if (stateIsLocked(stateFiles(config.state_dir).lock))
     readState(config, ({ meta }) => refuseOtherConfig(config, meta.get('config'), meta.get('pid')))
   else readAccess(config)
-  const interrupts = onInterrupts()
+  const interruption = onInterrupts()
   await sayStateProblem(config)
-  const plan: Operation[] = []
-  const notes: string[] = []
-  const total = new Map<Operation['operation'], { operations: number; bytes: number }>()
+  const plan: PlannedInWords[] = []
+  const notes = new Set<string>()
+  const totals = new Map<Operation, { operations: number; bytes: number }>()
   const hasOneMirror = config.mirrors.length === 1
-  for await (const operation of previewPass(config, pruneIgnored, interrupts, line => notes.push(line))) {
-    const sum = total.get(operation.operation) ?? { operations: 0, bytes: 0 }
-    const bytes = sum.bytes + ('size' in operation ? operation.size : 0)
-    total.set(operation.operation, { operations: sum.operations + 1, bytes })
-    if (json) plan.push(operation)
-    else printLine(operationInWords(operation, hasOneMirror))
+  const say = ({ why, ...planned }: Planned) => {
+    const sum = totals.get(planned.operation) ?? { operations: 0, bytes: 0 }
+    totals.set(planned.operation, {
+      operations: sum.operations + 1,
+      bytes: sum.bytes + (planned.size ?? 0),
+    })
+    const said = { ...planned, code: codeOf(why), reason: inWords(why) }
+    if (json) plan.push(said)
+    else printLine(operationInWords(said, hasOneMirror))
   }
-  const totals = [...total].map(([operation, sum]) => ({ operation, ...sum }))
-  const sent = totals.filter(({ operation }) => SENDS.has(operation))
-  if (sent.length > 0) {
-    const most = sent.reduce((sum, { operations }) => sum + operations, 0)
-    notes.push(
-      `up to ${count(most, 'picture')}: none was read, and what is damaged or no picture is not sent`,
-    )
-  }
-  if (json) printJson({ dry_run: true, plan, totals, notes })
+  const note = (why: Reason) => void notes.add(inWords(why))
+  await dryRun(config, { pruneIgnored, interruption, say, note })
+  const sums = [...totals].map(([operation, sum]) => ({ operation, ...sum }))
+  if (json) printJson({ dry_run: true, plan, totals: sums, notes: [...notes] })
   else {
-    for (const note of notes) printLine(note)
+    for (const line of notes) printLine(line)
     await sayLeftOut(wholeMirrors(config))
-    printLine(`${totalsInWords(totals)}; nothing was changed, and the host was not asked`)
+    printLine(`${totalsInWords(sums)}; nothing was changed, and the host was not asked`)
   }
   return EXIT.inSync
 }
 
-/** The operations that read a picture, and send it if its bytes are those of a new one. */
-const SENDS: ReadonlySet<Operation['operation']> = new Set(['upload', 'replace', 'compare'])
-
 /** For example "3 operations (upload 2, 1.5 MB; delete 1), 1 mirror guarded". */
 function totalsInWords(
-  totals: readonly { operation: Operation['operation']; operations: number; bytes: number }[],
+  totals: readonly { operation: Operation; operations: number; bytes: number }[],
 ): string {
   if (totals.length === 0) return 'nothing to do'
   const done = totals.filter(({ operation }) => operation !== 'none')
@@ -166,17 +161,17 @@ function totalsInWords(
 }
 
 /** With several mirrors a path is shown whole. */
-function operationInWords(operation: Operation, hasOneMirror: boolean): string {
+function operationInWords(planned: PlannedInWords, hasOneMirror: boolean): string {
+  const { operation, mirror, path, reason, size, cdn_url } = planned
   // The folder of a guarded mirror is not named here, because the reason names it.
-  if (operation.operation === 'none') return `guarded: ${printable(operation.reason)}`
-  const at = 'path' in operation && !hasOneMirror ? fullPath(operation.mirror, operation.path) : null
-  const what = 'album' in operation ? `"${operation.album}"` : (at ?? operation.path)
-  const size = 'size' in operation ? `, ${sizeInWords(operation.size)}` : ''
-  const ends = 'cdn_url' in operation && operation.cdn_url !== null ? `  ${printable(operation.cdn_url)}` : ''
-  return `${verbOf(operation.operation)} ${printable(what)} (${printable(operation.reason)}${size})${ends}`
+  if (operation === 'none') return `guarded: ${printable(reason)}`
+  const what = mirror === null ? `"${path}"` : hasOneMirror ? path : fullPath(mirror, path)
+  const bytes = size === undefined ? '' : `, ${sizeInWords(size)}`
+  const ends = cdn_url ? `  ${printable(cdn_url)}` : ''
+  return `${verbOf(operation)} ${printable(what)} (${printable(reason)}${bytes})${ends}`
 }
 
-function verbOf(operation: Operation['operation']): string {
+function verbOf(operation: Operation): string {
   return operation.replace('_', ' ')
 }
 

@@ -9,25 +9,23 @@ import { hostWith, type PictureBody, PictureChanged } from '../../remote/host.ts
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
 import { ALONE } from '../../sync/claims.ts'
-import { FileAges } from '../../sync/clock.ts'
 import type { EngineContext, OpenPictureAt } from '../../sync/context.ts'
-import { AlbumContents, rememberingDelivery, tellingLostAlbums } from '../../sync/listing/index.ts'
+import { rememberingDelivery, tellingLostAlbums } from '../../sync/listing/index.ts'
 import { runPass } from '../../sync/pass.ts'
 import { spoken } from '../../sync/pass-events.ts'
 import type { Interruption, MirrorPolicy, PassReport, PassTask, Scope } from '../../sync/pass-request.ts'
 import { QuotaLedger } from '../../sync/quota/index.ts'
-import { VanishedRules } from '../../sync/scan/index.ts'
-import { IncompletePictures, quotaIsUsedUp, RecoveryPace } from '../../sync/uploads/index.ts'
+import { quotaIsUsedUp } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Bus, Sending } from '../events.ts'
 import { recordMachines } from '../report/machines.ts'
-import { allowanceOf } from '../report/quota-status.ts'
 import { blocksBefore, noteWait, waitsBefore } from '../state/last-process.ts'
 import { hostOfOwnAccount, isNewKey } from '../state/own-account.ts'
 import { pauseAt } from '../state/pause.ts'
 import type { State } from '../state/state.ts'
 import { type Access, openRemote } from './remote.ts'
+import { memoryAtStart, settingsOf } from './settings.ts'
 
 /** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {
@@ -101,23 +99,9 @@ export function openEngine(
         return results
       }
     },
-    allowance: allowanceOf(config),
-    settleMs: config.watch.settle,
-    incomplete: new IncompletePictures({
-      afterMs: config.watch.incomplete_after,
-      action: config.watch.incomplete,
-    }),
-    ages: new FileAges(state.synced.meta.get('wall_clock')),
-    vanishedRules: new VanishedRules(systemClock),
+    ...settingsOf(config),
+    ...memoryAtStart(config, state.synced),
     graceMs,
-    concurrency: config.uploads.concurrency,
-    order: config.uploads.order,
-    hold: config.deletions,
-    uploadForm: config.host.upload_form,
-    albumDeletions: config.deletions.albums,
-    credentialLifetimeMs: config.host.credential_lifetime,
-    contents: new AlbumContents(),
-    pace: new RecoveryPace(),
     running: state.running,
   }
   if (shared) recordMachines(shared, state.synced, systemClock.wall, bus.note)

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { systemClock } from '../../protocol/clock.ts'
 import { gapsFromNow } from '../../records/versions.ts'
-import { noteOlder } from '../../sync/clock.ts'
+import { noteBoot, noteLost, noteOlder } from '../../sync/clock.ts'
 import { openDatabase } from '../../synced/database.ts'
 import { refuseDamaged, setAside } from '../../synced/migrate.ts'
 import { damaged, explained, StateError } from '../../synced/state-error.ts'
@@ -19,6 +20,7 @@ import {
 } from '../../synced/witness.ts'
 import { isoTime } from '../../words/text.ts'
 import type { stateFiles } from './claim.ts'
+import { bootId } from './last-process.ts'
 
 type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 'lock'>
 
@@ -103,7 +105,7 @@ function openJudged(
       const synced = open(db, { check })
       const verdict = replaced ? (found ? 'restored' : 'lost') : judge(rememberedBy(synced), found, witness)
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
-      const knowLess = verdict === 'lost' || verdict === 'restored'
+      const knowLess = knowsLess(verdict)
       if (knowLess) synced.commitNow(noteOlder)
       // After a crash a person may have put back a copy of the database that was made since the last start. albumd can't
       // recognize such a copy. Images may have been uploaded since the copy was made, so what albums hold is counted anew.
@@ -114,8 +116,7 @@ function openJudged(
       return {
         synced,
         knowLess,
-        lostWork:
-          replaced || (knowLess && witness !== null && (witness.closed === null || witness.unsettled)),
+        lostWork: replaced || isWorkLost(verdict, witness),
         close: end => close(files, synced, generation, end),
       }
     })
@@ -123,6 +124,15 @@ function openJudged(
     db.close()
     throw error
   }
+}
+
+function knowsLess(verdict: Verdict): boolean {
+  return verdict === 'lost' || verdict === 'restored'
+}
+
+/** Whether requests of the process that worked with the lost records may still take effect. */
+function isWorkLost(verdict: Verdict, witness: Witness | null): boolean {
+  return knowsLess(verdict) && witness !== null && (witness.closed === null || witness.unsettled)
 }
 
 function rememberedBy({ meta }: Pick<Synced, 'meta'>): Remembered {
@@ -136,6 +146,19 @@ function rememberedBy({ meta }: Pick<Synced, 'meta'>): Remembered {
 export function areOlder(files: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
   const { meta } = synced
   return isUnopened(files, synced) || (meta.get('restored') !== null && meta.get('audit_ended') === null)
+}
+
+/** Does to a copy of the records what their next opening would do to them. */
+export function noteOpening({ database, witness }: RecordFiles, copy: Synced): void {
+  const found = readWitness(witness)
+  const verdict = judge(rememberedBy(copy), markOf(database), found)
+  const began = systemClock.monotonic()
+  copy.commitNow(tx => {
+    if (knowsLess(verdict)) noteOlder(tx)
+    else if (verdict === 'cut_off') tx.contents.forget()
+    if (isWorkLost(verdict, found)) noteLost(tx, began)
+    noteBoot(tx, bootId(), began)
+  })
 }
 
 /**

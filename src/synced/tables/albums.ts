@@ -178,7 +178,7 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
        AND NOT EXISTS (SELECT 1 FROM images WHERE images.album = albums.id)
        AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.album = albums.id)`),
       /** The albums that are recorded in this album. */
-      below: all<[album: number], AlbumRow>('SELECT * FROM albums WHERE parent = +?'),
+      below: all<[album: number | null], AlbumRow>('SELECT * FROM albums WHERE parent IS +?'),
       all: all<[], UnusedAlbumRow>('SELECT * FROM unused_albums ORDER BY album'),
       at: get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
       /**

@@ -58,6 +58,10 @@ export function openImages({ all, column, get, run, value }: Statements) {
       latest: get<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1'),
       /** The images that are recorded in an album; null is the root. */
       inAlbum: all<[album: number | null], ImageRow>('SELECT * FROM images WHERE album IS +?'),
+      /** The images of an album whose rows follow `after`, at most `most`. */
+      inAlbumAfter: all<[{ album: number | null; after: number; most: number }], ImageRow>(
+        'SELECT * FROM images WHERE album IS +@album AND id > +@after ORDER BY id LIMIT +@most',
+      ),
       countInAlbum: value<[album: number | null], number>('SELECT count(*) FROM images WHERE album IS +?'),
       /** The albums with the most recorded images, at most `most`; null is the root. */
       fullestAlbums: column<[most: number], number | null>(
@@ -72,6 +76,16 @@ export function openImages({ all, column, get, run, value }: Statements) {
       byHash: all<[hash: Buffer], ImageRow>('SELECT * FROM images WHERE hash = +? ORDER BY id'),
       latestUploaded: get<[], ImageRow>(
         `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
+      ),
+      /**
+       * The sizes of the images, and of the uploads in doubt, whose bytes a picture on the disk may turn out to have. Images of
+       * synced files are not among them, because their files have these bytes.
+       */
+      sizesToCompare: column<[], number>(
+        `SELECT size FROM images WHERE kept = 1
+         UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
+         UNION SELECT images.size FROM files JOIN images ON images.id = files.image WHERE files.state <> 'synced'
+         UNION SELECT size FROM journal WHERE kind = 'upload'`,
       ),
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },

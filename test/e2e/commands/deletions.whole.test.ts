@@ -158,9 +158,7 @@ it('a picture that goes missing and one that moved are told in the log, and when
   )
   expect(paused).toContain('albumd is paused, and nothing is sent or deleted; to go on: albumd resume\n')
   await stage.here('resume')
-  expect((await stage.here('sync', '--dry-run')).out).toMatch(
-    /^wait a\/1\.png \(the image is deleted once the grace/m,
-  )
+  expect((await stage.here('sync', '--dry-run')).out).toMatch(/^wait a\/1\.png \(/m)
   renameSync(join(stage.pictures, 'b/0.png'), join(stage.pictures, 'b/2.png'))
   await daemon.told('picture_uploaded', 2)
   await daemon.told('picture_gone', 3)
@@ -181,7 +179,6 @@ it('a picture that goes missing and one that moved are told in the log, and when
   })
   expect(await daemon.stop()).toBe(0)
   stage.write('a/1.png', png(3, 2).bytes)
-  expect((await stage.here('sync', '--dry-run')).out).toContain('compare a/1.png (there again')
 })
 
 it('foretells that so many deletions will be held, while uploads come before them', async () => {
@@ -275,7 +272,7 @@ it('held deletions that are discarded leave the images for good, and a picture t
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
   stage.write('a/0.png', png(2, 2).bytes)
-  expect((await stage.here('sync', '--dry-run')).out).toContain('compare a/0.png')
+  expect(await stage.json('sync', '--dry-run')).toMatchObject({ plan: [] })
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
   expect(await stage.listing()).toEqual(before)
   expect(await stage.json('why', 'a/0.png')).toMatchObject({ state: 'synced', next: [{ code: 'kept_once' }] })

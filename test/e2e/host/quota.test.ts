@@ -58,9 +58,9 @@ describe('a quota that the host says is used up', () => {
       return (await stage.here('why', 'b/0.png')).out
     }
     await expect.poll(why).toContain('waits to be uploaded: moved from 0.png\n')
-    const { out } = await stage.here('sync', '--dry-run')
-    expect(out).toContain('upload b/0.png (moved from 0.png, ')
-    expect(out).not.toContain('perhaps moved')
+    const { plan, notes } = await stage.json('sync', '--dry-run')
+    expect(plan).toMatchObject([{ operation: 'wait', path: '0.png', code: 'moved_unsent' }])
+    expect(notes).toContainEqual(expect.stringMatching(/^still to be uploaded, 1 \(/))
     const [waits] = (await stage.json('deletions', 'list')).deletions
     expect(waits.next.map(({ code }: { code: string }) => code)).toEqual([
       'goes_once_sent',

@@ -1,0 +1,162 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../../config/schema.ts'
+import { realDisk } from '../../local/disk.ts'
+import { openPicture } from '../../local/picture-file.ts'
+import { openScanPool } from '../../local/scan-pool.ts'
+import { systemClock } from '../../protocol/clock.ts'
+import { locationOf } from '../../records/versions.ts'
+import { PictureChanged } from '../../remote/host.ts'
+import { ALONE } from '../../sync/claims.ts'
+import { runningTime } from '../../sync/clock.ts'
+import type { OpenPictureAt } from '../../sync/context.ts'
+import type { Interruption } from '../../sync/pass-request.ts'
+import { fullPath } from '../../sync/tree-path.ts'
+import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
+import { stateIsLocked } from '../../synced/lock.ts'
+import { explained } from '../../synced/state-error.ts'
+import { openSynced, type Synced } from '../../synced/synced.ts'
+import { because, type Reason } from '../../words/reasons.ts'
+import { claimsInRecords } from '../report/claims.ts'
+import { usedByOthers } from '../report/machines.ts'
+import { quotaStatus, uploadsLeft, whatBacklogTakes } from '../report/quota-status.ts'
+import { stateFiles } from '../state/claim.ts'
+import { blocksBefore } from '../state/last-process.ts'
+import { pauseAt } from '../state/pause.ts'
+import { noteOpening } from '../state/records.ts'
+import { refuseOther } from '../state/state.ts'
+import { type Note, type Planned, rehearse } from './rehearsal.ts'
+import { memoryAtStart, settingsOf } from './settings.ts'
+
+export interface DryRunOptions {
+  pruneIgnored: boolean
+  interruption: Interruption
+  say: (planned: Planned) => void
+  /** Hears what concerns more than one path. */
+  note: (why: Reason) => void
+}
+
+/**
+ * Runs the next pass on a copy of the state, which is thrown away. Where a daemon runs, `sync` would have it make the pass, with
+ * its grace. Throws what `sync` would throw for this state and config. The host is not asked.
+ */
+export async function dryRun(config: Config, options: DryRunOptions): Promise<void> {
+  const { pruneIgnored, interruption, say, note } = options
+  const files = stateFiles(config.state_dir)
+  const isRunning = stateIsLocked(files.lock)
+  const folder = mkdtempSync(join(tmpdir(), 'albumd-dry-run-'))
+  try {
+    const synced = await copyOf(files.database, join(folder, 'copy.db'))
+    try {
+      refuseOther(synced, config)
+      const paused = pauseAt(synced, Date.now())
+      if (paused) note(because('paused_until', paused))
+      if (!isRunning) noteOpening(files, synced)
+      const running = runningTime(synced, { now: Date.now(), running: isRunning })
+      const others = { used: (ms: number) => usedByOthers(config, synced, Date.now() - ms) }
+      const failed = new Set<string>()
+      let stopped: Reason | null = null
+      const context = {
+        ...settingsOf(config),
+        ...memoryAtStart(config, synced),
+        synced,
+        disk: realDisk,
+        clock: systemClock,
+        claims: { ...ALONE, ...claimsInRecords(config, synced, isRunning) },
+        others: { ...others, refused() {}, grantedAgain() {}, granted() {} },
+        running: () => running,
+        openPicture: opener(synced),
+        lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
+        graceMs: isRunning ? config.deletions.grace : 0,
+      }
+      const mirrors = config.mirrors.map(mirror => ({ ...mirror, pruneIgnored }))
+      await rehearse(
+        context,
+        { mirrors, interruption, task: paused ? 'look' : 'mirror' },
+        {
+          blocks: blocksBefore(synced, config.host.plan, systemClock),
+          say(planned) {
+            if (planned.operation === 'fail') failed.add(`${planned.mirror}/${planned.path}`)
+            say(planned)
+          },
+          note(told) {
+            if (told.event === 'uploads_stopped') stopped = told.message
+            else for (const why of beforeUploads(config, synced, told)) note(why)
+          },
+        },
+      )
+      const { pictures } = synced.files.toSend(synced.mirrors.idsOf(mirrors))
+      if (stopped !== null && pictures > 0) note(because('pictures_wait', { pictures, why: stopped }))
+      for (const why of notPlanned(synced, failed)) note(why)
+    } finally {
+      synced.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Opens a copy of the database. Nobody needs the copy after a power cut, so it is never synced. */
+async function copyOf(database: string, copy: string): Promise<Synced> {
+  try {
+    if (existsSync(database)) {
+      const db = openDatabaseToRead(database)
+      await db.backup(copy).finally(() => db.close())
+    }
+    const db = openDatabase(copy)
+    db.pragma('journal_mode = MEMORY')
+    db.pragma('synchronous = OFF')
+    return openSynced(db, { schedule: setImmediate })
+  } catch (error) {
+    throw explained(error, database)
+  }
+}
+
+/** Opens pictures as a pass does. Pictures with a size that nothing else has are not read whole. */
+function opener({ images }: Synced): OpenPictureAt {
+  let known: ReadonlySet<number> | null = null
+  const isUnlike = (size: number) => {
+    known ??= new Set(images.sizesToCompare())
+    return !known.has(size)
+  }
+  return (root, path, cut) =>
+    openPicture(root, path, { changed: () => new PictureChanged(path), cut, isUnlike })
+}
+
+/** What is known of all uploads together when they begin. */
+function beforeUploads(
+  config: Config,
+  synced: Synced,
+  { moved, looks_first }: Extract<Note, { event: 'uploads_started' }>,
+): Reason[] {
+  const { quota, backlog } = quotaStatus(config, synced, Date.now())
+  const { images, meta } = synced
+  const mayLack = looks_first && (images.latest() === undefined || meta.get('restored') !== null)
+  return [
+    mayLack ? because('links_what_is_there') : null,
+    moved > 0 ? because('sent_again', { moved, left: uploadsLeft(quota) }) : null,
+    whatBacklogTakes({ quota, backlog }),
+  ].filter(why => why !== null)
+}
+
+/** Pictures that the pass leaves as they are, although something must be done about them. `failed`: those that it has tried. */
+function notPlanned(synced: Synced, failed: ReadonlySet<string>): Reason[] {
+  const { audit, images, files, mirrors } = synced
+  const before = files.inState('failed').flatMap(file => {
+    const { mirror, path } = locationOf(synced, file)
+    const full = fullPath(mirrors.byId(mirror)!.folder, path)
+    return failed.has(full) ? [] : full
+  })
+  const gone = audit
+    .gone()
+    .flatMap(id => images.byRemoteId(id) ?? [])
+    .flatMap(({ id }) => files.onImage(id))
+    .filter(file => file.state === 'synced' || file.state === 'linked' || files.isToCompare(file))
+  const uncertain = files.inState('uncertain')
+  return [
+    before.length > 0 ? because('failed_before', { pictures: before.length, path: before[0]! }) : null,
+    gone.length > 0 ? because('gone_on_host', { pictures: gone.length }) : null,
+    uncertain.length > 0 ? because('uncertain_before', { pictures: uncertain.length }) : null,
+  ].filter(why => why !== null)
+}

@@ -1,0 +1,182 @@
+import type { Block, HostFailure } from '../../remote/host.ts'
+import type { EngineContext } from '../../sync/context.ts'
+import { runPass } from '../../sync/pass.ts'
+import type { PassEvent } from '../../sync/pass-events.ts'
+import type { PassRequest } from '../../sync/pass-request.ts'
+import { readQuota } from '../../sync/quota/index.ts'
+import { RecoveryPace } from '../../sync/uploads/index.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { HistoryEvent } from '../../synced/tables/history.ts'
+import { because, codeOf, type Reason, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { recordedHost } from './recorded-host.ts'
+
+/**
+ * replace: the picture is uploaded, and its old image is to be deleted.
+ * link: an image that is on the host becomes the picture's.
+ * hold: the image is to be deleted, and waits for a person.
+ * wait: the picture, or the deletion of the image, waits.
+ * keep: the image was to be deleted, and stays, because something needs it.
+ * none: the mirror is guarded.
+ */
+export type Operation =
+  | 'upload'
+  | 'replace'
+  | 'link'
+  | 'fail'
+  | 'delete'
+  | 'hold'
+  | 'wait'
+  | 'keep'
+  | 'use_album'
+  | 'delete_album'
+  | 'none'
+
+/** One thing that the next pass does or leaves, and why. */
+export interface PlannedInWords {
+  operation: Operation
+  /** The mirror's folder. Null: an album, which may be of several mirrors. */
+  mirror: string | null
+  /** Below the mirror's folder; of an album: on the host. */
+  path: string
+  code: ReasonCode
+  reason: string
+  /** Of a picture that is sent, in bytes. */
+  size?: number
+  /** The delivery address that ends with the image. Null: not known. */
+  cdn_url?: string | null
+}
+
+export type Planned = Omit<PlannedInWords, 'code' | 'reason'> & { why: Reason }
+
+export interface Rehearsal {
+  /** What the host refused the last process. */
+  blocks: readonly Block[]
+  say: (planned: Planned) => void
+  /** Hears what concerns more than one path. */
+  note: (told: Note) => void
+}
+
+export type Note = Extract<PassEvent, { event: 'uploads_started' | 'uploads_stopped' }>
+
+/** Later steps of the pass may go on with a picture or an image that has waited. */
+const MAY_GO_ON: ReadonlySet<Operation> = new Set(['wait', 'fail', 'keep'])
+
+/**
+ * Runs a pass against a host that holds what is recorded, and says what the pass does and what it leaves. `context`: its
+ * records are a copy, which the pass changes. Uploads in doubt are left alone, because only the host knows their outcome.
+ */
+export async function rehearse(
+  context: Omit<EngineContext, 'host' | 'tell' | 'pace'>,
+  request: PassRequest,
+  { blocks, say, note }: Rehearsal,
+): Promise<void> {
+  const { synced } = context
+  const waiting = new Map<string, Planned>()
+  let address: string | null = null
+  const host = recordedHost(synced, {
+    blocks,
+    quotaLeft: quotaLeft(context),
+    usedUp: usedUp(context.allowance.limit),
+    onDelete: image => {
+      address = image.cdn_url
+    },
+  })
+  const tell = (told: PassEvent) => {
+    if (told.event === 'uploads_started' || told.event === 'uploads_stopped') return note(told)
+    const planned = plannedBy(told, synced)
+    if (!planned) return
+    const key = `${planned.mirror}/${planned.path}`
+    if (MAY_GO_ON.has(planned.operation)) return void waiting.set(key, planned)
+    waiting.delete(key)
+    say(planned.operation === 'delete' ? { ...planned, cdn_url: address } : planned)
+  }
+  const pace = Object.assign(new RecoveryPace(), { isDue: () => false })
+  await runPass({ ...context, host, tell, pace }, request)
+  for (const { folder } of request.mirrors) {
+    const row = synced.mirrors.of(folder)
+    for (const entry of row ? synced.escrow.ofMirror(row.id) : []) {
+      const key = `${folder}/${entry.path}`
+      const kept = waiting.get(key)?.operation === 'keep' ? waiting.get(key)!.why : null
+      if (kept) waiting.delete(key)
+      say(leftInEscrow(synced, folder, entry, kept))
+    }
+  }
+  for (const planned of waiting.values()) say(planned)
+}
+
+/** How many pictures the host takes today, as far as the records tell. */
+function quotaLeft({
+  synced,
+  allowance,
+  clock,
+  others,
+}: Pick<EngineContext, 'synced' | 'allowance' | 'clock' | 'others'>): number {
+  const { used, exhausted } = readQuota(synced, allowance, clock.wall(), others)
+  if (exhausted === null) return Math.max(0, allowance.limit - used)
+  return exhausted.resumes !== null && exhausted.resumes <= clock.wall() ? allowance.limit : 0
+}
+
+const usedUp = (limit: number): HostFailure => ({
+  remedy: 'quota',
+  endpoint: 'upload',
+  code: 'DAILY_LIMIT_REACHED',
+  message: because('limit_reached', { limit }),
+})
+
+function plannedBy(told: PassEvent, synced: Synced): Planned | null {
+  switch (told.event) {
+    case 'picture_uploaded': {
+      const { mirror, path, size } = told
+      return { ...whyUploaded(synced, mirror, path), mirror, path, size }
+    }
+    case 'picture_linked':
+      return { operation: 'link', mirror: told.mirror, path: told.path, why: because('linked_by_name') }
+    case 'picture_failed':
+      return { operation: 'fail', mirror: told.mirror, path: told.path, why: told.message }
+    case 'picture_waits':
+    case 'picture_uncertain':
+      return { operation: 'wait', mirror: told.mirror, path: told.path, why: told.message }
+    case 'image_deleted': {
+      const { mirror, path, reason, moved_to: to } = told
+      const why = to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: to })
+      return { operation: 'delete', mirror, path, why }
+    }
+    case 'image_kept':
+      return { operation: 'keep', mirror: told.mirror, path: told.path, why: told.reason }
+    case 'album_created':
+      return { operation: 'use_album', mirror: null, path: told.album, why: because('first_needs_album') }
+    case 'album_deleted':
+      return { operation: 'delete_album', mirror: null, path: told.album, why: because('album_unused') }
+    case 'mirror_guarded':
+      return { operation: 'none', mirror: told.mirror, path: '', why: told.reason }
+    default:
+      return null
+  }
+}
+
+/** Before one of these events nothing was to be sent any more. */
+const SETTLED: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
+
+/** What the history says of an upload that was recorded just now. */
+function whyUploaded(
+  { mirrors, history }: Synced,
+  mirror: string,
+  path: string,
+): Pick<Planned, 'operation' | 'why'> {
+  const past = history.of({ mirror: mirrors.of(mirror)!.id, path })
+  const became = past.pop()?.detail ?? null
+  const since = past.slice(past.findLastIndex(({ event }) => SETTLED.has(event)) + 1)
+  const change = since.findLast(({ event }) => event === 'changed' || event === 'lost')?.detail
+  if (became !== null && codeOf(became) === 'moved_from') return { operation: 'upload', why: became }
+  const operation = became !== null && codeOf(became) === 'old_image_goes' ? 'replace' : 'upload'
+  return { operation, why: change ?? because(became === null ? 'new' : 'touched') }
+}
+
+/** An image that the pass leaves in escrow. `kept`: why the pass has not deleted it; null: it was not its turn. */
+function leftInEscrow({ images }: Synced, mirror: string, entry: EscrowRow, kept: Reason | null): Planned {
+  const { image, path, reason, state } = entry
+  const operation = state === 'held' || state === 'unproved' ? 'hold' : 'wait'
+  const cdn_url = images.byId(image)?.cdn_url ?? null
+  return { operation, mirror, path, why: kept ?? WHY_IN_ESCROW[reason], cdn_url }
+}

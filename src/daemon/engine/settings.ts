@@ -1,0 +1,36 @@
+import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../protocol/clock.ts'
+import { FileAges } from '../../sync/clock.ts'
+import type { EngineSettings, ProcessMemory } from '../../sync/context.ts'
+import { AlbumContents } from '../../sync/listing/index.ts'
+import { VanishedRules } from '../../sync/scan/index.ts'
+import { IncompletePictures, RecoveryPace } from '../../sync/uploads/index.ts'
+import type { Synced } from '../../synced/synced.ts'
+import { allowanceOf } from '../report/quota-status.ts'
+
+/** What the config says to the engine. */
+export function settingsOf(config: Config): Omit<EngineSettings, 'graceMs'> {
+  const { deletions, host, uploads, watch } = config
+  return {
+    allowance: allowanceOf(config),
+    settleMs: watch.settle,
+    concurrency: uploads.concurrency,
+    order: uploads.order,
+    hold: deletions,
+    uploadForm: host.upload_form,
+    albumDeletions: deletions.albums,
+    credentialLifetimeMs: host.credential_lifetime,
+  }
+}
+
+/** What a process has seen that begins now. */
+export function memoryAtStart({ watch }: Config, { meta }: Synced): ProcessMemory {
+  const incomplete = { afterMs: watch.incomplete_after, action: watch.incomplete }
+  return {
+    incomplete: new IncompletePictures(incomplete),
+    ages: new FileAges(meta.get('wall_clock')),
+    vanishedRules: new VanishedRules(systemClock),
+    contents: new AlbumContents(),
+    pace: new RecoveryPace(),
+  }
+}
