@@ -16,7 +16,7 @@ export interface HoldPolicy {
  * The deletions of so many milliseconds of running time are counted together, so that many small deletions are held like
  * one large deletion. This time is called the window.
  */
-export const WINDOW_MS = 24 * 3_600_000
+const WINDOW_MS = 24 * 3_600_000
 
 /**
  * Whether so many images are to be deleted that a person must approve. `deleted`: how many images were deleted within the

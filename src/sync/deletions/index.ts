@@ -3,6 +3,6 @@
  */
 export { deleteDueImages } from './delete-due.ts'
 export { endsDeletion, isGraceOver } from './delete-images.ts'
-export { doubtAbout, forgetOldDeletions, type HoldPolicy, isTooMuch, WINDOW_MS, willBeHeld } from './hold.ts'
+export { doubtAbout, forgetOldDeletions, type HoldPolicy, willBeHeld } from './hold.ts'
 export { askToDeleteNothing, type Deletion, sendDelete, whyImageStays } from './send-delete.ts'
 export { deleteUnusedAlbums, recoverAlbumDeletions } from './unused-albums.ts'

@@ -4,7 +4,7 @@
 export { deletionWaits, waitsForPerson } from './deletion-steps.ts'
 export { type GoneFolder, wasFolder } from './gone-folder.ts'
 export { mirrorOutlook, type Outlook, outlook } from './outlook.ts'
-export { cameFrom, type PathState, shownState, whyPending } from './path-state.ts'
+export { type PathState, shownState } from './path-state.ts'
 export {
   contentStep,
   type OutlookContext,

@@ -3,6 +3,6 @@
 export { type Verified, verifyLink, verifyLinks } from './adoption.ts'
 export { IncompletePictures, type IncompletePolicy, waitForEnd } from './incomplete-pictures.ts'
 export { forgetNodeTrouble, nodeTrouble } from './node-refusals.ts'
-export { RecoveryPace, recoverUploads, settleJournal } from './recovery.ts'
+export { RecoveryPace, recoverUploads } from './recovery.ts'
 export { uploadPending } from './upload-pending.ts'
 export { quotaIsUsedUp } from './upload-queue.ts'

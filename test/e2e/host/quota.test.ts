@@ -60,7 +60,7 @@ describe('a quota that the host says is used up', () => {
     await expect.poll(why).toContain('waits to be uploaded: moved from 0.png\n')
     const { plan, notes } = await stage.json('sync', '--dry-run')
     expect(plan).toMatchObject([{ operation: 'wait', path: '0.png', code: 'moved_unsent' }])
-    expect(notes).toContainEqual(expect.stringMatching(/^still to be uploaded, 1 \(/))
+    expect(notes).toContainEqual(expect.stringMatching(/^still to be uploaded, 2 \(/))
     const [waits] = (await stage.json('deletions', 'list')).deletions
     expect(waits.next.map(({ code }: { code: string }) => code)).toEqual([
       'goes_once_sent',
