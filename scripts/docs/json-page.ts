@@ -113,8 +113,7 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'host',
     words:
-      'One line when it listens: `base_url`, `site_url`, `cdn_base_url`, `api_key`, `ca_file` and `port`. With `--readings` one ' +
-      'object with `readings`.',
+      'One line when it listens: `base_url`, `site_url`, `cdn_base_url`, `api_key`, `ca_file` and `port`.',
   },
 ]
 

@@ -9,13 +9,13 @@ import { getRequestListener } from '@hono/node-server'
 import { systemClock } from '../protocol/clock.ts'
 import { lockData, openDatabase } from './data/database.ts'
 import { openPictureFolder } from './data/picture-folder.ts'
+import type { Readings } from './decisions.ts'
 import { openHostService } from './host-service.ts'
 import { addressesAt, ownSiteUrl } from './http/addresses.ts'
 import { answerBadRequests, badRequest } from './http/answers.ts'
 import { type App, createApp } from './http/app.ts'
 import { authorityFile, type Certificate, serverCertificate } from './http/authority.ts'
 import { type HostChoices, type HostClock, settle } from './ports.ts'
-import type { Readings } from './readings.ts'
 
 export interface HostOptions extends HostChoices {
   /** The folder that holds the host's database, pictures and certificates. */

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { DECISIONS } from '../protocol/decisions.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { ALBUM_NAME_MAX, PLANS, type Plan } from '../protocol/limits.ts'
 import { asBody, type Body, optionalString, requiredName } from './body.ts'
@@ -124,7 +123,7 @@ function openAdmission({ accounts, settings, clock }: Stores) {
     admit(apiKey: string | undefined, endpoint: Endpoint): { account: Account; rate: RateState } {
       const account = accounts.identify(apiKey)
       const rate = count(account.id, endpoint)
-      const from: Plan = endpoint === 'upload' ? DECISIONS.uploadFrom : settings.plansFrom
+      const from: Plan = endpoint === 'upload' ? 'professional' : settings.plansFrom
       if (PLANS.indexOf(settings.plan) < PLANS.indexOf(from))
         throw new Refusal('PLAN_NOT_SUPPORTED', `This endpoint begins with the ${from} plan.`, { rate })
       return { account, rate }

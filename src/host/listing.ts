@@ -2,7 +2,7 @@ import { PER_PAGE } from '../protocol/limits.ts'
 import type { AlbumRecord, ImageRecord } from '../protocol/records.ts'
 import type { Account, AlbumRow, CountedAlbum } from './data/accounts.ts'
 import type { ImageRow } from './data/images.ts'
-import type { Readings } from './readings.ts'
+import type { Readings } from './decisions.ts'
 import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 

@@ -1,11 +1,10 @@
 import type { Clock } from '../protocol/clock.ts'
 import { type DayBegins, MIDNIGHT_UTC } from '../protocol/days.ts'
-import { DECISIONS } from '../protocol/decisions.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { CREDENTIAL_LIFETIME_MS, DAILY_QUOTA, type Plan, REQUESTS_PER_SECOND } from '../protocol/limits.ts'
 import type { ByteSource } from '../protocol/picture/byte-reader.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
-import { OWN_READINGS, type Readings } from './readings.ts'
+import { FILE_SIZE_MAX, OWN_READINGS, type Readings, STORAGE_MAX } from './decisions.ts'
 
 /** What the host's logic needs from outside, as parameters. The simulation passes virtual time and a virtual disk. */
 
@@ -68,10 +67,10 @@ export interface HostSettings extends Required<Omit<HostChoices, 'requestsPerSec
 export function settle(choices: HostChoices): HostSettings {
   return {
     plan: choices.plan,
-    plansFrom: choices.plansFrom ?? DECISIONS.plansFrom,
+    plansFrom: choices.plansFrom ?? 'professional',
     dailyQuota: choices.dailyQuota ?? DAILY_QUOTA[choices.plan],
-    maxFileSize: choices.maxFileSize ?? DECISIONS.fileSizeMax[choices.plan],
-    storageLimit: choices.storageLimit ?? DECISIONS.storageMax[choices.plan],
+    maxFileSize: choices.maxFileSize ?? FILE_SIZE_MAX[choices.plan],
+    storageLimit: choices.storageLimit ?? STORAGE_MAX[choices.plan],
     credentialTtlMs: choices.credentialTtlMs ?? CREDENTIAL_LIFETIME_MS,
     requestsPerSecond: { ...REQUESTS_PER_SECOND, ...choices.requestsPerSecond },
     defaultAlbum: choices.defaultAlbum ?? null,

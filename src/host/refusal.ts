@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../protocol/errors.ts'
-import type { Failing } from './readings.ts'
+import type { Failing } from './decisions.ts'
 
 /** An account's use of an endpoint's rate (§7, §8). */
 export interface RateState {

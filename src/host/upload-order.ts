@@ -1,4 +1,3 @@
-import { DECISIONS } from '../protocol/decisions.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { exemptFromDimensions, FORMATS, formatOfName } from '../protocol/formats.ts'
 import {
@@ -12,7 +11,7 @@ import {
 } from './body.ts'
 import type { Account, AlbumRow } from './data/accounts.ts'
 import type { CredentialRow } from './data/credentials.ts'
-import type { Readings } from './readings.ts'
+import { OTHER_MIME_TYPES, type Readings } from './decisions.ts'
 import { Refusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 import type { UploadNode } from './upload-node.ts'
@@ -27,8 +26,7 @@ export interface UploadOrder
 /** The MIME types that may be declared, each with the type that its format is delivered with. */
 const DELIVERED_AS = new Map<string, string>()
 for (const { mime } of Object.values(FORMATS)) DELIVERED_AS.set(mime, mime)
-for (const [mime, format] of Object.entries(DECISIONS.otherMimeTypes))
-  DELIVERED_AS.set(mime, FORMATS[format].mime)
+for (const [mime, format] of Object.entries(OTHER_MIME_TYPES)) DELIVERED_AS.set(mime, FORMATS[format].mime)
 
 /** Reads the body of `POST /upload` (§4.1), and refuses the request when a field is missing or invalid. */
 export function readUploadOrder(body: Body, readings: Readings): UploadOrder {

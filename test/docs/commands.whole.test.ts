@@ -36,7 +36,7 @@ const ELSEWHERE: readonly RegExp[] = [
 ]
 
 /** Commands that stay until they are stopped. */
-const STAYS = /^albumd (run|try|host)(?! --readings)\b/
+const STAYS = /^albumd (run|try|host)\b/
 
 /** Commands that say on this stage that there is nothing to do, because nothing has failed and nothing is in doubt. */
 const IN_VAIN = /^albumd (retry .*\S|deletions (approve|discard) .*\S)/

@@ -104,12 +104,10 @@ test.each([
   ['--rates', 'upload=0'],
   ['--rates', 'put=1'],
   ['--rates', 'list=1,list=2'],
-  ['--readings', 'depth-max=0'],
   ['--day-begins', '25:00 UTC'],
   ['--day-begins', '00:00 Nowhere/Land'],
   ['--default-album', '/a'],
   ['--default-album', 'a/b/c/d/e/f/g/h/i/j/k'],
-  ['--readings', 'order=sideways'],
   ['--daily-quota', 'many'],
   ['--max-file-size', 'huge'],
   ['--credential-ttl', 'soon'],
@@ -142,16 +140,4 @@ test('the help names the default of each option that has one', async () => {
     .filter(option => /\[(string|boolean|choices|array)/.test(option))
   const without = options.filter(option => !option.includes('[default: ')).map(option => option.split(' ')[0])
   expect(without).toEqual(['log-level', 'version', 'help', 'data', 'api-key'])
-})
-
-test('bare --readings lists each choice with what else may be taken, for people and programs', async () => {
-  const { code, out } = await runProgram(['host', '--readings'], tmpdir())
-  expect(code).toBe(0)
-  expect(out).toMatch(/^order=oldest-first\n.*§4\.4.*\n +or newest-first$/m)
-  expect(out).toMatch(/^unknown-album=NOT_FOUND$/m)
-  expect(out).toMatch(/^§8 {2}A character of a name is a code point\.$/m)
-  const json = await runProgram(['host', '--readings', '--json'], tmpdir())
-  expect(JSON.parse(json.out).readings).toContainEqual(
-    expect.objectContaining({ name: 'depth-max', taken: 10, at: '§4.6' }),
-  )
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listReadings, OWN_READINGS, parseReadings, type Readings } from '../../src/host/readings.ts'
+import type { Readings } from '../../src/host/decisions.ts'
 import { cameraPicture } from '../page/camera-picture.ts'
 import { png, svg, type TestPicture } from '../pictures.ts'
 import { send, type TestHost, testHost } from './test-host.ts'
@@ -226,31 +226,11 @@ test('the headers of limits are left out', async () => {
 })
 
 test('amounts and the codes of failures are as they were told, each code with its status', async () => {
-  const readings = parseReadings('depth-max=1, file-name-max=5,unknown-album=FORBIDDEN,bad-request=NOT_FOUND')
-  if (typeof readings === 'string') throw new Error(readings)
-  const host = await hostWith(readings)
+  const host = await hostWith({ depthMax: 1, fileNameMax: 5, unknownAlbum: 'FORBIDDEN' })
   const album = await host.album('A')
   const deeper = await host.call('POST', '/create_album', { name: 'B', parent_album: album })
   expect(deeper.json.code).toBe('INVALID_PARAMS')
   expect((await host.requestUpload(picture, { file_name: 'aa.png' })).json.code).toBe('VALIDATION_ERROR')
   const unknown = await host.call('GET', '/list?album_id=none')
   expect([unknown.status, unknown.json.code]).toEqual([403, 'FORBIDDEN'])
-})
-
-test.each([
-  ['order', 'name=value'],
-  ['order=', 'newest-first'],
-  ['sort=up', 'name=value'],
-  ['order=newest-first,order=oldest-first', 'more than once'],
-  ['depth-max=0', 'whole number from 1'],
-  ['unknown-album=GONE', 'code of §7'],
-  ['constructor=x', 'name=value'],
-])('%s is no reading', (written, named) => {
-  expect(parseReadings(written)).toContain(named)
-})
-
-test('each reading can be taken as the list says it is taken', () => {
-  const named = listReadings().filter(({ name }) => name !== null)
-  expect(named).toHaveLength(Object.keys(OWN_READINGS).length)
-  expect(parseReadings(named.map(({ name, taken }) => `${name}=${taken}`).join(','))).toEqual(OWN_READINGS)
 })

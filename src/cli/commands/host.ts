@@ -3,19 +3,11 @@ import { type HostArgs, OPTIONS } from '../host/options.ts'
 import { command } from '../options.ts'
 import { EXIT, Problem } from '../problem.ts'
 import { aborted } from '../terminal/interrupts.ts'
-import { printJson, printLine, writeOut } from '../terminal/output.ts'
+import { printJson, printLine } from '../terminal/output.ts'
 
 export const hostCommand = command(
-  options =>
-    options
-      .options(OPTIONS)
-      .example('$0 host --data ./host --api-key secret', 'Serve from ./host')
-      .example('$0 host --readings', 'What it chose where the interface leaves something open'),
+  options => options.options(OPTIONS).example('$0 host --data ./host --api-key secret', 'Serve from ./host'),
   async (args, onInterrupts) => {
-    if (args.readings === '') {
-      await printReadings(args.json)
-      return EXIT.inSync
-    }
     const interrupts = onInterrupts()
     const { readOptions } = await import('../host/read-options.ts')
     const options = readOptions(args)
@@ -41,20 +33,6 @@ export const hostCommand = command(
     return EXIT.inSync
   },
 )
-
-/** Prints the reading that the host takes of each open point of the specification, and the other readings. */
-async function printReadings(json: boolean): Promise<void> {
-  const { listReadings } = await import('../../host/readings.ts')
-  const readings = listReadings()
-  if (json) printJson({ readings })
-  else
-    await writeOut(
-      process.stdout,
-      readings.map(({ at, name, taken, says, others }) =>
-        name === null ? `${at}  ${says}\n` : `${name}=${taken}\n    ${at}  ${says}\n    or ${others}\n`,
-      ),
-    )
-}
 
 /** The error codes for a folder that can't be made, or that no data can be written to. */
 const FOLDER_CODES =

@@ -1,5 +1,5 @@
 import type { InferredOptionTypes } from 'yargs'
-import { DECISIONS } from '../../protocol/decisions.ts'
+import { FILE_SIZE_MAX, STORAGE_MAX } from '../../host/decisions.ts'
 import { ENDPOINTS } from '../../protocol/endpoints.ts'
 import { DAILY_QUOTA, PLANS, type Plan, REQUESTS_PER_SECOND } from '../../protocol/limits.ts'
 import { flag, valued } from '../options.ts'
@@ -46,11 +46,11 @@ export const OPTIONS = {
   },
   'max-file-size': valued(
     'The largest file',
-    ofPlans(plan => `${DECISIONS.fileSizeMax[plan] / MB}mb`),
+    ofPlans(plan => `${FILE_SIZE_MAX[plan] / MB}mb`),
   ),
   'storage-limit': valued(
     'The storage of an account',
-    ofPlans(plan => `${DECISIONS.storageMax[plan] / GB}gb`),
+    ofPlans(plan => `${STORAGE_MAX[plan] / GB}gb`),
   ),
   rates: valued(
     'Requests a second, or unlimited, for the endpoints that are named',
@@ -61,13 +61,7 @@ export const OPTIONS = {
     'the root',
   ),
   'credential-ttl': { ...valued('How long an upload may take'), default: '10m' },
-  readings: {
-    type: 'string',
-    defaultDescription: "the host's own",
-    describe:
-      'Without a value: list what the host chose where the interface leaves something open. With name=value,…: choose otherwise',
-  },
-  json: flag('One line when it listens; or the readings as one object'),
+  json: flag('One line when it listens'),
 } as const
 
 export type HostArgs = InferredOptionTypes<typeof OPTIONS>

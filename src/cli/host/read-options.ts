@@ -1,9 +1,8 @@
 import type { ZodType } from 'zod'
 import { mayBeKey } from '../../config/host-access.ts'
 import { albumPath, parseDuration, parseSize, quotaReset } from '../../config/values.ts'
+import { OWN_READINGS } from '../../host/decisions.ts'
 import type { HostOptions } from '../../host/embedded-host.ts'
-import { parseReadings, type Readings } from '../../host/readings.ts'
-import { AMOUNTS } from '../../protocol/decisions.ts'
 import { ENDPOINTS, type Endpoint, isLoopback } from '../../protocol/endpoints.ts'
 import { Problem } from '../problem.ts'
 import { sayAside } from '../terminal/output.ts'
@@ -16,7 +15,6 @@ export function readOptions(args: HostArgs): HostOptions {
   refuseInsecure(args, listen.host, site)
   const quota = args['daily-quota']
   const [fileSize, storage] = [args['max-file-size'], args['storage-limit']]
-  const readings = readReadings(args.readings)
   return {
     ...readAccess(args),
     listen,
@@ -26,9 +24,8 @@ export function readOptions(args: HostArgs): HostOptions {
     onFault: fault => sayAside(fault.message),
     credentialTtlMs: readDuration('credential-ttl', args['credential-ttl']),
     dayBegins: checked('day-begins', args['day-begins'], quotaReset),
-    defaultAlbum: readDefaultAlbum(args['default-album'] ?? '', readings),
+    defaultAlbum: readDefaultAlbum(args['default-album'] ?? ''),
     requestsPerSecond: args.rates === undefined ? {} : readRates(args.rates),
-    readings,
     ...(site && { publicUrl: site.origin }),
     ...(quota !== undefined && { dailyQuota: readCount('daily-quota', quota) }),
     ...(fileSize !== undefined && { maxFileSize: readSize('max-file-size', fileSize) }),
@@ -83,12 +80,6 @@ function refuseInsecure(args: HostArgs, host: string, site: URL | null): void {
     throw wrong('no-tls', `and --public-url ${site.origin} would serve plain HTTP ${risk}`)
 }
 
-function readReadings(written: string | undefined): Partial<Readings> {
-  const taken = written === undefined ? {} : parseReadings(written)
-  if (typeof taken === 'string') throw new Problem(`--readings: ${taken}`)
-  return taken
-}
-
 function readCount(option: string, written: string): number {
   if (!/^\d{1,15}$/.test(written)) throw wrong(option, 'must be a whole number')
   return Number(written)
@@ -114,10 +105,8 @@ function checked<T>(option: string, written: string, kind: ZodType<T>): T {
 }
 
 /** The album of images that name no album. Null: the root. */
-function readDefaultAlbum(
-  written: string,
-  { depthMax = AMOUNTS.depthMax[2] }: Partial<Readings>,
-): string | null {
+function readDefaultAlbum(written: string): string | null {
+  const { depthMax } = OWN_READINGS
   const album = checked('default-album', written, albumPath)
   if (album.split('/').length > depthMax)
     throw wrong('default-album', `"${album}" is deeper than albums may be nested (${depthMax})`)

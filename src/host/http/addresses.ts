@@ -1,5 +1,5 @@
 import { DELIVERY_PATH, VERSION_PATH } from '../../protocol/endpoints.ts'
-import type { Readings } from '../readings.ts'
+import type { Readings } from '../decisions.ts'
 
 /** The addresses of a running host. None ends in a slash. */
 export interface Addresses {

@@ -1,8 +1,7 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Context } from 'hono'
-import { DECISIONS } from '../../protocol/decisions.ts'
-import { answerTo, type Readings } from '../readings.ts'
+import { answerTo, type Readings } from '../decisions.ts'
 import type { RateState, Refusal } from '../refusal.ts'
 
 /** §7: sets the headers that tell the per-second limit. Successes have these headers too. */
@@ -31,7 +30,7 @@ export function refused(c: Context, refusal: Refusal, readings: Readings): Respo
  * this failure at deletions alone.
  */
 export function faulted(c: Context): Response {
-  const code = c.req.method === 'DELETE' ? 'DELETE_FAILED' : DECISIONS.fault
+  const code = c.req.method === 'DELETE' ? 'DELETE_FAILED' : 'INTERNAL_ERROR'
   return c.json(failure('The host failed to answer.', code), 500)
 }
 

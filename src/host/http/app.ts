@@ -9,8 +9,8 @@ import {
   VERSION_PATH,
 } from '../../protocol/endpoints.ts'
 import type { Account } from '../data/accounts.ts'
+import type { Readings } from '../decisions.ts'
 import type { HostService } from '../host-service.ts'
-import type { Readings } from '../readings.ts'
 import { Refusal } from '../refusal.ts'
 import { type Addresses, cdnBaseUrl, deliveryUrl, NODE_PATH } from './addresses.ts'
 import { faulted, refused, setRate, written } from './answers.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { ImageRow } from '../data/images.ts'
+import { answerTo, type Readings } from '../decisions.ts'
 import type { HostService } from '../host-service.ts'
-import { answerTo, type Readings } from '../readings.ts'
 import { Refusal } from '../refusal.ts'
 import { failure } from './answers.ts'
 

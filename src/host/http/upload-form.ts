@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import { FILE_PART } from '../../protocol/endpoints.ts'
-import type { Readings } from '../readings.ts'
+import type { Readings } from '../decisions.ts'
 import { Refusal } from '../refusal.ts'
 
 /**

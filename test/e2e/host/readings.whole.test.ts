@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Readings } from '../../../src/host/readings.ts'
-import { CHOICES } from '../../../src/protocol/decisions.ts'
+import type { Readings } from '../../../src/host/decisions.ts'
+import { OTHERS } from '../../host/alternatives.ts'
 import { cameraPicture } from '../../page/camera-picture.ts'
 import { png } from '../../pictures.ts'
 import { holds } from '../stage/holds.ts'
@@ -11,11 +11,6 @@ import { setStage } from '../stage/stage.ts'
 
 const sample = (path: string) =>
   readFileSync(join(import.meta.dirname, '../../../src/cli/try/pictures', path))
-
-/** Each choice taken as everything that it is not by itself. */
-const CHOSEN = Object.entries(CHOICES).flatMap(([name, [, , values]]) =>
-  values.slice(1).map((value): Partial<Readings> => ({ [name]: value })),
-)
 
 /** Amounts and codes that albumd's requests meet. */
 const MET: readonly Partial<Readings>[] = [
@@ -29,7 +24,7 @@ const MET: readonly Partial<Readings>[] = [
 ]
 
 it('albumd mirrors, changes, deletes, audits and adopts on a host of each single reading', async () => {
-  await inParallel(4, [...CHOSEN, ...MET], mirrorsOn)
+  await inParallel(4, [...OTHERS, ...MET], mirrorsOn)
 })
 
 /** Six kinds of pictures: one that EXIF turns, two whose types need no dimensions, one whose name stands for another type. */

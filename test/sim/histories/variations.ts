@@ -1,6 +1,6 @@
-import type { Readings } from '../../../src/host/readings.ts'
-import { CHOICES } from '../../../src/protocol/decisions.ts'
+import type { Readings } from '../../../src/host/decisions.ts'
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
+import { CHOICES } from '../../host/alternatives.ts'
 import type { Action, ActionKind } from './history.ts'
 import type { Random } from './random.ts'
 
@@ -93,7 +93,7 @@ const CODES = ['NOT_FOUND', 'FORBIDDEN', 'VALIDATION_ERROR', 'INVALID_PARAMS'] a
 /** Those that reach the engine. The others are between the client and HTTP, or are among the variations. */
 export function drawReadings(random: Random): Partial<Readings> {
   const choice = <Name extends keyof typeof CHOICES>(name: Name) =>
-    random.pick<string>(CHOICES[name][2]) as Readings[Name]
+    random.pick<string>(CHOICES[name]) as Readings[Name]
   return {
     exempt: choice('exempt'),
     dimensions: choice('dimensions'),

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../src/host/data/database.ts'
+import type { Readings } from '../../../src/host/decisions.ts'
 import { type HostService, openHostService } from '../../../src/host/host-service.ts'
 import { type Draft, type PictureStore, settle } from '../../../src/host/ports.ts'
-import type { Readings } from '../../../src/host/readings.ts'
 import { CREDENTIAL_LIFETIME_MS } from '../../../src/protocol/limits.ts'
 import { UNLIMITED } from '../../host/choices.ts'
 import { readTiny } from '../disk/tiny-picture.ts'

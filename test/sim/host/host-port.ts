@@ -1,4 +1,4 @@
-import { answerTo } from '../../../src/host/readings.ts'
+import { answerTo } from '../../../src/host/decisions.ts'
 import { type Reason, Refusal } from '../../../src/host/refusal.ts'
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import {

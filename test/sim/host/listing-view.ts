@@ -1,5 +1,5 @@
+import type { Readings } from '../../../src/host/decisions.ts'
 import { imageRecord, pageWithin } from '../../../src/host/listing.ts'
-import type { Readings } from '../../../src/host/readings.ts'
 import type { ListPage } from '../../../src/remote/host.ts'
 import type { Random } from '../histories/random.ts'
 import type { Variations } from '../histories/variations.ts'

@@ -1,4 +1,4 @@
-import { OWN_READINGS, type Readings } from '../../../src/host/readings.ts'
+import { OWN_READINGS, type Readings } from '../../../src/host/decisions.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
