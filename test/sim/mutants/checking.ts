@@ -1,185 +1,226 @@
-import type { Mutant } from './mutant.ts'
+import { always, but, idle, never } from './by.ts'
+import type { By, Mutant } from './mutant.ts'
+
+/** All looks at an album in one repair are the first one. */
+function oneLook(): Record<string, By> {
+  const looks = new Map<number | null, Promise<object>>()
+  return {
+    repairGone:
+      original =>
+      (...args) => {
+        looks.clear()
+        return original(...args)
+      },
+    lookAtAlbum: original => (context, album, signal) => {
+      const first = looks.get(album) ?? original(context, album, signal)
+      looks.set(album, first)
+      return first.then((look: object) => ({ ...look, atOnce: true }))
+    },
+  }
+}
+
+/** Everything is walked, and nothing is found. */
+const nowhere: By =
+  original =>
+  async (...args) => {
+    const walk = await original(...args)
+    return { ...walk, value: { ...walk.value, images: [] } }
+  }
+
+/** In an audit, all walks of an album are whole. */
+function wholeWalks(): Record<string, Record<string, By>> {
+  let isAudit = false
+  const lookAtAlbum: By =
+    original =>
+    async (...args) => {
+      isAudit = true
+      const look = await original(...args)
+      isAudit = false
+      return look
+    }
+  const walkAlbum: By =
+    original =>
+    async (...args) => {
+      const walk = await original(...args)
+      return walk.ok && isAudit ? but(walk, 'value.complete', true) : walk
+    }
+  return { 'sync/audit/audit.ts': { lookAtAlbum }, 'sync/listing/walk.ts': { walkAlbum } }
+}
 
 /** What audits, and a person's word, rely on. */
 export const CHECKING: readonly Mutant[] = [
   {
     name: "a person's wish outlives the state that knew of it",
-    file: 'sync/clock.ts',
-    find: 'tx.resend.forget()',
-    replace: 'void tx.resend',
     why: 'what was sent again on a word is sent once more after an older state was put back',
     seed: 1_000_000_037,
+    instead: {
+      'sync/clock.ts': { noteOlder: original => tx => original(but(tx, 'resend.forget', () => {})) },
+    },
   },
   {
     name: "a repair deletes another person's twin",
-    file: 'sync/audit/audit-repair.ts',
-    find: 'return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined',
-    replace: 'return true',
     why: "another person's image that looks like one of ours goes",
     seed: 1_000_000_102,
+    instead: { 'sync/audit/audit-repair.ts': { isOurs: always } },
   },
   {
     name: 'a repair puts nothing back',
-    file: 'sync/audit/audit-repair.ts',
-    find: 'if (image) lost(tx, image, context.clock.wall())',
-    replace: 'if (image) void lost',
     why: 'what another person deleted stays away',
     seed: 1_000_000_101,
+    instead: { 'sync/audit/audit-repair.ts': { lost: idle } },
   },
   {
     name: 'a repair believes one walk',
-    edits: [
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: 'if (lacked && look.atOnce) return',
-        replace: 'if (look) return',
-      },
-      { file: 'sync/audit/audit-repair.ts', find: 'lacked.has(id)', replace: '!lacked?.has(-id)' },
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: '!listed?.has(remote_id)',
-        replace: 'listed !== undefined && remote_id !== null',
-      },
-    ],
     why: 'what every other walk lacks is sent again',
     seed: 1_000_000_124,
+    instead: { 'sync/audit/audit-repair.ts': { ...oneLook(), walkEverything: nowhere } },
   },
   {
     name: 'an audit tells the age of an image by the wall clock alone',
-    file: 'sync/audit/audit.ts',
-    find: 'ages.since(recorded_at * 1000, clock)',
-    replace: 'Math.abs(clock.wall() - recorded_at + ages.since(0, clock) * 0)',
     why: 'what a host lists late is sent again once a clock was set forward',
     seed: 23018350,
+    instead: {
+      'sync/audit/audit.ts': {
+        youngFor:
+          () =>
+          ({ ages, clock, credentialLifetimeMs }, { recorded_at }) => {
+            ages.look(clock)
+            return Math.max(0, credentialLifetimeMs - Math.abs(clock.wall() - recorded_at))
+          },
+      },
+    },
   },
   {
     name: 'passes do not look at the clock',
-    file: 'sync/pass.ts',
-    find: "tx.meta.set('wall_clock', ages.look(clock))",
-    replace: 'void ages',
     why: 'the clock is trusted only once an age is asked for, and a repair gives no lost picture back',
     seed: 400012068,
+    instead: {
+      'sync/pass.ts': {
+        recordTime: original => (tx, context) =>
+          original(
+            but(
+              tx,
+              'meta.set',
+              (key: string, value: unknown) => key === 'wall_clock' || tx.meta.set(key, value),
+            ),
+            { ...context, ages: { look() {} } },
+          ),
+      },
+    },
   },
   {
     name: 'a repair believes listings about young images without an address',
-    file: 'sync/audit/audit.ts',
-    find: 'image.cdn_url === null ? youngFor(context, image) : 0',
-    replace: "image.cdn_url === '' ? youngFor(context, image) : 0",
     why: 'what a host lists late, and tells no address for, is sent again',
     seed: 300_000_756,
+    instead: { 'sync/audit/audit.ts': { unsureFor: () => () => 0 } },
   },
   {
     name: 'a repair deletes while a mirror is in doubt',
-    file: 'daemon/commands/audit.ts',
-    find: 'inDoubt || !mayGo()',
-    replace: '!mayGo()',
     why: 'a picture may be where nobody can look',
     seed: 1_000_000_104,
+    instead: { 'daemon/commands/audit.ts': { 'audit.inDoubt': () => false } },
   },
   {
     name: 'a repair deletes however many there are',
-    file: 'sync/audit/audit-repair.ts',
-    find: 'if (ours.length > most)',
-    replace: 'if (ours.length > most * Number.MAX_SAFE_INTEGER)',
     why: 'a host that is back from a backup loses all that it has again',
     seed: 1_000_000_105,
+    instead: {
+      'sync/audit/audit-repair.ts': {
+        deleteTwice:
+          original =>
+          (context, _, ...rest) =>
+            original(context, Number.POSITIVE_INFINITY, ...rest),
+      },
+    },
   },
   {
     name: 'a repair goes on when a person pauses albumd',
-    file: 'daemon/commands/audit.ts',
-    find: 'const mayGo = () => pauseAt(synced, context.clock.wall()) === null',
-    replace: 'const mayGo = () => pauseAt(synced, context.clock.wall()) !== undefined',
     why: 'images go while nothing is to be deleted',
     seed: 1_000_000_106,
+    instead: { 'daemon/commands/audit.ts': { 'audit.mayGo': always } },
   },
   {
     name: 'an audit looks for uploads without an album in the root alone',
-    edits: [
-      {
-        file: 'sync/audit/audit.ts',
-        find: "context.synced.meta.get('default_album') !== ''",
-        replace: "context.synced.meta.get('default_album') === ''",
-      },
-      {
-        file: 'sync/audit/audit-repair.ts',
-        find: '!listed?.has(remote_id)',
-        replace: 'listed !== undefined && remote_id !== null',
-      },
-      // Otherwise the next upload into the album would find its image there.
-      { file: 'sync/audit/audit-repair.ts', find: 'context.contents.forget(album)', replace: '' },
-    ],
     why: 'what lies in the default album is said to be gone, and sent again',
     seed: 1_000_000_108,
+    instead: {
+      'sync/audit/audit.ts': {
+        lookAtAlbum:
+          original =>
+          (context, ...rest) =>
+            original(
+              but(context, 'synced.meta.get', () => ''),
+              ...rest,
+            ),
+      },
+      'sync/audit/audit-repair.ts': {
+        walkEverything: nowhere,
+        // Otherwise the next upload into the album would find its image there.
+        repairGone: original => (context, interruption) =>
+          original({ ...context, contents: { forget() {} } }, interruption),
+      },
+    },
   },
   {
     name: 'an audit takes any walk for a whole one',
-    edits: [
-      {
-        file: 'sync/audit/audit.ts',
-        find: ", walkWhole } from '../listing/index.ts'",
-        replace: " } from '../listing/index.ts'\nimport { walkAlbum as walkWhole } from '../listing/walk.ts'",
-      },
-      {
-        file: 'sync/audit/audit.ts',
-        find: 'return complete || showsRecorded ? {',
-        replace: 'return complete !== undefined ? {',
-      },
-    ],
     why: 'what a torn walk does not show is said to be gone',
     seed: 1_000_000_109,
+    instead: wholeWalks(),
   },
   {
     name: 'an audit does not know what albumd deleted',
-    file: 'sync/audit/audit-album.ts',
-    find: 'wasDeleted: (listed: ListedImage) => isLeftOver(synced, listed)',
-    replace: 'wasDeleted: () => false',
     why: "what the host kept is taken for another person's",
     seed: 1_000_000_103,
+    instead: { 'sync/audit/audit-album.ts': { 'recordsOf.wasDeleted': never } },
   },
   {
     name: 'what is not in doubt is sent again',
-    edits: [
-      {
-        file: 'daemon/commands/sync.ts',
-        find: "const files = [...synced.files.inState('uncertain'), ...synced.files.inState('failed')]",
-        replace: "const files = [...synced.files.inState('uncertain'), ...synced.files.inState('pending')]",
-      },
-      {
-        file: 'daemon/commands/sync.ts',
-        find: "file => file.state === 'uncertain' || DOUBTFUL",
-        replace: "file => file.state !== 'failed' || DOUBTFUL",
-      },
-      {
-        file: 'records/file-states.ts',
-        find: "resent: { pending: ['uncertain',",
-        replace: "resent: { pending: ['pending', 'uncertain',",
-      },
-    ],
     why: 'what the host has already is sent beside it',
     seed: 1_000_000_111,
+    instead: {
+      'daemon/commands/sync.ts': {
+        inDoubtAt: original => (config, synced, path) => {
+          const { inState } = synced.files
+          const waiting = () => inState('pending').map((file: object) => ({ ...file, state: 'uncertain' }))
+          return original(
+            config,
+            but(synced, 'files.inState', (state: string) => [...inState(state), ...waiting()]),
+            path,
+          )
+        },
+      },
+    },
   },
   {
     name: "a person's word leaves the doubt open",
-    file: 'records/pictures.ts',
-    find: 'for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)',
-    replace: '',
     why: 'a picture stays uncertain for ever',
     seed: 1_000_000_110,
+    instead: {
+      'records/pictures.ts': {
+        resent:
+          original =>
+          (tx, ...rest) =>
+            original(
+              but(tx, 'journal.openOnFile', () => []),
+              ...rest,
+            ),
+      },
+    },
   },
   {
     name: "a person's word does not count against look-alikes",
-    file: 'sync/uploads/adoption.ts',
-    find: 'if (!only || synced.resend.has(job.file)) return null',
-    replace: 'if (!only) return null',
     why: 'a picture stays ambiguous for ever',
     seed: 1_000_000_112,
-  },
-  {
-    name: 'what nobody can compare may go',
-    file: 'sync/audit/audit-repair.ts',
-    find: 'unsureFor(context, image) > 0',
-    replace: 'unsureFor(context, image) < 0',
-    why: 'an image that is listed late is sent again',
-    seed: 1_000_000_313,
+    instead: {
+      'sync/uploads/adoption.ts': {
+        adopt:
+          original =>
+          (context, ...rest) =>
+            original(
+              but(context, 'synced.resend.has', () => false),
+              ...rest,
+            ),
+      },
+    },
   },
 ]

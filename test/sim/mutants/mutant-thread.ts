@@ -3,8 +3,9 @@ import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parentPort } from 'node:worker_threads'
 import type { Order } from './catch-mutant.ts'
-import type { Edit } from './mutant.ts'
+import type { Edit, Mutant, Named } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
+import { withNamed } from './named.ts'
 
 /*
  * Plays mutants one after the other. `?mutant=NAME` behind the address of a module is the module as that mutant has it. Only
@@ -45,17 +46,33 @@ function addressOf(url: string, mutant: string): string {
   return `${url}?mutant=${encodeURIComponent(mutant)}`
 }
 
-function editsOf(name: string): readonly Edit[] {
+function mutantNamed(name: string): Mutant {
   const mutant = MUTANTS.find(each => each.name === name)
   if (!mutant) throw new Error(`there is no such mutant: ${name}`)
+  return mutant
+}
+
+function filesOf(name: string): string[] {
+  const mutant = mutantNamed(name)
+  return 'instead' in mutant ? Object.keys(mutant.instead) : editsOf(mutant).map(({ file }) => file)
+}
+
+function editsOf(mutant: Mutant): readonly Edit[] {
+  if ('instead' in mutant) return []
   return 'edits' in mutant ? mutant.edits : [mutant]
 }
+
+/** What the edited modules call: what stands in the place of a name. */
+Object.assign(globalThis, {
+  albumdMutant: (mutant: string, file: string) => (name: string, original: unknown, self: unknown) =>
+    (mutantNamed(mutant) as Named).instead[file]![name]!(original, self),
+})
 
 /** The modules that a mutant edits, and all that import them. */
 let reach: { name: string; modules: Set<string> } | null = null
 function reachOf(name: string): Set<string> {
   if (reach?.name === name) return reach.modules
-  const files = editsOf(name).map(({ file }) => `${OURS}src/${file}`)
+  const files = filesOf(name).map(file => `${OURS}src/${file}`)
   const unplayed = files.find(file => !importers.has(file))
   if (unplayed) throw new Error(`the simulation plays nothing of ${unplayed}`)
   const modules = new Set(files)
@@ -66,7 +83,13 @@ function reachOf(name: string): Set<string> {
 }
 
 function edited(url: string, name: string): string {
-  const edits = editsOf(name).filter(({ file }) => url === `${OURS}src/${file}`)
+  const mutant = mutantNamed(name)
+  const file = url.slice(`${OURS}src/`.length)
+  if ('instead' in mutant && url.startsWith(`${OURS}src/`) && mutant.instead[file]) {
+    const by = `albumdMutant(${JSON.stringify(name)}, ${JSON.stringify(file)})`
+    return withNamed(textOf(url), Object.keys(mutant.instead[file]), by)
+  }
+  const edits = editsOf(mutant).filter(({ file }) => url === `${OURS}src/${file}`)
   if (edits.length === 0) {
     if (!sources.has(url)) sources.set(url, stripTypeScriptTypes(textOf(url)))
     return sources.get(url)!

@@ -1,3 +1,12 @@
+// biome-ignore lint/suspicious/noExplicitAny: the mutants name code of all types.
+type Any = any
+
+/** Makes what stands in the place of a function or a constant. `self`: of a method, its object. */
+export type By = (
+  original: Any,
+  self: Any,
+) => ((...args: Any[]) => unknown) | boolean | number | string | object
+
 export interface Edit {
   /** Below `src/`. */
   file: string
@@ -6,11 +15,16 @@ export interface Edit {
   replace: string
 }
 
-/** A protection of the engine, switched off by one edit or several. */
-export type Mutant = (Edit | { edits: readonly Edit[] }) & {
+/** A protection of the engine, switched off. */
+export type Mutant = (Edit | { edits: readonly Edit[] } | Named) & {
   name: string
   /** What goes wrong without the protection. */
   why: string
   /** A history that shows it, and that holds with the protection. */
   seed: number
+}
+
+export interface Named {
+  /** By modules below `src/`, what is replaced there, by its name (`withNamed`). */
+  instead: Readonly<Record<string, Readonly<Record<string, By>>>>
 }
