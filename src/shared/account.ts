@@ -201,6 +201,8 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
     const sinceMs = clock.monotonic() - lastAnswer
     return machines.map(each => ({ ...each, seenMs: each.seenMs + sinceMs }))
   }
+  /** What was sent a moment ago without the store still counts: then the store finds out that the machine is gone. */
+  const isAllTold = () => !store.away() && !windows.some(window => window.wasAlone(clock.monotonic()))
   return {
     machine,
     store,
@@ -238,8 +240,7 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
       // Nobody waits for a store that is away: closing it ends what is asked of it.
       if (store.away()) await store.close()
       await beats.over
-      // What was sent a moment ago without the store still counts: then the store finds out that the machine is gone.
-      if (!store.away() && !windows.some(window => window.wasAlone(clock.monotonic()))) {
+      if (isAllTold()) {
         facts.share = null
         await tell()
         await told?.()

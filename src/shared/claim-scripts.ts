@@ -22,11 +22,14 @@ local function claims_of(claims, me)
   return mine, others
 end
 
+local function is_alive(machines, owner, now)
+  return tonumber(redis.call('HGET', machines, owner .. '/until') or '0') > now and 1 or 0
+end
+
 local function taken(machines, album, other, owner, now)
   if string.sub(other, 1, #album) ~= album and string.sub(album, 1, #other) ~= other then return nil end
-  local until_ = tonumber(redis.call('HGET', machines, owner .. '/until') or '0')
   return {'taken', other, redis.call('HGET', machines, owner .. '/name') or '',
-    redis.call('HGET', machines, owner .. '/seen') or '0', until_ > now and 1 or 0, now}
+    redis.call('HGET', machines, owner .. '/seen') or '0', is_alive(machines, owner, now), now}
 end
 `
 
@@ -59,7 +62,10 @@ export const CLAIM = script(`${OWNERS}
 local claims, machines, began, lost = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local me, process, name, lease, take, begin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 redis.call('SET', began, now, 'NX')
-local earlier = tonumber(redis.call('GET', began)) + lease
+local function all_are_back()
+  return tonumber(redis.call('GET', began)) + lease
+end
+local earlier = all_are_back()
 
 local known = redis.call('HGET', machines, me .. '/process')
 if known and known ~= process and begin == '0' then return {'replaced'} end

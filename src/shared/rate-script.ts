@@ -1,5 +1,7 @@
 import { type Script, script } from './store.ts'
 
+/** A second of §8, with two milliseconds more: the host's clock and the store's do not run at exactly the same speed. */
+const SECOND_MS = 1002
 /** A request must leave within this time after its place. Most need a moment, and ten seconds to connect at most. */
 export const LEAVES_MS = 10_500
 /**
@@ -25,7 +27,7 @@ export const OPEN_MS = LEAVES_MS + 2000
  * has refused a machine for the quota.
  */
 export const RATE: Script = script(`
-local SECOND, HORIZON, OPEN, PAUSE = 1002, 300, ${OPEN_MS}, 2100
+local SECOND, HORIZON, OPEN, PAUSE = ${SECOND_MS}, 300, ${OPEN_MS}, 2100
 local SILENT, GONE, STALE, KEPT, DAY = 2500, 8000, 1000, 3600000, 86400000
 local places, pending, line, polls, facts, rate, machines = unpack(KEYS)
 local machine, id, limit, taught, back, refused = unpack(ARGV)
@@ -37,8 +39,10 @@ end
 
 -- An empty store, or one that was away for all, does not know what was sent in the last second. All machines are back
 -- within a second, and bring what they have sent.
-local beat = fact(rate, 'beat')
-if beat == 0 or (back == '1' and now - beat > 1500) then redis.call('HSET', rate, 'floor', now + PAUSE) end
+local function was_away(beat)
+  return beat == 0 or (back == '1' and now - beat > 1500)
+end
+if was_away(fact(rate, 'beat')) then redis.call('HSET', rate, 'floor', now + PAUSE) end
 redis.call('HSET', rate, 'beat', now)
 -- The store's clock was set back.
 if redis.call('ZREMRANGEBYSCORE', places, now + 60000, '+inf') > 0 or fact(rate, 'floor') > now + 60000 then
@@ -66,6 +70,12 @@ local calm = now - fact(facts, 'refused')
 -- is open is cut off. A machine without a connection is dead: what it sent last counts for two seconds more, and no request
 -- takes its places any more. When the host refuses requests although all others keep to the rate, machines that were seen
 -- within a day count as cut off.
+local function is_connected(id)
+  return (redis.pcall('PUBSUB', 'NUMSUB', machines .. ':' .. id)[2] or 0) > 0
+end
+local function just_gone(gone)
+  return now - fact(facts, gone) < PAUSE
+end
 local held, dead, all = 0, {}, redis.call('HGETALL', machines)
 local since = now - GONE
 if calm >= 0 and calm < KEPT then since = now - DAY end
@@ -74,10 +84,9 @@ for at = 1, #all, 2 do
   if seen and all[at] ~= machine then
     local works, gone = string.match(all[at + 1], '"alone":true'), 'gone ' .. all[at]
     local isSilent = tonumber(seen) < now - SILENT
-    local connections = isSilent and redis.pcall('PUBSUB', 'NUMSUB', machines .. ':' .. all[at])
-    if isSilent and (connections[2] or 0) == 0 then
+    if isSilent and not is_connected(all[at]) then
       if fact(facts, gone) < tonumber(seen) then redis.call('HSET', facts, gone, now) end
-      works = tonumber(seen) > since or now - fact(facts, gone) < PAUSE
+      works = tonumber(seen) > since or just_gone(gone)
       dead[all[at]] = not works
     else
       redis.call('HDEL', facts, gone)
@@ -90,6 +99,9 @@ for _, open in ipairs(redis.call('ZRANGE', pending, 0, -1)) do
   if dead[string.match(open, ' (.*)$')] then redis.call('ZREM', pending, open) end
 end
 local free = math.max(1, limit - held)
+local function under_way()
+  return redis.call('ZCARD', pending)
+end
 
 local granted, answer = 0, 0
 if id ~= '' then
@@ -107,7 +119,7 @@ if id ~= '' then
     end
   end
   -- So many of the latest places leave one free for this machine, after those before it in the line.
-  local counted = free - redis.call('ZCARD', pending) - before
+  local counted = free - under_way() - before
   local at = math.max(now, fact(rate, 'floor'), fact(facts, 'floor'))
   if counted > 0 then
     local last = redis.call('ZRANGE', places, -counted, -counted, 'WITHSCORES')

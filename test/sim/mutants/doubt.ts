@@ -1,30 +1,36 @@
+import type { ImageHost } from '../../../src/remote/host.ts'
+import { always, but, idle, never, nothing } from './by.ts'
 import type { Mutant } from './mutant.ts'
 
 /** What keeps a picture from being sent twice. */
 export const DOUBT: readonly Mutant[] = [
   {
     name: 'NOT_FOUND alone tells that an album is lost',
-    file: 'sync/listing/walk.ts',
-    find: "return remedy === 'not_permitted' || remedy === 'change_request'",
-    replace: 'return remedy === undefined',
     why: 'pictures of an album that somebody deleted fail for ever where the host says FORBIDDEN',
     seed: 300_000_054,
+    instead: { 'sync/listing/walk.ts': { mayMeanLost: never } },
   },
   {
     name: 'FORBIDDEN ends uploads where an album is too deep',
-    file: 'sync/albums/album-tree.ts',
-    find: "parent === null ? 'gone' : 'not_permitted'",
-    replace: "parent === null ? 'gone' : 'plan'",
     why: 'no other picture is sent either',
     seed: 300_000_053,
+    instead: {
+      'sync/albums/album-tree.ts': {
+        cannotBeMade: original => (failure, parent) =>
+          original(failure, parent) && !(parent && failure.remedy === 'not_permitted'),
+      },
+    },
   },
   {
     name: 'NOT_FOUND in the root is asked about a parent',
-    file: 'sync/albums/album-tree.ts',
-    find: "parent === null ? 'gone' : 'not_permitted'",
-    replace: "parent === null ? 'plan' : 'not_permitted'",
     why: 'the pictures wait for ever where a name is taken and nobody can look',
     seed: 1_000_000_050,
+    instead: {
+      'sync/albums/album-tree.ts': {
+        cannotBeMade: original => (failure, parent) =>
+          original(failure, parent) && (parent || failure.remedy !== 'gone'),
+      },
+    },
   },
   {
     name: 'NOT_FOUND ends uploads where an album is too deep',
@@ -44,69 +50,83 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'no journal',
-    file: 'sync/uploads/recovery.ts',
-    find: 'const open = synced.journal.openUploads()\n',
-    replace:
-      'const open: OpenUpload[] = []\n  for (const { id } of synced.journal.openUploads()) synced.commitNow(tx => tx.journal.close(id))\n',
     why: 'an upload that was cut off is sent again, blindly',
     seed: 69,
+    instead: {
+      'sync/uploads/recovery.ts': {
+        settleJournal:
+          original =>
+          (context, ...rest) => {
+            const { journal, commitNow } = context.synced
+            for (const { id } of journal.openUploads())
+              commitNow((tx: typeof context.synced) => tx.journal.close(id))
+            return original(context, ...rest)
+          },
+      },
+    },
   },
   {
     name: 'blind resend',
-    edits: [
-      {
-        file: 'sync/uploads/sender.ts',
-        find: "if (sent.ok || sent.failure.remedy !== 'find_out') tx.journal.close(intent)",
-        replace: 'tx.journal.close(intent)',
-      },
-      {
-        file: 'sync/uploads/sender.ts',
-        find: "isGranted && failure.remedy === 'new_credential'",
-        replace: "isGranted && (failure.remedy === 'new_credential' || failure.remedy === 'find_out')",
-      },
-    ],
     why: 'an upload whose answer was lost is sent again at once',
     seed: 44,
+    instead: {
+      'sync/uploads/sender.ts': {
+        keepingPromise:
+          original =>
+          (...args) => {
+            const sent = original(...args)
+            return sent.failure?.remedy === 'find_out' ? but(sent, 'failure.remedy', 'new_credential') : sent
+          },
+      },
+    },
   },
   {
     name: 'resend before the end of the credential',
-    file: 'sync/clock.ts',
-    find: 'return credentialLifetimeMs * 1.2 + 1000',
-    replace: 'return credentialLifetimeMs * 0',
     why: 'an upload that is served late arrives beside the second one',
     seed: 63,
+    instead: { 'sync/clock.ts': { mayArriveFor: () => () => 0 } },
   },
   {
     name: 'one walk for two',
-    file: 'sync/uploads/album-recovery.ts',
-    find: 'if (!looked.missed.has(intent.id)) return',
-    replace: 'if (looked.missed.has(intent.id)) return',
     why: 'a walk misses what moves from page to page while others change the album',
     seed: 1_000_000_002,
+    instead: {
+      'sync/uploads/album-recovery.ts': {
+        act: original => (recovery, intent, evidence, looked, signal) =>
+          original(recovery, intent, evidence, { ...looked, missed: new Set([intent.id]) }, signal),
+      },
+    },
   },
   {
     name: 'recovery believes two walks with another between them',
-    file: 'sync/uploads/album-recovery.ts',
-    find: 'if (!follows) forget(before)',
-    replace: 'if (before === null) forget(before)',
     why: 'both may be of those that lack it',
     seed: 1_000_000_161,
+    instead: { 'sync/uploads/album-recovery.ts': { forget: idle } },
   },
   {
     name: 'half a listing is a whole one',
-    file: 'sync/listing/walk.ts',
-    find: 'return walked(images.size === total_images && atFirst === total_images)',
-    replace: 'return walked(images.size >= 0 && atFirst !== null)',
     why: 'what a torn walk does not show is sent again',
     seed: 13_007,
+    instead: {
+      'sync/listing/walk.ts': {
+        walkAlbum:
+          original =>
+          async (...args) => {
+            const walk = await original(...args)
+            return walk.ok ? but(walk, 'value.complete', true) : walk
+          },
+      },
+    },
   },
   {
     name: 'an album that is there already is not used',
-    file: 'sync/albums/album-tree.ts',
-    find: 'const found = choose(listed.value.filter(isFree), recorded?.blind ? undefined : recorded?.remote_id)',
-    replace: 'const found = listed.value.find(({ id }) => id === recorded?.remote_id)',
     why: "another person's album gets a twin",
     seed: 142,
+    instead: {
+      'sync/albums/album-tree.ts': {
+        choose: () => (twins, recorded) => twins.find(({ id }: { id: string }) => id === recorded),
+      },
+    },
   },
   {
     name: 'an album that was made where nobody could look is the only one of its name',
@@ -118,58 +138,71 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'an album is made again at once',
-    file: 'sync/albums/album-tree.ts',
-    find: 'if (!mayArrive) await commit(tx => tx.journal.close(intent))',
-    replace: 'await commit(tx => tx.journal.close(intent))',
     why: 'an album whose answer was lost gets a twin',
     seed: 535,
+    instead: {
+      'sync/uploads/upload-pending.ts': {
+        AlbumTree: original =>
+          class extends original {
+            constructor(context: { host: ImageHost }) {
+              super(
+                but(context, 'host.createAlbum', async (...args: Parameters<ImageHost['createAlbum']>) => {
+                  const created = await context.host.createAlbum(...args)
+                  return !created.ok && created.failure.remedy === 'find_out'
+                    ? but(created, 'failure.remedy', 'later')
+                    : created
+                }),
+              )
+            }
+          },
+      },
+    },
   },
   {
     name: 'the second answer is believed for the first',
-    file: 'remote/failures.ts',
-    find: 'if (mayBeDone) return false',
-    replace: 'if (mayBeDone) void 0',
     why: 'a deletion whose answer was lost counts as not done when its repetition is refused',
     seed: 1_000_000_003,
+    instead: {
+      'remote/failures.ts': { wasNotDone: original => failure => original({ ...failure, mayBeDone: false }) },
+    },
   },
   {
     name: 'adopt by name alone',
-    file: 'sync/listing/evidence.ts',
-    find: 'return dimensionsFit(listed, picture) && (listed.size === undefined || sizeFits(listed.size, picture.size))',
-    replace: 'return dimensionsFit({ id: listed.id }, picture) && sizeFits("", picture.size)',
     why: 'a picture is taken for an image of other dimensions',
     seed: 77,
+    instead: { 'sync/listing/evidence.ts': { dimensionsFit: always, sizeFits: always } },
   },
   {
     name: 'albums are not looked into before the first upload',
-    file: 'sync/uploads/upload.ts',
-    find: 'const looked = await contents.lookAt(this.#run, album, own, signal)',
-    replace: 'const looked = { ok: true } as Awaited<ReturnType<typeof contents.lookAt>>',
     why: 'a lost state sends everything again',
     seed: 1,
+    instead: {
+      'sync/listing/album-contents.ts': { 'AlbumContents.lookAt': () => async () => ({ ok: true }) },
+    },
   },
   {
     name: 'an album is not looked into again after a node refused',
-    file: 'sync/uploads/sender.ts',
-    find: "answer.failure.remedy === 'refused_by_node'",
-    replace: "answer.failure.remedy === 'cancelled'",
     why: 'a picture that a proxy sent twice is on the host, and is sent again',
     seed: 1_000_000_048,
+    instead: {
+      'sync/uploads/sender.ts': {
+        sendBytes:
+          original =>
+          (run, ...rest) =>
+            original(but(run, 'contents', { forget() {} }), ...rest),
+      },
+    },
   },
   {
     name: 'what a lost state had sent is not waited for',
-    file: 'sync/uploads/upload.ts',
-    find: "if (until !== null) return { kind: 'waits', message: because('sent_before_loss', { until }) }",
-    replace: 'void until',
     why: 'a picture whose upload arrives late is sent twice',
     seed: 77,
+    instead: { 'sync/uploads/upload.ts': { lossEndsAt: nothing } },
   },
   {
     name: 'where images are not counted rightly, one walk is enough',
-    file: 'sync/listing/walk.ts',
-    find: 'return ids.size === others.size && [...ids].every(id => others.has(id))',
-    replace: 'return ids.size !== others.size',
     why: 'what is in doubt stays so',
     seed: 1_000_000_286,
+    instead: { 'sync/listing/walk.ts': { showTheSame: never } },
   },
 ]

@@ -29,14 +29,14 @@ export function withNamed(source: string, names: readonly string[], by: string):
 function find(module: Node, name: string): Node {
   let found = module
   for (const part of name.split('.')) {
-    const all = [...declarations(found, part, found !== module)]
+    const all = [...declarations(found, part, found !== module && found.type !== 'ClassDeclaration')]
     if (all.length !== 1) throw new Error(`there are ${all.length} "${part}" for "${name}"`)
     found = all[0]!
   }
   return found
 }
 
-/** What declares the name directly in a module, or anywhere within something else. */
+/** What declares the name directly in a module or a class, or anywhere within something else. */
 function* declarations(within: Node, name: string, deep: boolean): Generator<Node> {
   for (const node of childrenOf(within)) {
     const id = node.id ?? node.key ?? node.local
@@ -54,7 +54,7 @@ const DECLARING = new Set([
   'VariableDeclarator',
   'ImportSpecifier',
 ])
-const PLAIN = new Set(['ExportNamedDeclaration', 'ImportDeclaration', 'VariableDeclaration'])
+const PLAIN = new Set(['ClassBody', 'ExportNamedDeclaration', 'ImportDeclaration', 'VariableDeclaration'])
 
 function nameOf(id: Node | undefined): string | undefined {
   return id?.type === 'PrivateIdentifier' ? `#${id.name}` : id?.name
