@@ -97,10 +97,7 @@ export type Remedy =
   | 'key'
   /** The picture changed while it was being sent. The host stored nothing, because the last byte was not sent. */
   | 'changed_underway'
-  /**
-   * The line is so slow that the credential would expire before the whole picture is sent. The host stored nothing. Try
-   * again on a faster line.
-   */
+  /** The credential expires before the whole picture is sent. The host stored nothing. Try again on a faster line. */
   | 'faster_line'
   /**
    * The line or the upload nodes are full with uploads that began earlier. The host stored nothing. Try again when one of

@@ -18,8 +18,8 @@ import {
 } from './host.ts'
 import { type Address, deliveryAddress, givenAddress, wholeAddress } from './http/address.ts'
 import type { HttpRequest, HttpResult } from './http/exchange.ts'
-import { Line, type Passage } from './line/line.ts'
-import { Bandwidth, LineTooSlow, paced } from './line/pacing.ts'
+import { Line, Passage, type Slowness } from './line/line.ts'
+import { Bandwidth, paced } from './line/pacing.ts'
 import { showsCredential } from './secrets.ts'
 
 export interface UploadsOptions {
@@ -63,12 +63,10 @@ export class Uploads {
 
   /** Asks for a credential. Waits for room on the line before, because the credential's life begins when it is granted. */
   async request(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>> {
-    const entered = await this.#line.enter(request.file_size, signal)
-    if (!entered) return { ok: false, failure: cancelled('upload', 'nothing') }
-    const { credentialLifetimeMs } = this.#options
-    if ('slow' in entered)
-      return { ok: false, failure: tooSlow('upload', entered.slow, credentialLifetimeMs) }
-    const { passage } = entered
+    const passage = await this.#line.enter(request.file_size, signal)
+    if (!passage) return { ok: false, failure: cancelled('upload', 'nothing') }
+    if (!(passage instanceof Passage))
+      return { ok: false, failure: tooSlow('upload', passage, this.#options.credentialLifetimeMs) }
     let answer: Outcome<Credential> | null = null
     try {
       answer = await this.#credential(request, signal)
@@ -173,18 +171,18 @@ export class Uploads {
     const readOutcome = answerReader({ endpoint: 'send', schema, where, secrets })
     const sent = await gate.pass('send', signal, async (onStart): Promise<Attempt<Answer>> => {
       const { contentType, length, chunks: whole } = multipartOf(picture)
-      const pacing = { bandwidth: this.#bandwidth, passage, clock: this.#options.clock }
       const request: HttpRequest = {
         method: 'POST',
         address,
         headers: { ...COMMON_HEADERS, 'content-type': contentType },
-        body: { length, chunks: paced(whole, pacing, signal) },
+        body: { length, chunks: paced(whole, this.#bandwidth, passage, signal) },
         limitMs: passage.leftMs(),
         onStart() {
           // No byte leaves once the credential has expired by this machine's clock. So when the node refuses the credential, it
           // may have been used by another copy of this request, and no other credential is asked for.
           if (passage.leftMs() <= 0) throw new CredentialExpired()
           onStart()
+          passage.began()
         },
         isOwn: answer => isOfCredential(readOutcome(answer), credential),
       }
@@ -198,11 +196,12 @@ export class Uploads {
           const expired = ownFailure('send', 'CREDENTIAL_EXPIRED', because('credential_expired'))
           return endedHere({ ...expired, unsent: true })
         }
-        if (error instanceof LineTooSlow) return endedHere(this.#outOfTime(picture))
         throw error
       }
-      const isOver = result.kind === 'silence' && result.left !== 'all' && result.overLimit
-      if (isOver) return endedHere(this.#outOfTime(picture))
+      if (result.kind === 'silence' && result.overLimit) {
+        const slow = passage.expired()
+        if (result.left !== 'all') return endedHere(this.#outOfTime(slow))
+      }
       const attempt = attemptOf(readOutcome(result), result)
       if (attempt.outcome.ok) {
         passage.arrived()
@@ -217,9 +216,8 @@ export class Uploads {
     return { ok: true, value: { imageId: image_id, cdnUrl: isSecret ? null : cdnUrl } }
   }
 
-  /** The failure when an upload was ended because its credential would have expired before the last byte left. */
-  #outOfTime({ size }: PictureBody): HostFailure {
-    const slow = this.#line.tooSlowFor(size)
+  /** The failure when the credential expired before the last byte left. `slow`: the picture had the line for itself. */
+  #outOfTime(slow: Slowness | null): HostFailure {
     if (slow) return tooSlow('send', slow, this.#options.credentialLifetimeMs)
     return ownFailure('send', 'GAVE_WAY', because('gave_way'))
   }

@@ -252,7 +252,7 @@ test('an upload ends when its credential expires, even if it makes progress', as
     },
   }
   const late = await failureOf(host.send(credentialAt(origin), slow, never))
-  expect(late).toMatchObject({ remedy: 'give_way', code: 'GAVE_WAY', endpoint: 'send' })
+  expect(late).toMatchObject({ remedy: 'faster_line', code: 'TOO_SLOW', endpoint: 'send' })
 })
 
 test('nothing leaves once the credential has expired, however late that is noticed', async () => {

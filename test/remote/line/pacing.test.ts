@@ -1,7 +1,5 @@
-import { beforeEach, describe, expect, it, test } from 'vitest'
-import { Line } from '../../../src/remote/line/line.ts'
-import { Bandwidth, LineTooSlow, paced } from '../../../src/remote/line/pacing.ts'
-import { VirtualClock } from '../../daemon/virtual-clock.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { Bandwidth, paced } from '../../../src/remote/line/pacing.ts'
 import { bytesOf, never, sha256 } from '../client-of.ts'
 import { VirtualTime } from './virtual-time.ts'
 
@@ -23,14 +21,13 @@ interface Piece {
 /** Uploads of these sizes, all at once, on a line where only the bandwidth limit holds them back. */
 async function upload(bytesPerSecond: number, sizes: readonly number[]): Promise<Piece[]> {
   const bandwidth = new Bandwidth(bytesPerSecond, clock)
-  const line = new Line({ clock, lifetimeMs: 600_000, ceiling: bytesPerSecond })
   const left: Piece[] = []
   const send = async (size: number) => {
-    const passage = line.admit(size)
+    const passage = { left: size }
     const chunks = async function* () {
       yield bytesOf(size)
     }
-    for await (const { byteLength: bytes } of paced(chunks(), { bandwidth, passage, clock }, never))
+    for await (const { byteLength: bytes } of paced(chunks(), bandwidth, passage, never))
       left.push({ at: clock.monotonic(), bytes })
   }
   await time.all(sizes.map(send))
@@ -69,14 +66,13 @@ test('bandwidth that was not used does not make a burst later', async () => {
 
 test('uploads take turns: a small picture does not wait for the end of a large one', async () => {
   const bandwidth = new Bandwidth(100 * KB, clock)
-  const line = new Line({ clock, lifetimeMs: 600_000, ceiling: 100 * KB })
   const ends: string[] = []
   const send = async (name: string, size: number) => {
-    const passage = line.admit(size)
+    const passage = { left: size }
     const chunks = async function* () {
       yield bytesOf(size)
     }
-    for await (const _ of paced(chunks(), { bandwidth, passage, clock }, never));
+    for await (const _ of paced(chunks(), bandwidth, passage, never));
     ends.push(name)
   }
   await time.all([send('large', 1000 * KB), send('small', 20 * KB)])
@@ -99,7 +95,7 @@ test('a cancelled upload does not wait for its turn', async () => {
 
 test('the bytes stay the same, in the same order', async () => {
   const bandwidth = new Bandwidth(1000 * KB, clock)
-  const passage = new Line({ clock, lifetimeMs: 600_000, ceiling: 1000 * KB }).admit(300_000)
+  const passage = { left: 300_000 }
   const bytes = bytesOf(300_000)
   const chunks = async function* () {
     yield bytes.subarray(0, 7)
@@ -108,54 +104,9 @@ test('the bytes stay the same, in the same order', async () => {
   }
   const parts: Uint8Array[] = []
   const collect = async () => {
-    for await (const part of paced(chunks(), { bandwidth, passage, clock }, never)) parts.push(part)
+    for await (const part of paced(chunks(), bandwidth, passage, never)) parts.push(part)
   }
   await time.all([collect()])
   expect(sha256(Buffer.concat(parts))).toBe(sha256(bytes))
-})
-
-/** The sizes, in KB, of the pieces of a body of two chunks. `tookMs`: how long the connection needs to take each piece. */
-async function piecesOf(
-  tookMs: readonly number[],
-  { bytesPerSecond = Number.POSITIVE_INFINITY, end = 99 } = {},
-) {
-  const virtual = new VirtualClock()
-  const clock = { monotonic: virtual.monotonic, sleep: async (ms: number) => virtual.pass(ms) }
-  const sizes: number[] = []
-  const pacing = {
-    bandwidth: new Bandwidth(bytesPerSecond, clock),
-    passage: { granted() {}, leftMs: () => 1e9, taken: () => sizes.length < end, arrived() {}, leave() {} },
-    clock,
-  }
-  async function* chunks() {
-    yield Buffer.alloc(256 * KB)
-    yield Buffer.alloc(256 * KB)
-  }
-  for await (const piece of paced(chunks(), pacing, new AbortController().signal)) {
-    sizes.push(piece.byteLength / KB)
-    await virtual.pass(tookMs[sizes.length - 1] ?? 0)
-  }
-  return sizes
-}
-
-describe('a body is sent in pieces', () => {
-  it('that grow while the connection takes them at once', async () => {
-    expect(await piecesOf([])).toEqual([32, 64, 128, 32, 256])
-  })
-
-  it('that become small again when the connection makes one wait', async () => {
-    expect(await piecesOf([0, 6])).toEqual([32, 64, 32, 64, 64, 128, 128])
-  })
-
-  it('that stay small when each of them waits', async () => {
-    expect(await piecesOf(Array(16).fill(100))).toEqual(Array(16).fill(32))
-  })
-
-  it('that are smaller with a low bandwidth limit', async () => {
-    expect((await piecesOf([], { bytesPerSecond: 256 * KB })).every(size => size === 16)).toBe(true)
-  })
-
-  it('until it can not arrive in time', async () => {
-    await expect(piecesOf([], { end: 3 })).rejects.toBeInstanceOf(LineTooSlow)
-  })
+  expect(passage.left).toBe(0)
 })
