@@ -26,7 +26,7 @@ const UNDICI: Plugin = {
   },
 }
 
-/** V8 holds a file of ASCII alone in half the memory, and src/cli/kept-code.ts reads it without decoding. */
+/** V8 holds a file of ASCII alone in half the memory. */
 const ASCII: Plugin = {
   name: 'ASCII alone',
   generateBundle(_, bundle) {

@@ -21,9 +21,6 @@ async function start(): Promise<void> {
   const { statSync } = process.getBuiltinModule('node:fs')
   const isOwn = statSync(import.meta.dirname).uid === (process.getuid?.() ?? 0)
   if (import.meta.filename.endsWith('.js') && isOwn) enableCompileCache(`${import.meta.dirname}/../cache`)
-  const { useKeptCode } = await import('./kept-code.ts')
-  const keepCode = useKeptCode(process.argv[2] ?? '')
   const { main } = await import('./main.ts')
   await main(process.argv.slice(2))
-  if (!process.exitCode) keepCode()
 }

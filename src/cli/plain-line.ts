@@ -1,4 +1,6 @@
+import { parseArgs } from 'node:util'
 import type { Argv } from 'yargs'
+import { orNull } from '../daemon/or-null.ts'
 import type { Command } from './commands.ts'
 import { type CommandCode, type LogLevelArgs, logLevelOption } from './options.ts'
 
@@ -24,46 +26,42 @@ export function plainArguments(
   words: readonly string[],
 ): Record<string, unknown> | null {
   const declared = declaredBy(builder)
-  if (!declared) return null
+  const read = declared && orNull(() => readWords(words, declared.options))
+  if (!read) return null
   const { options, operands } = declared
-  const values = { ...emptyLists(operands), ...defaultsOf(options) }
   const places = command.split(' ').slice(1)
-  const given = new Set<string>()
-  const left = [...words]
-  for (let word = left.shift(); word !== undefined; word = left.shift()) {
-    const isOption = word.startsWith('-')
-    const name = isOption ? optionOf(word, options) : places.shift()?.slice(1, -1)
-    if (name === undefined || given.has(name)) return null
-    given.add(name)
-    // Only yargs reads operands of which there may be several.
-    if (name.endsWith('..')) return null
-    const { type, ...more } = (isOption ? options : operands)[name] ?? {}
-    const isSwitch = type === 'boolean'
-    const value = isOption && !isSwitch ? left.shift() : word
-    if (!isSwitch && !isPlain(value, more)) return null
-    values[name] = isSwitch || value
-  }
-  return places.some(place => place.startsWith('<')) ? null : values
+  const named = read.positionals.map((word, at) => [places[at]?.slice(1, -1) ?? '', word] as const)
+  const given = [...Object.entries(read.values), ...named]
+  // Only yargs reads what may be given several times, and says what is missing.
+  const isPlain = given.every(([name, value]) => fits(value, options[name] ?? operands[name]))
+  if (!isPlain || places.slice(named.length).some(place => place.startsWith('<'))) return null
+  const lists = Object.entries(operands).flatMap(([name, { array }]) => (array ? [[name, []]] : []))
+  const usual = Object.entries(options).flatMap(([name, { default: value }]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return Object.fromEntries([...lists, ...usual, ...given])
 }
 
-function defaultsOf(options: ByName): Record<string, unknown> {
-  const values = Object.entries(options).map(([name, { default: value }]) => [name, value] as const)
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+/** Throws for a word that `parseArgs` does not understand, and for an option that is given twice. */
+function readWords(words: readonly string[], options: ByName) {
+  const kinds = Object.entries(options).map(([name, { type, alias: short }]) => {
+    return [name, { type: type === 'boolean' ? 'boolean' : 'string', ...(short && { short }) }] as const
+  })
+  const read = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(kinds),
+    allowPositionals: true,
+    tokens: true,
+  })
+  const named = read.tokens.flatMap(token => (token.kind === 'option' ? token.name : []))
+  if (words.includes('--') || new Set(named).size < named.length) throw new Error('not plain')
+  return read
 }
 
-/** For yargs, an operand that takes several words and gets none is an empty list. */
-function emptyLists(operands: ByName): Record<string, unknown> {
-  const lists = Object.entries(operands).filter(([, { array }]) => array)
-  return Object.fromEntries(lists.map(([name]) => [name, []]))
-}
-
-/** The option that a word of the command line names: by `--name`, or by the letter of its alias. */
-function optionOf(word: string, options: ByName): string | undefined {
-  return Object.keys(options).find(name => word === `--${name}` || word === `-${options[name]!.alias}`)
-}
-
-function isPlain(value: string | undefined, { array, choices }: Declared): boolean {
-  return !!value && !value.startsWith('-') && !array && (choices?.includes(value) ?? true)
+function fits(value: unknown, declared: Declared | undefined): boolean {
+  if (!declared || declared.array) return false
+  if (declared.type === 'boolean') return value === true
+  return !!value && value !== '-' && (declared.choices?.includes(String(value)) ?? true)
 }
 
 /** The options and operands that a command declares. Null: the command has subcommands. */

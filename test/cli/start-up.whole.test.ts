@@ -1,11 +1,11 @@
 import { isAscii } from 'node:buffer'
 import { execFile } from 'node:child_process'
-import { chownSync, cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { PROGRAM as BUILT, runFile, setStage } from '../e2e/stage/stage.ts'
+import { PROGRAM as BUILT, runFile } from '../e2e/stage/stage.ts'
 import { NOBODY } from '../nobody.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -93,50 +93,10 @@ it.runIf(process.getuid?.() === 0)(
   },
 )
 
-/** Runs the built program with a folder of its own for compiled code; answers the files there with the code of a command. */
-async function codeAfterRun(home: string, ...args: string[]): Promise<string[]> {
-  await runFile(process.execPath, [BUILT, ...args], home, { NODE_COMPILE_CACHE: join(home, 'cache') })
-  const files = readdirSync(join(home, 'cache'), { recursive: true, encoding: 'utf8' })
-  return files.filter(name => /\/code-/.test(name)).map(name => join(home, 'cache', name))
-}
-
-it('the code of a command is kept for its owner alone, used again, and made anew where it is damaged', async () => {
-  const home = tempFolder()
-  const [file, ...others] = await codeAfterRun(home, 'completion', 'bash')
-  expect(file).toMatch(/code-completion$/)
-  expect(others).toEqual([])
-  expect(statSync(file!).mode & 0o777).toBe(0o600)
-  const { ino } = statSync(file!)
-  await codeAfterRun(home, 'completion', 'zsh')
-  expect(statSync(file!).ino).toBe(ino)
-  const whole = readFileSync(file!, 'latin1')
-  const list = whole.split('\n')[0]!
-  // The compiled code differs a little from run to run, its length does not.
-  const lengths = (text: string) => [text.length, text.split('\n')[0]!.replaceAll(/"[0-9a-f]{64}"/g, '')]
-  const another = String.fromCharCode(whole.charCodeAt(30_000) ^ 255)
-  for (const damaged of [
-    '',
-    `${list}\n`,
-    `${whole.slice(0, 30_000)}${another}${whole.slice(30_001)}`,
-    list.replace(/,\d+,/, ',9999999999999,'),
-    `${list}\n${'x'.repeat(9_999_999)}`,
-  ]) {
-    writeFileSync(file!, damaged, 'latin1')
-    await codeAfterRun(home, 'completion', 'bash')
-    const anew = readFileSync(file!, 'latin1')
-    expect(lengths(anew)).toEqual(lengths(whole))
-    expect(anew).not.toBe(damaged)
-  }
-})
-
-it('the built files are ASCII, as they are read', () => {
+it('the built files are ASCII', () => {
   const folder = join(BUILT, '..')
   const files = readdirSync(folder).filter(name => name.endsWith('.js'))
   expect(files.filter(name => !isAscii(readFileSync(join(folder, name))))).toEqual([])
-})
-
-it('no code is kept of a command that is not understood', async () => {
-  expect(await codeAfterRun(tempFolder(), 'synk')).toEqual([])
 })
 
 it('help and version may be typed as words', async () => {
@@ -147,15 +107,4 @@ it('help and version may be typed as words', async () => {
   expect(version).toBe(await said('--version'))
   expect(await said('help')).toBe(await said('--help'))
   expect(await said('help', 'sync')).toBe(await said('sync', '--help'))
-})
-
-it('the code of a command is kept for each of its uses, whichever ran last', async () => {
-  const { home, config } = await setStage({ pictures: {} })
-  const sync = ['sync', '--config', config]
-  const dryRun = [...sync, '--dry-run']
-  await codeAfterRun(home, ...sync)
-  const [file] = await codeAfterRun(home, ...dryRun)
-  const { ino } = statSync(file!)
-  for (const use of [sync, dryRun]) await codeAfterRun(home, ...use)
-  expect(statSync(file!).ino).toBe(ino)
 })
