@@ -1,7 +1,7 @@
-import { isAnother, otherConfigRemedy } from '../config/config-file.ts'
-import { KEY_REMEDY } from '../config/host-access.ts'
+import { keyRemedy } from '../config/host-access.ts'
+import { checksOf, type HealthConfig } from '../daemon/notify/health.ts'
 import type { FailureStatus } from '../daemon/report/failures.ts'
-import { EARLY_REMEDY, uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
+import { uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
@@ -32,51 +32,54 @@ import {
 /** After an accident, thousands of pictures may fail. The lines above them must stay on the screen. */
 const FAILURES_SAID = 20
 
+/** Where the rows of the table of checks stand. A mirror, the host or a failure has lines of its own for others. */
+const LABELS: Readonly<Record<string, string>> = {
+  CONFIG: 'config',
+  OTHER_CONFIG: 'config',
+  KEY: 'key',
+  HELD: 'held',
+  DELETED_MORE: 'deleted',
+  WATCH_LOST: 'watch',
+  USED_UP_EARLY: 'quota',
+  UPLOAD_COMMAND: 'notify',
+  STORE_AWAY: 'store',
+}
+
 /**
- * The status for a person. `now`: what the page of a running daemon tells. Null: no daemon runs. `file`: of the config that was
- * read. `keyRemedy`: what a person can do when the host refuses the key.
+ * The status for a person. `file`: of the config that was read. `now`: what the page of a running daemon tells. Null: no daemon
+ * runs.
  */
 export function statusInWords(
   status: Status,
-  now: PageNow | null,
+  config: HealthConfig,
   file: string,
-  keyRemedy = KEY_REMEDY,
+  now: PageNow | null = null,
 ): string {
+  const { running, pid } = status
   const lines = [
-    status.running
-      ? `albumd ${status.version} is running${status.pid === null ? '' : ` (pid ${status.pid})`}`
+    running
+      ? `albumd ${status.version} is running${pid === null ? '' : ` (pid ${pid})`}`
       : status.waits_for?.code === 'LOCKED'
         ? 'no albumd runs with this state_dir'
         : 'albumd is not running',
   ]
-  if (status.other_config || status.config_refused) lines.push(...configInWords(status, file))
-  if (status.key_refused)
-    lines.push(
-      `key     it goes on with the one from before, and the next start fails: ${printable(status.key_refused)}`,
-    )
   for (const [at, mirror] of status.mirrors.entries()) {
     const isSaid = status.mirrors[at - 1]?.reason === mirror.reason
     lines.push('', ...mirrorInWords(mirror, status, isSaid))
   }
-  lines.push(
-    '',
-    ...quotaInWords(status, now?.rate.pictures),
-    ...machinesInWords(status),
-    ...watchingInWords(status.watching),
-  )
+  lines.push('', ...quotaInWords(status, now?.rate.pictures), ...machinesInWords(status))
+  for (const { code, look, remedy } of checksOf(status, config, Date.now(), file)) {
+    if (!LABELS[code]) continue
+    lines.push(`${LABELS[code].padEnd(8)}${printable(look)}`)
+    if (remedy !== null) lines.push(`        ${printable(remedy)}`)
+  }
+  lines.push(...overflowInWords(status.watching))
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
-  if (status.upload_command_failed)
-    lines.push(`notify  notify.on_upload fails: ${printable(status.upload_command_failed)}`)
-  lines.push(...pageInWords(now, status.backlog))
-  const held = status.mirrors.reduce((sum, { held_deletions }) => sum + held_deletions, 0)
-  if (held > 0)
-    lines.push(`held    ${inWords(because('deletions_wait', { deletions: held }))}: albumd deletions list`)
-  lines.push(...backInWords(status))
+  lines.push(...pageInWords(now, status.backlog), ...backInWords(status))
   lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
-  if (status.deleted_more) lines.push(`deleted ${printable(status.deleted_more.message)}`)
   if (status.new_state) lines.push(`state   ${printable(status.new_state.message)}`)
   if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
-  lines.push(...blocksInWords(status.blocks, keyRemedy))
+  lines.push(...blocksInWords(status.blocks, keyRemedy(config, running ? null : process.env)))
   const goOn = because('run_sync')
   if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)
   // The lines of a mirror say already why the first of its folders is in doubt.
@@ -92,19 +95,6 @@ export function statusInWords(
 function waitsForCommand({ running, paused, waits_for, blocks }: Status): boolean {
   const isFree = !running && paused === null && waits_for === null
   return isFree && blocks.some(({ needs_person }) => !needs_person)
-}
-
-/** A refusal is of the file that the daemon reads, so it says nothing of another file. */
-function configInWords(status: Status, file: string): string[] {
-  const { config_refused: refused, config_file: taken } = status
-  const remedy = otherConfigRemedy(status, file)
-  if (!refused || isAnother(taken, file))
-    return [`config  it runs with another config than this one. ${printable(remedy ?? '')}`]
-  return [
-    'config  the new one was refused, so albumd goes on with the one from before until that is mended',
-    `        ${printable(refused)}`,
-    ...(remedy === null ? [] : [`        ${printable(remedy)}`]),
-  ]
 }
 
 function failureInWords(
@@ -342,36 +332,22 @@ function rateInWords(
   return `rate    ${sizeInWords(bytes)}/s${pace}${left > 0 ? `; ${inDigits(left)} left` : ''}`
 }
 
-/** A line of `status` when folders can't be watched, or the watcher has missed changes. */
-export function watchingInWords(watching: Watching | null): string[] {
-  if (watching === null) return []
-  const { lost, reason, remedy, overflowed_at } = watching
-  if (lost > 0)
-    return [
-      `watch   ${count(lost, 'folder')} can't be watched and ${lost === 1 ? 'is' : 'are'} looked at every minute instead: ` +
-        printable(`${reason} ${remedy}`),
-    ]
-  if (overflowed_at === null) return []
-  return [
-    `watch   so much changed at once that some went untold (${localTime(overflowed_at)}); everything was looked at again`,
-  ]
+/** A line of `status` when the watcher has missed changes. */
+function overflowInWords(watching: Watching | null): string[] {
+  if (!watching?.overflowed_at) return []
+  const at = localTime(watching.overflowed_at)
+  return [`watch   so much changed at once that some went untold (${at}); everything was looked at again`]
 }
 
-/** The lines of `status` about the machines that share the account, and about their store. */
-export function machinesInWords({ store, machines }: Pick<Status, 'store' | 'machines'>): string[] {
-  const lines = machines.map(({ name, is_this, state, seen, albums, used_today, rates }) => {
+/** The lines of `status` about the machines that share the account. */
+function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
+  return machines.map(({ name, is_this, state, seen, albums, used_today, rates }) => {
     const has = albums.map(album => (album === '' ? "the host's root" : `"${printable(album)}"`)).join(', ')
     const own = is_this ? ' (this one)' : ''
     const does = machineInWords(state, rates)
     return `machine ${printable(name)}${own}: ${has || 'no album'}; ${inDigits(used_today)} today, ${does}, seen ${localTime(seen)}`
   })
-  const away = store?.away
-  if (away)
-    lines.push(`store   away since ${localTime(away.since)}: ${printable(away.message)}. ${WHILE_AWAY}`)
-  return lines
 }
-
-const WHILE_AWAY = 'Uploads go on at account.when_away of the rate'
 
 /**
  * The lines of `status` about the day's quota, and about the pictures that wait for it. `pace`: pictures a second at this
@@ -386,8 +362,6 @@ export function quotaInWords(
   const kept = isKept ? `, ${inWords(because('rest_is_reserve'))}` : ''
   const ofToday = `${inDigits(used)} of ${inDigits(limit)}`
   const lines = [`quota   ${ofToday} today (${plan})${exhausted ? `, ${usedUp(quota)}` : kept}`]
-  if (quota.used_up_early)
-    lines.push(`        the host said so long before ${inDigits(limit)}: ${EARLY_REMEDY}`)
   const remedy = exhausted ? quotaRemedy(blocks) : null
   if (remedy) lines.push(`        uploads go on ${inWords(remedy)}`)
   const takes = whatBacklogTakes({ quota, backlog }, pace)

@@ -54,20 +54,20 @@ export function isAnother(taken: string | null, file: string): boolean {
 }
 
 /**
- * What a person can do where a daemon runs with another config than the one in `file`. Null: the daemon must be stopped, as
+ * What a person can do where a daemon runs with another config than the one in `file`; null: the daemon itself asks. Null: the daemon must be stopped, as
  * its refusal says. For a file that was put back, a reload is enough.
  */
 export function otherConfigRemedy(
   daemon: {
-    pid: number | null
-    config_file: string | null
-    config_needs_stop: boolean
-    other_config: boolean
+    pid?: number | null
+    config_file?: string | null
+    config_needs_stop?: boolean
+    other_config?: boolean
   },
-  file: string,
+  file: string | null,
 ): string | null {
-  const { pid, config_file: taken } = daemon
-  if (isAnother(taken, file)) return `Name the one that it runs with: ${taken}`
-  if (daemon.config_needs_stop && daemon.other_config) return null
+  const { pid = null, config_file: taken = null } = daemon
+  if (file !== null && isAnother(taken, file)) return `Name the one that it runs with: ${taken}`
+  if (daemon.config_needs_stop && (daemon.other_config || file === null)) return null
   return `Let it read the config again${pid === null ? '' : `: kill -HUP ${pid}`}`
 }

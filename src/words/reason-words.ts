@@ -392,6 +392,21 @@ export const WORDS = {
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
+  mirror_holds:
+    'In {folder} {why:reason}. "albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
+  no_sign_of_life:
+    'albumd has given no sign of life for {ms:span}. Look for a disk or a network mount that hangs',
+  config_refused: 'The new config was refused, so the one from before stays ({said})',
+  other_config: 'albumd runs with another config than this one',
+  key_not_read: "The key can't be read any more, so the next start fails ({said}). Mend its file",
+  waits_too_long: 'A picture has waited for {ms:span} to be on the host. "albumd status" says why',
+  folders_not_watched: "{folders} folders can't be watched, and are looked at every minute instead",
+  quota_ends_early:
+    "The host says that the quota is used up after {used} of {limit} uploads. Put what the account's plan allows a day into host.daily_quota, or something else uses the account too",
+  upload_command_fails:
+    'notify.on_upload failed the last time it ran ({said}). Mend it; "albumd ls --json" has the addresses that it missed',
+  store_is_away:
+    'The store of account.shared is away ({said}). Until it answers, uploads go on at account.when_away of the rate, and deletions wait',
   will_be_held: 'So many deletions will be held, and wait until you decide',
   guard_stops_deletions: 'nothing is deleted while {folder} is guarded',
   sent_again: ({ moved, left }: { moved: number; left: number }) =>

@@ -219,6 +219,11 @@ export function factOf(why: Reason): string {
   return typeof words === 'string' ? filled(words.split(/\. |\{\w+:remedy_of\}/)[0]!, facts) : inWords(why)
 }
 
+/** What a person can do about a reason, in its own words, or null. */
+export function remedyOf(why: Reason): string | null {
+  return inWords(why).slice(factOf(why).length).replace(/^\. /, '') || null
+}
+
 /** The command that a person can copy into a shell, or null. */
 export function commandOf(why: Reason): string | null {
   const [code, facts] = parsed(why)

@@ -1,5 +1,4 @@
 import { findConfig } from '../../config/config-file.ts'
-import { keyRemedy } from '../../config/host-access.ts'
 import { configCommand, flag, jsonOption } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { statusInWords } from '../status-in-words.ts'
@@ -26,9 +25,7 @@ export const statusCommand = configCommand(
       const status = readStatus(config, Date.now(), now)
       const { page = null, uploading = [], rate = null } = now ?? {}
       const shown = { schema: SCHEMA, ...status, page, uploading, rate }
-      return args.json
-        ? `${JSON.stringify(shown)}\n`
-        : statusInWords(status, now, file, keyRemedy(config, status.running ? null : process.env))
+      return args.json ? `${JSON.stringify(shown)}\n` : statusInWords(status, config, file, now)
     }
     if (!args.watch) process.stdout.write(await show())
     const interrupts = args.watch ? onInterrupts() : null

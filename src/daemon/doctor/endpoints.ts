@@ -9,6 +9,7 @@ import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { because, factOf, inWords, ofWholeHost } from '../../words/reasons.ts'
+import { BY_ITSELF } from '../notify/health.ts'
 import type { Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { isOtherKey, judgeAccount } from '../state/own-account.ts'
@@ -184,8 +185,6 @@ function judgeCode(endpoint: AskedEndpoint, code: string, said: string, keyRemed
 function about(endpoint: AskedEndpoint, said: string): string {
   return `${endpoint} (${QUESTIONS[endpoint].aim}): ${said}`
 }
-
-export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
 /** A remedy that is null is what a person can do about the key. */
 const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string | null]>> = {

@@ -1,7 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
-import { isAnother, otherConfigRemedy } from '../../config/config-file.ts'
 import {
   keyFileOf,
   keyRemedy,
@@ -17,19 +16,18 @@ import { systemClock } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { because, inWords } from '../../words/reasons.ts'
-import { inDigits, shellWord } from '../../words/text.ts'
+import { shellWord } from '../../words/text.ts'
 import { openHostToAsk } from '../engine/remote.ts'
+import { BY_ITSELF, checksOf } from '../notify/health.ts'
 import { orNull } from '../or-null.ts'
-import { EARLY_REMEDY } from '../report/quota-status.ts'
 import { type DaemonTold, mirroredElsewhere, readStatus, type Status } from '../report/status.ts'
 import { stateFiles } from '../state/claim.ts'
 import { earlierRequests } from '../state/last-process.ts'
 import { readState } from '../state/state.ts'
 import { refuseClosed } from '../state/state-problem.ts'
-import { askingOnce, BY_ITSELF, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
-import { type Finding, fail, pass, warn } from './finding.ts'
-import { checkGuards, checkHeld, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
+import { askingOnce, checkAccount, checkEndpoints, judgeDaemon } from './endpoints.ts'
+import { type Check, type Finding, fail, pass, warn } from './finding.ts'
+import { checkGuards, checkMounts, checkTrees, checkWatches, watchLimit } from './folders.ts'
 import { checkReach, checkTls } from './host.ts'
 import { checkReadings } from './readings.ts'
 import { checkDatabase, checkDiskSpace, checkStateFolder } from './state.ts'
@@ -70,8 +68,7 @@ export async function* examine(
   const mounts = checkMounts(config, readMounts(), orNull(() => readFileSync('/etc/fstab', 'utf8')) ?? '')
   yield* mounts.filter(({ status }) => guarded.length === 0 || status !== 'pass')
   if (readable && !isRunning) yield* readState(config, synced => checkGuards(config, synced, realDisk))
-  yield* checkHeld(status?.mirrors ?? [])
-  yield checkWatches(config, folders, status?.watching ?? null, watchLimit())
+  if (!status?.watching?.lost) yield checkWatches(config, folders, watchLimit())
   yield* checkStateFolder(config)
   yield database
   yield checkDiskSpace(config)
@@ -81,11 +78,10 @@ export async function* examine(
       "This user can't tell whether an albumd runs with this state",
       'Run the doctor as the user that albumd runs as',
     )
-  else yield* isRunning ? checkDaemon(status, lost, file) : checkOthers(config)
+  else if (isRunning) yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
+  else yield* checkOthers(config)
+  if (status) yield* checkStatus(status, config, file, lost)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
-  yield* checkLoss(status)
-  yield* checkQuota(status)
-  yield* checkUploadCommand(config, status)
   const access = readAccess(config, env)
   yield* checkStore(config, access, status, signal)
   if (status) yield* readState(config, checkReadings)
@@ -105,70 +101,49 @@ function whetherRuns({ state_dir }: Config): boolean | null {
   }
 }
 
-/** `lost`: the mirrors' folders that another finding tells of, because they are missing or can't be read. */
-function* checkDaemon(status: Status | null, lost: readonly string[], file: string): Generator<Finding> {
-  yield pass('daemon', `albumd runs with this state (pid ${status?.pid ?? 'not known'})`)
-  if (status) yield* checkSettings(status, file)
-  if (status?.paused) {
-    const { until } = status.paused
-    const paused = because('paused_until', { until: until === null ? null : Date.parse(until) })
-    yield warn('daemon', inWords(paused), 'albumd resume')
-  }
-  if (status?.waits_for?.code === 'STORE_NEW')
-    return yield warn(
-      'daemon',
-      status.waits_for.message,
-      'Nothing to do: it goes on by itself within half a minute',
-    )
-  for (const { folder, state, reason, needs_person } of status?.mirrors ?? [])
-    if ((state === 'guarded' && !lost.includes(folder)) || state === 'blocked') {
-      const said = state === 'guarded' ? `guarded: ${reason}` : `${folder} waits: ${reason}`
-      yield needs_person ? fail('daemon', said) : warn('daemon', said, BY_ITSELF)
-    }
-}
-
-/** Whether the daemon works with this config, and with the key that it read last. */
-function* checkSettings(status: Status, file: string): Generator<Finding> {
-  const { config_refused, config_file, key_refused, other_config } = status
-  const said =
-    config_refused && !isAnother(config_file, file)
-      ? `The new config was refused, so albumd runs with the one from before: ${config_refused}`
-      : 'albumd runs with another config than this one'
-  if (other_config || config_refused) yield warn('daemon', said, otherConfigRemedy(status, file))
-  if (key_refused)
-    yield warn(
-      'daemon',
-      `albumd runs with the key from before, and the next start fails: ${key_refused}`,
-      'Mend the file of the key',
-    )
-}
-
 /** Whether a start would be refused, because an albumd with another state mirrors one of the folders. */
 function* checkOthers(config: Config): Generator<Finding> {
   const elsewhere = mirroredElsewhere(config)
   yield elsewhere ? fail('daemon', elsewhere.message) : pass('daemon', 'no albumd runs with this state')
 }
 
-function* checkLoss(status: Status | null): Generator<Finding> {
-  const end = status?.loss_ends_at
-  if (end) yield warn('state', inWords(because('sent_before_loss', { until: Date.parse(end) })), BY_ITSELF)
+/** What each row of the table of checks is about. Of the host's refusals the doctor tells by endpoint. */
+const ABOUT: Readonly<Record<string, Check>> = {
+  HELD: 'folder',
+  GUARDED: 'folder',
+  FAILED: 'folder',
+  GONE_ON_HOST: 'folder',
+  TOO_OLD: 'folder',
+  WATCH_LOST: 'watching',
+  USED_UP_EARLY: 'quota',
+  UPLOAD_COMMAND: 'on_upload',
+  STORE_AWAY: 'store',
+  LOSS: 'state',
 }
 
-function* checkQuota(status: Status | null): Generator<Finding> {
-  if (!status?.quota.used_up_early) return
-  const { limit, used } = status.quota
-  const said = `the host says that it is used up after ${inDigits(used)} of ${inDigits(limit)} images today`
-  yield warn('quota', said, EARLY_REMEDY)
-}
-
-function* checkUploadCommand({ notify }: Config, status: Status | null): Generator<Finding> {
-  const problem = status?.upload_command_failed ?? null
-  if (notify.on_upload === undefined || problem === null) return
-  yield warn(
-    'on_upload',
-    `notify.on_upload failed the last time it ran: ${problem}`,
-    'Mend the command in the config. "albumd ls --json" has the addresses of the pictures that the command missed',
-  )
+/**
+ * What `status` tells too. `lost`: the mirrors' folders that another finding tells of, because they are missing or can't be
+ * read.
+ */
+function* checkStatus(
+  status: Status,
+  config: Config,
+  file: string,
+  lost: readonly string[],
+): Generator<Finding> {
+  const { mirrors, blocks, running, waits_for } = status
+  const refusals = new Set(blocks.map(({ code }) => code))
+  for (const { code, look, remedy, folder } of checksOf(status, config, Date.now(), file)) {
+    const isSaid = refusals.has(code) || (code === 'GUARDED' && (!running || lost.includes(folder!)))
+    if (!isSaid) yield { ...(code === 'GUARDED' ? fail : warn)(ABOUT[code] ?? 'daemon', look, remedy), code }
+  }
+  if (!running) return
+  if (waits_for?.code === 'STORE_NEW') return yield warn('daemon', waits_for.message, BY_ITSELF)
+  for (const { folder, state, reason, needs_person } of mirrors)
+    if (state === 'blocked') {
+      const said = `${folder} waits: ${reason}`
+      yield needs_person ? fail('daemon', said) : warn('daemon', said, BY_ITSELF)
+    }
 }
 
 /** `answered`: see `judgeDaemon`. Undefined: no daemon runs. */

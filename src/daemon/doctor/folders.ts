@@ -11,11 +11,10 @@ import { isRemote, type Mount, mountsOf, unescaped } from '../../local/mount-tab
 import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, inWords } from '../../words/reasons.ts'
+import { inWords } from '../../words/reasons.ts'
 import { count, inDigits, shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { whoRefuses } from '../state/state-problem.ts'
-import type { Watching } from '../watch/watching.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
 /**
@@ -209,38 +208,15 @@ export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced
 const ROOT_REMEDY = 'Until then nothing of this folder is uploaded or deleted'
 const SCAN_REMEDY = 'After that, "albumd sync" scans the folder again'
 
-/** Deletions that wait for a person. */
-export function checkHeld(mirrors: readonly { folder: string; held_deletions: number }[]): Finding[] {
-  return mirrors
-    .filter(({ held_deletions: held }) => held > 0)
-    .map(({ folder, held_deletions: held }) =>
-      warn(
-        'folder',
-        `${folder}: ${inWords(because('deletions_wait', { deletions: held }))}`,
-        '"albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
-      ),
-    )
-}
-
 /** The part of the system's watches that albumd may need; the rest is for other programs. */
 const WATCHES_SHARE = 0.8
 
-/**
- * Whether the system allows a watch for every folder. `folders`: how many folders there are. `watching`: how a running
- * daemon watches them.
- */
+/** Whether the system allows a watch for every folder. `folders`: how many folders there are. */
 export function checkWatches(
   { watch }: Pick<Config, 'watch'>,
   folders: number,
-  watching: Watching | null,
   limit: number | null,
 ): Finding {
-  if (watching && watching.lost > 0)
-    return warn(
-      'watching',
-      `Folders that can't be watched, and are scanned every minute instead: ${inDigits(watching.lost)}. ${watching.reason}`,
-      watching.remedy,
-    )
   if (watch.poll !== undefined) return pass('watching', 'watch.poll is set: folders need no watches')
   if (limit === null) return pass('watching', 'this system has no limit of inotify')
   const said = `every folder needs a watch, ${inDigits(folders)} in all; fs.inotify.max_user_watches is ${inDigits(limit)}`

@@ -23,12 +23,6 @@ export async function* checkStore(
   const { store, machines } = status
   const names = machines.map(({ name }) => name).join(', ')
   if (store.away === null) yield pass('store', `account.shared answers; machines on the account: ${names}`)
-  else
-    yield warn(
-      'store',
-      `account.shared: ${store.away.message}`,
-      'Until it answers, uploads go on at account.when_away of the rate, and deletions wait',
-    )
   const alike = nameOfAnother(machines)
   if (alike !== null)
     yield warn(

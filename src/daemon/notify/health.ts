@@ -1,7 +1,8 @@
+import { isAnother, otherConfigRemedy } from '../../config/config-file.ts'
 import { type KeySource, keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { because, blockInWords, hostRefusesKey, inWords } from '../../words/reasons.ts'
+import { because, blockInWords, factOf, hostRefusesKey, type Reason, remedyOf } from '../../words/reasons.ts'
 import { capital } from '../../words/text.ts'
 import { FAILURES_SHOWN } from '../report/failures.ts'
 import type { Status } from '../report/status.ts'
@@ -10,13 +11,28 @@ import type { Status } from '../report/status.ts'
 export interface Alert {
   /** Identifies the alert. Two alerts with the same key are the same alert. */
   key: string
-  /**
-   * STATE, STORE_AWAY, STORE_NEW, STUCK, CONFIG, KEY, GUARDED, HELD, DELETED_MORE, GONE_ON_HOST, TOO_OLD, FAILED,
-   * WATCH_LOST, or the host's error code.
-   */
+  /** As of `Check`, or STATE, STORE_AWAY or STORE_NEW. */
   code: string
   /** One line. */
   message: string
+}
+
+/** A row of the table from which notices, page, metrics, `status` and `doctor` say how albumd is. */
+export interface Check {
+  key: string
+  /**
+   * STUCK, CONFIG, KEY, GUARDED, HELD, DELETED_MORE, GONE_ON_HOST, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. Of what
+   * is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY, UPLOAD_COMMAND, STORE_AWAY.
+   */
+  code: string
+  /** What is so, in one line. */
+  look: string
+  /** What a person can do. Null: `look` says it. */
+  remedy: string | null
+  /** Whether it is told without being asked for. */
+  isAlert: boolean
+  /** The mirror's folder that it is about. Null: it is about no single mirror. */
+  folder: string | null
 }
 
 /** Alerts that end by themselves. They tell that something takes long. */
@@ -40,73 +56,121 @@ export interface Health {
  */
 const STUCK_MS = 6 * 3_600_000
 
-type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> &
-  Partial<Pick<Status, 'watching' | 'deleted_more' | 'config_refused' | 'config_needs_stop' | 'key_refused'>>
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & Partial<Status>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 
 /** The part of a config that decides what is an alert and what it says. */
-type HealthConfig = KeySource & { notify: Pick<Config['notify'], 'max_age'> }
+export type HealthConfig = KeySource & { notify: Pick<Config['notify'], 'max_age'> }
 
 /**
  * To be asked in the daemon's process, because a key may come from its environment. `now`: milliseconds since 1970.
  * `quietMs`: for how long albumd has given no sign of life.
  */
 export function healthOf(status: Known, config: HealthConfig, now: number, quietMs: number): Health {
-  const { mirrors, watching, deleted_more, config_refused, config_needs_stop, key_refused } = status
-  const oldest = mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
-  const oldestUnsyncedMs = oldest.length > 0 ? Math.max(0, now - Math.min(...oldest)) : 0
-  const alerts: Alert[] = []
-  const alert = (code: string, message: string, key = code) => alerts.push({ key, code, message })
-  if (quietMs > STUCK_MS)
-    alert(
-      'STUCK',
-      `albumd has given no sign of life for ${inHours(quietMs)}. Look for a disk or a network mount that hangs`,
-    )
-  if (config_refused)
-    alert(
-      'CONFIG',
-      `The new config was refused, so the one from before stays (${config_refused})${config_needs_stop ? '' : '. Mend it, then reload albumd'}`,
-      `CONFIG ${config_refused}`,
-    )
-  if (key_refused)
-    alert('KEY', `The key can't be read any more, so the next start fails (${key_refused}). Mend its file`)
-  for (const { folder, reason } of mirrors.filter(
-    ({ state, needs_person }) => state === 'guarded' && needs_person,
-  ))
-    alert('GUARDED', reason ?? folder, `GUARDED ${folder}`)
-  for (const block of blocksInTheWay(status))
-    alert(block.code, refusedInWords(block, config), `BLOCKED ${block.endpoint} ${block.code}`)
-  for (const { folder, held_deletions: held } of mirrors)
-    if (held > 0)
-      alert(
-        'HELD',
-        `${folder}: ${inWords(because('deletions_wait', { deletions: held }))}. "albumd deletions list" shows them`,
-        `HELD ${folder}`,
-      )
-  if (deleted_more) alert('DELETED_MORE', deleted_more.message, `DELETED_MORE ${deleted_more.at}`)
-  const gone = mirrors.reduce((sum, { gone_on_host }) => sum + gone_on_host, 0)
-  const first = mirrors.find(({ first_gone_on_host }) => first_gone_on_host !== null)
-  if (gone > 0) {
-    const path = first ? fullPath(first.folder, first.first_gone_on_host!) : null
-    alert('GONE_ON_HOST', inWords(because('gone_on_host', { pictures: gone, path })))
-  }
-  if (oldestUnsyncedMs > config.notify.max_age)
-    alert(
-      'TOO_OLD',
-      `A picture has waited for ${inHours(oldestUnsyncedMs)} to be on the host. "albumd status" says why`,
-    )
-  const failed = failedInWords(status)
-  if (failed !== null) alert('FAILED', failed)
-  if (watching && watching.lost > 0) {
-    const why = [watching.reason, watching.remedy].filter(text => text !== null).join('; ')
-    alert('WATCH_LOST', `${watching.lost} folders can't be watched: ${why}`)
-  }
-  return { alerts, oldestUnsyncedMs }
+  const told = checksOf(status, config, now, null, quietMs, process.env).filter(({ isAlert }) => isAlert)
+  const alerts = told.map(({ key, code, look, remedy }) => {
+    return { key, code, message: remedy === null ? look : `${look}. ${remedy}` }
+  })
+  return { alerts, oldestUnsyncedMs: oldestUnsynced(status, now) }
 }
 
-function refusedInWords(block: Known['blocks'][number], config: KeySource): string {
-  const remedy = hostRefusesKey(block) ? `. ${capital(keyRemedy(config, process.env))}` : ''
-  return `${capital(blockInWords([block]))}: ${block.message}${remedy}`
+function oldestUnsynced({ mirrors }: Known, now: number): number {
+  const since = mirrors.flatMap(({ oldest_unsynced }) => oldest_unsynced ?? []).map(Date.parse)
+  return since.length > 0 ? Math.max(0, now - Math.min(...since)) : 0
+}
+
+/**
+ * All that is worth telling of a status, the gravest first. `now`, `quietMs`: as for `healthOf`. `file`: of the config with which
+ * a person asks; null: the daemon's own. `env`: where the key may come from; null: it comes to another process.
+ */
+export function checksOf(
+  status: Known,
+  config: HealthConfig,
+  now: number,
+  file: string | null = null,
+  quietMs = 0,
+  env: NodeJS.ProcessEnv | null = null,
+): Check[] {
+  return [
+    ...(quietMs > STUCK_MS ? [row('STUCK', because('no_sign_of_life', { ms: quietMs }))] : []),
+    ...ofSettings(status, file),
+    ...ofMirrors(status, config, env),
+    ...ofPictures(status, config, now),
+    ...ofSurroundings(status),
+  ]
+}
+
+function row(code: string, why: Reason, more: Partial<Check> = {}): Check {
+  return line(code, capital(factOf(why)), { remedy: remedyOf(why), ...more })
+}
+
+/** A row with a line from elsewhere. */
+function line(code: string, look: string, more: Partial<Check> = {}): Check {
+  return { key: code, code, look, remedy: null, isAlert: true, folder: null, ...more }
+}
+
+const NOTE = { isAlert: false }
+
+function* ofSettings(status: Known, file: string | null): Generator<Check> {
+  const { config_file = null, config_refused, key_refused, other_config, paused } = status
+  // A refusal is of the file that the daemon reads, so it says nothing of another file.
+  const isOther = file !== null && isAnother(config_file, file)
+  const remedy = otherConfigRemedy(status, file)
+  if (config_refused && !isOther) {
+    const key = `CONFIG ${config_refused}`
+    yield row('CONFIG', because('config_refused', { said: config_refused }), { key, remedy })
+  } else if (config_refused || other_config)
+    yield row('OTHER_CONFIG', because('other_config'), { ...NOTE, remedy })
+  if (key_refused) yield row('KEY', because('key_not_read', { said: key_refused }))
+  if (!paused) return
+  const until = paused.until === null ? null : Date.parse(paused.until)
+  yield row('PAUSED', because('paused_until', { until }), { ...NOTE, remedy: 'albumd resume' })
+}
+
+function* ofMirrors(status: Known, config: HealthConfig, env: NodeJS.ProcessEnv | null): Generator<Check> {
+  const { mirrors, deleted_more } = status
+  for (const { folder, reason, state, needs_person } of mirrors)
+    if (state === 'guarded' && needs_person)
+      yield line('GUARDED', reason ?? folder, { key: `GUARDED ${folder}`, folder })
+  for (const block of blocksInTheWay(status))
+    yield line(block.code, `${capital(blockInWords([block]))}: ${block.message}`, {
+      key: `BLOCKED ${block.endpoint} ${block.code}`,
+      remedy: hostRefusesKey(block) ? capital(keyRemedy(config, env)) : null,
+    })
+  for (const { folder, held_deletions: deletions } of mirrors)
+    if (deletions > 0) {
+      const why = because('deletions_wait', { deletions })
+      yield row('HELD', because('mirror_holds', { folder, why }), { key: `HELD ${folder}`, folder })
+    }
+  if (deleted_more)
+    yield line('DELETED_MORE', deleted_more.message, { key: `DELETED_MORE ${deleted_more.at}` })
+}
+
+function* ofPictures(status: Known, config: HealthConfig, now: number): Generator<Check> {
+  const { mirrors, loss_ends_at } = status
+  const pictures = mirrors.reduce((sum, { gone_on_host }) => sum + gone_on_host, 0)
+  const first = mirrors.find(({ first_gone_on_host }) => first_gone_on_host !== null)
+  const path = first ? fullPath(first.folder, first.first_gone_on_host!) : null
+  if (pictures > 0) yield row('GONE_ON_HOST', because('gone_on_host', { pictures, path }))
+  const ms = oldestUnsynced(status, now)
+  if (ms > config.notify.max_age) yield row('TOO_OLD', because('waits_too_long', { ms }))
+  const failed = failedInWords(status)
+  if (failed !== null) yield line('FAILED', failed)
+  if (!loss_ends_at) return
+  const loss = because('sent_before_loss', { until: Date.parse(loss_ends_at) })
+  yield row('LOSS', loss, { ...NOTE, remedy: BY_ITSELF })
+}
+
+function* ofSurroundings({ watching, quota, store, upload_command_failed: said }: Known): Generator<Check> {
+  if (watching && watching.lost > 0) {
+    const { lost: folders, reason, remedy } = watching
+    const why = [reason, remedy].filter(text => text !== null).join(' ')
+    yield row('WATCH_LOST', because('folders_not_watched', { folders }), { remedy: why })
+  }
+  if (quota?.used_up_early)
+    yield row('USED_UP_EARLY', because('quota_ends_early', { used: quota.used, limit: quota.limit }), NOTE)
+  if (said) yield row('UPLOAD_COMMAND', because('upload_command_fails', { said }), NOTE)
+  if (store?.away) yield row('STORE_AWAY', because('store_is_away', { said: store.away.message }), NOTE)
 }
 
 /** What passes by itself is no alert. When a picture waits too long for that, there is an alert TOO_OLD. */
@@ -131,10 +195,8 @@ function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   )
 }
 
-function inHours(ms: number): string {
-  const hours = Math.floor(ms / 3_600_000)
-  return hours < 1 ? 'less than an hour' : hours === 1 ? 'an hour' : `${hours} hours`
-}
+/** What a person can do about what passes. */
+export const BY_ITSELF = 'Nothing to do: albumd goes on by itself'
 
 /** What keeps the daemon from its work: its state (STATE), or the store that the machines share. */
 export function waitsAlert(why: string, message: string): Alert {

@@ -65,10 +65,6 @@ export interface BacklogStatus {
   done_by: string | null
 }
 
-/** What a person can do when `used_up_early` is true. */
-export const EARLY_REMEDY =
-  "put what the account's plan allows a day into host.daily_quota, or something else uses the account too"
-
 /** How many pictures the account may send (§8), by the config. */
 export function allowanceOf({ host, quota, uploads }: Pick<Config, 'host' | 'quota' | 'uploads'>): Allowance {
   return {

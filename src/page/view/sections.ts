@@ -125,7 +125,7 @@ ${
 }${
   store !== null &&
   store.away !== null &&
-  html`<p class="aside">The store that the machines share is away since ${time(store.away.since)}: ${store.away.message}. Uploads go on at account.when_away of the rate.</p>`
+  html`<p class="aside">${inWords(because('store_is_away', { said: store.away.message }))}.</p>`
 }${
   machines.length > 0 &&
   html`<ul class="list">${machines.map(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { healthOf } from '../../../src/daemon/notify/health.ts'
+import { checksOf, healthOf } from '../../../src/daemon/notify/health.ts'
 import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
 import { needsPerson } from '../../../src/remote/failures.ts'
 import { mirrorInSync } from '../report/mirror-status.ts'
@@ -11,8 +11,7 @@ const NOW = Date.parse('2026-11-22T12:00:00Z')
 
 const MIRROR = mirrorInSync(5)
 
-type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'> &
-  Partial<Pick<Status, 'deleted_more' | 'config_refused' | 'config_needs_stop' | 'key_refused'>>
+type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'> & Partial<Status>
 
 function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs = 0): string[] {
   const status: Known = {
@@ -80,26 +79,41 @@ describe('the alerts', () => {
     expect(alert!.message).toContain(`the images of ${MIRROR.folder}/a/b.png and 1 more on the host`)
   })
 
-  it('holds a config and a key that were refused', () => {
-    const refused = (fact: Partial<Known>) =>
-      healthOf({ mirrors: [MIRROR], blocks: [], failures: [], ...fact }, CONFIG, NOW, 0).alerts
-    expect(refused({ config_refused: 'albumd.yaml:2:1: no' })).toEqual([
-      {
-        key: 'CONFIG albumd.yaml:2:1: no',
-        code: 'CONFIG',
-        message:
-          'The new config was refused, so the one from before stays (albumd.yaml:2:1: no). Mend it, then reload albumd',
-      },
-    ])
-    expect(refused({ config_refused: 'stop albumd', config_needs_stop: true })).toMatchObject([
-      { message: 'The new config was refused, so the one from before stays (stop albumd)' },
-    ])
-    expect(refused({ key_refused: 'no such file' })).toMatchObject([
-      {
-        code: 'KEY',
-        message: "The key can't be read any more, so the next start fails (no such file). Mend its file",
-      },
-    ])
+  it('holds a config and a key that were refused, with what to do', () => {
+    const refused = (fact: Partial<Status>, file: string | null = null) =>
+      checksOf({ mirrors: [MIRROR], blocks: [], failures: [], ...fact }, CONFIG, NOW, file).map(
+        ({ code, key, remedy }) => [code, key, remedy],
+      )
+    const config_refused = 'albumd.yaml:2:1: no'
+    const key = `CONFIG ${config_refused}`
+    const readAgain = 'Let it read the config again'
+    expect(refused({ config_refused })).toEqual([['CONFIG', key, readAgain]])
+    expect(refused({ config_refused, pid: 7 })).toEqual([['CONFIG', key, `${readAgain}: kill -HUP 7`]])
+    expect(refused({ config_refused, config_needs_stop: true })).toEqual([['CONFIG', key, null]])
+    // A file that was put back is read again.
+    const stop = { config_refused, config_needs_stop: true, config_file: 'albumd.yaml' }
+    expect(refused({ ...stop, other_config: true }, 'albumd.yaml')).toEqual([['CONFIG', key, null]])
+    expect(refused({ ...stop, other_config: false }, 'albumd.yaml')).toEqual([['CONFIG', key, readAgain]])
+    // A refusal says nothing of another file.
+    const another = [['OTHER_CONFIG', 'OTHER_CONFIG', 'Name the one that it runs with: albumd.yaml']]
+    expect(refused(stop, 'another.yaml')).toEqual(another)
+    expect(refused({ other_config: true })).toEqual([['OTHER_CONFIG', 'OTHER_CONFIG', readAgain]])
+    expect(refused({ key_refused: 'no such file' })).toEqual([['KEY', 'KEY', 'Mend its file']])
+  })
+
+  it('leaves out what is worth knowing, and needs nobody', () => {
+    const quota = { used_up_early: true, used: 60, limit: 5000 } as Status['quota']
+    const known: Partial<Status> = {
+      quota,
+      paused: { until: null },
+      upload_command_failed: 'it ended with 1',
+      loss_ends_at: ago(0),
+      store: { away: { since: ago(0), message: 'it is away' } },
+    }
+    const status = { mirrors: [MIRROR], blocks: [], failures: [], ...known }
+    expect(healthOf(status, CONFIG, NOW, 0).alerts).toEqual([])
+    const told = checksOf(status, CONFIG, NOW).map(({ code }) => code)
+    expect(told).toEqual(['PAUSED', 'LOSS', 'USED_UP_EARLY', 'UPLOAD_COMMAND', 'STORE_AWAY'])
   })
 
   it('holds an album that the host deleted with more than was recorded', () => {
