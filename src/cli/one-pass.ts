@@ -12,7 +12,6 @@ import { because, hostRefusesKey, inWords, ofWholeHost } from '../words/reasons.
 import { count, countEach, foldersInDoubt, inDigits, isoTime, localTime, printable } from '../words/text.ts'
 import { carryOut } from './carry-out.ts'
 import { EXIT } from './problem.ts'
-import { flatInWords, goneInWords } from './status-in-words.ts'
 import type { OnInterrupts } from './terminal/interrupts.ts'
 import { printJson, printLine, sayAside } from './terminal/output.ts'
 import { adoptionInWords, eventInWords, noProgress, progressOn, tellPass } from './terminal/progress.ts'
@@ -164,19 +163,13 @@ function report(
   sayStopped(stopped, { ...remedies, goesOn: uploads_go_on })
   const { linked } = done.counts
   if (linked > 0 && (end.notCompared ?? null) === null)
-    say(
-      `${count(linked, 'picture')} linked to images that the host held already, by name and size; "albumd adopt --verify" compares the bytes`,
-    )
+    say(inWords(because('linked_pictures', { pictures: linked })))
   const words = done.inWords(left, stopped, { ...end, isPaused: paused !== null })
   if (paused) say(pauseInWords(paused))
   if (words) say(words)
-  for (const [field, inWords] of [
-    ['flat', flatInWords],
-    ['gone_on_host', goneInWords],
-  ] as const) {
-    const sum = sumOf(left, field)
-    if (sum > 0) say(inWords(sum))
-  }
+  const [flat, gone] = [sumOf(left, 'flat'), sumOf(left, 'gone_on_host')]
+  if (flat > 0) say(inWords(because('flat_pictures', { pictures: flat })))
+  if (gone > 0) say(inWords(because('gone_on_host', { pictures: gone })))
 }
 
 /** What a person can do about a refusal of the host. */

@@ -137,7 +137,7 @@ function backInWords({
 }
 
 /** The lines about the audits. None: no audit has ended or begun. */
-export function auditInWords({
+function auditInWords({
   last,
   findings,
   kinds: { foreign },
@@ -195,11 +195,6 @@ function nextTry(at: string | null): string {
   return at === null ? '' : `; next try ${clockTime(at)}`
 }
 
-/** What the mirror does, or what its pictures wait for. */
-function doesInWords({ state, reason }: MirrorStatus): string {
-  return state === 'idle' && reason !== null ? printable(reason) : state
-}
-
 /** `isSaid`: the mirror before has the same reason. */
 function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): string[] {
   const {
@@ -209,35 +204,40 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     flat,
     kept,
     left_out,
+    failed_with_image: failed,
     left_out_with_image: withImage,
     perhaps_renamed: renamed,
+    gone_on_host: gone,
+    first_gone_on_host: path,
   } = mirror
   const rest = countEach(
     [mirror.pending_uploads, 'to upload'],
     [mirror.failed - mirror.folders_in_doubt, 'failed'],
     [mirror.folders_in_doubt, foldersInDoubt(mirror.folders_in_doubt)],
     [mirror.uncertain, 'uncertain'],
-    [mirror.gone_on_host, 'gone from the host'],
+    [gone, 'gone from the host'],
     [mirror.pending_deletions - mirror.approved_deletions, 'to delete'],
     [mirror.approved_deletions, 'to delete as approved'],
     [mirror.held_deletions, 'held'],
   )
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
-  const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${doesInWords(mirror)}`
+  const { state, reason } = mirror
+  const does = state === 'idle' && reason !== null ? printable(reason) : state
+  const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${does}`
   const details = [
-    mirror.reason && mirror.state !== 'idle' && !isSaid && printable(mirror.reason),
+    reason && state !== 'idle' && !isSaid && printable(reason),
     mirror.looked_at
       ? [`${inDigits(synced + linked)} of ${count(files, 'picture')} on the host`, ...rest].join(', ')
       : `not looked at yet${status.running ? '' : '; "albumd sync" or "albumd run" begins'}`,
-    mirror.failed_with_image > 0 && failedInWords(mirror),
+    failed > 0 && inWords(because('failed_with_image', { pictures: failed, restore: restoreOf(mirror) })),
     deletionsInWords(mirror, status),
-    linked > 0 && linkedInWords(linked),
-    flat > 0 && flatInWords(flat),
-    mirror.gone_on_host > 0 && goneInWords(mirror.gone_on_host, mirror.first_gone_on_host),
+    linked > 0 && inWords(because('linked_pictures', { pictures: linked })),
+    flat > 0 && inWords(because('flat_pictures', { pictures: flat })),
+    gone > 0 && printable(inWords(because('gone_on_host', { pictures: gone, path }))),
     left.length > 0 && `left out: ${left.join(', ')}`,
     withImage > 0 && keepingInWords(mirror),
-    kept > 0 && keptInWords(kept),
-    renamed > 0 && perhapsRenamedInWords(renamed),
+    kept > 0 && inWords(because('kept_pictures', { pictures: kept })),
+    renamed > 0 && inWords(because('perhaps_renamed_pictures', { pictures: renamed })),
   ]
   return [head, ...details.flatMap(detail => (detail ? [`        ${detail}`] : []))]
 }
@@ -245,13 +245,6 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
 /** The command that brings back a mirror's pictures. A folder in doubt may be refused. */
 function restoreOf({ state, folder }: MirrorStatus): string {
   return `"albumd restore ${state === 'guarded' ? 'OTHER_FOLDER' : shellWord(printable(folder))} --at TIME"`
-}
-
-/** Pictures that were overwritten by what is no picture, for example. */
-function failedInWords(mirror: MirrorStatus): string {
-  const { failed_with_image: pictures } = mirror
-  const [has, back] = pictures === 1 ? ['has its', 'brings it'] : ['have their', 'brings them']
-  return `${count(pictures, 'picture')} that failed still ${has} image of before on the host: ${restoreOf(mirror)} ${back} back`
 }
 
 /** What becomes of the deletions that wait in their grace. */
@@ -275,43 +268,17 @@ function deletionsInWords(mirror: MirrorStatus, { mirrors }: Status): string | n
   return `${printable(inWords(because('guard_stops_deletions', { folder: guarded.folder })))}. ${back}`
 }
 
-function linkedInWords(pictures: number): string {
-  const bytes = pictures === 1 ? 'its bytes are' : 'their bytes are'
-  return `${pictures} of them linked to images that were there: ${bytes} not compared yet; "albumd adopt --verify" does`
-}
-
-export function flatInWords(pictures: number): string {
-  const lie = pictures === 1 ? 'lies' : 'lie'
-  return `${count(pictures, 'picture')} ${lie} outside their albums, which could not be had, until they change; "albumd ls" shows them as flat`
-}
-
-/** Pictures whose images are gone from the host. `first`: the path of the first one; null: it is not said. */
-export function goneInWords(pictures: number, first: string | null = null): string {
-  return printable(inWords(because('gone_on_host', { pictures, path: first })))
-}
-
 function keepingInWords(mirror: MirrorStatus): string {
   const { left_out_with_image: pictures, left_out } = mirror
-  const keep = pictures === 1 ? 'keeps its image' : 'keep their images'
   return [
-    `${count(pictures, 'picture')} left out ${keep}`,
+    inWords(because('left_out_with_image', { pictures })),
     ...(left_out.empty > 0 ? [`${restoreOf(mirror)} brings back what was emptied`] : []),
     ...(left_out.ignored > 0 ? ['"albumd sync --prune-ignored" gives up what a rule hides'] : []),
   ].join('; ')
 }
 
-function keptInWords(pictures: number): string {
-  const keep = pictures === 1 ? 'is gone and keeps its image' : 'are gone and keep their images'
-  return `${count(pictures, 'picture')} ${keep} for good; "albumd ls" shows them as kept`
-}
-
-function perhapsRenamedInWords(pictures: number): string {
-  const keep = pictures === 1 ? 'is missing and keeps its image' : 'are missing and keep their images'
-  return `${count(pictures, 'picture')} ${keep}: not known whether gone, while a name in the folder is not valid UTF-8 (see below); rename that`
-}
-
 /** The lines of `status` about uploads under way, and about the address of the page. */
-export function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pictures'>): string[] {
+function pageInWords(now: PageNow | null, backlog: Pick<Status['backlog'], 'pictures'>): string[] {
   if (now === null) return []
   const { page, uploading, rate } = now
   const where = page.url ?? page.why

@@ -392,6 +392,16 @@ export const WORDS = {
   // What status and doctor say of what waits.
   deletions_wait: ({ deletions }: { deletions: number }) =>
     `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
+  failed_with_image:
+    '{pictures:pictures} that failed, with an image of before on the host; {restore} brings back what was there',
+  linked_pictures:
+    '{pictures:pictures} linked to images that were there, by name and size; "albumd adopt --verify" compares the bytes',
+  flat_pictures:
+    '{pictures:pictures} outside their albums, which could not be had, until they change; "albumd ls" shows them as flat',
+  kept_pictures: '{pictures:pictures} gone, with images kept for good; "albumd ls" shows them as kept',
+  left_out_with_image: '{pictures:pictures} left out, with images kept',
+  perhaps_renamed_pictures:
+    '{pictures:pictures} missing, with images kept while a name in the folder is not valid UTF-8. Rename that',
   mirror_holds:
     'In {folder} {why:reason}. "albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
   no_sign_of_life:

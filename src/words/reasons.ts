@@ -1,6 +1,6 @@
 import { COMMANDS, MORE, WORDS } from './reason-words.ts'
 import { CONNECTION_ERRORS, certificateFault, readRemedy } from './system-errors.ts'
-import { inDigits, localTime, shellWord, spanInWords } from './text.ts'
+import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
 
 const OF_ENDPOINT: Readonly<Record<string, string>> = {
   upload: 'uploads',
@@ -94,6 +94,7 @@ const KINDS = {
   /** A name that may be missing. */
   named: (path: string | null) => (path === null ? '' : ` ${path}`),
   time: localTime,
+  pictures: (n: number) => count(n, 'picture'),
   span: spanInWords,
   shell: shellWord,
   /** What ends a doubt about a folder whose pictures do not come back, and what that costs. */

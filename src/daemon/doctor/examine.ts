@@ -110,7 +110,6 @@ function* checkOthers(config: Config): Generator<Finding> {
 /** What each row of the table of checks is about. Of the host's refusals the doctor tells by endpoint. */
 const ABOUT: Readonly<Record<string, Check>> = {
   HELD: 'folder',
-  GUARDED: 'folder',
   FAILED: 'folder',
   GONE_ON_HOST: 'folder',
   TOO_OLD: 'folder',

@@ -101,7 +101,7 @@ export function checksOf(
 }
 
 function row(code: string, why: Reason, more: Partial<Check> = {}): Check {
-  return line(code, capital(factOf(why)), { remedy: remedyOf(why), ...more })
+  return line(code, factOf(why), { remedy: remedyOf(why), ...more })
 }
 
 /** A row with a line from elsewhere. */

@@ -486,7 +486,7 @@ it('a picture that is gone, and that no scan has missed yet, keeps its image whe
   expect(await discard()).toMatchObject(again)
   expect(await stage.here('deletions', 'approve', 'a')).toMatchObject(again)
   expect((await stage.status()).mirrors[0]).toMatchObject({ kept: 1, files: 1 })
-  expect((await stage.here('status')).out).toContain('1 picture is gone and keeps its image for good')
+  expect((await stage.here('status')).out).toContain('1 picture gone, with images kept for good')
   expect((await stage.here('ls')).out).toMatch(/^a\/0\.png +kept /m)
   expect(await stage.listing()).toEqual(before)
   // The other picture is mirrored as before.
