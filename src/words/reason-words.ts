@@ -410,9 +410,9 @@ export const WORDS = {
   other_config: 'albumd runs with another config than this one',
   key_not_read: "The key can't be read any more, so the next start fails ({said}). Mend its file",
   waits_too_long: 'A picture has waited for {ms:span} to be on the host. "albumd status" says why',
-  folders_not_watched: "{folders} folders can't be watched, and are looked at every minute instead",
+  folders_not_watched: "{folders:number} folders can't be watched, and are looked at every minute instead",
   quota_ends_early:
-    "The host says that the quota is used up after {used} of {limit} uploads. Put what the account's plan allows a day into host.daily_quota, or something else uses the account too",
+    "The host says that the quota is used up after {used:number} of {limit:number} uploads. Put what the account's plan allows a day into host.daily_quota, or something else uses the account too",
   upload_command_fails:
     'notify.on_upload failed the last time it ran ({said}). Mend it; "albumd ls --json" has the addresses that it missed',
   store_is_away:

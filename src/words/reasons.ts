@@ -95,6 +95,7 @@ const KINDS = {
   named: (path: string | null) => (path === null ? '' : ` ${path}`),
   time: localTime,
   pictures: (n: number) => count(n, 'picture'),
+  number: inDigits,
   span: spanInWords,
   shell: shellWord,
   /** What ends a doubt about a folder whose pictures do not come back, and what that costs. */

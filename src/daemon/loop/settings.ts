@@ -40,39 +40,76 @@ export interface Renewable {
  */
 const KEY_FILE_MS = 10_000
 
-/** The settings of a running daemon, which a person may replace. */
-export type CurrentSettings = ReturnType<typeof openSettings>
+export interface SettingsOptions {
+  roots: RootLocks
+  queue: CommandQueue
+  /** Null: the settings never change. */
+  from: Renewable | null
+  note: Bus['note']
+  manager: ServiceManager | null
+}
 
 /**
- * Reads the config again on request, and the key when its file changes. A pass that is under way ends before the new
- * settings are taken. When the new settings are wrong, an event says so and the current settings stay. `from` null: the
- * settings never change.
+ * The settings of a running daemon. Reads the config again on request, and the key when its file changes. A pass that is
+ * under way ends before the new settings are taken. When the new settings are wrong, an event says so and the current
+ * settings stay.
  */
-export function openSettings(
-  first: Settings,
-  roots: RootLocks,
-  queue: CommandQueue,
-  from: Renewable | null,
-  note: Bus['note'],
-  manager: ServiceManager | null,
-) {
-  let current = first
-  const refused: Refusals = { config_refused: null, key_refused: null, config_needs_stop: null }
-  let replaced = new AbortController()
-  let latest = Promise.resolve()
-  let keyFile: string | null = null
+export class CurrentSettings {
+  readonly #options: SettingsOptions
+  #current: Settings
+  readonly #refused: Refusals = { config_refused: null, key_refused: null, config_needs_stop: null }
+  #replaced = new AbortController()
+  #latest = Promise.resolve()
+  #keyFile: string | null = null
   /** What tells the key's file, as it was when it was last read, from a changed one. */
-  let keyMark: string | null = null
-  let hasEnded = false
+  #keyMark: string | null = null
+  #hasEnded = false
 
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    latest = latest.then(() => (hasEnded ? undefined : work()))
-    return latest
+  constructor(first: Settings, options: SettingsOptions) {
+    this.#current = first
+    this.#options = options
+    const { from, queue } = options
+    if (!from) return
+    from.onAsked(() => void this.#inTurn(() => this.#readConfig(from).then(() => this.#watchKeyFile(from))))
+    this.#watchKeyFile(from)
+    queue.renewKey = () => this.#renewKey(from)
+  }
+
+  get current(): Settings {
+    return this.#current
+  }
+
+  /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
+  begin(): AbortSignal {
+    this.#replaced = new AbortController()
+    return this.#replaced.signal
+  }
+
+  /** Resolves when nothing is being read any more. */
+  async close(): Promise<void> {
+    this.#hasEnded = true
+    if (this.#keyFile !== null) unwatchFile(this.#keyFile)
+    await this.#latest
+  }
+
+  /** Records what is refused, and what is no longer. */
+  readonly record = ({ meta }: Tx): void => {
+    for (const fact of ['config_refused', 'key_refused', 'config_needs_stop'] as const) {
+      const why = this.#refused[fact]
+      if (why === null) meta.clear(fact)
+      else meta.set(fact, why)
+    }
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#latest = this.#latest.then(() => (this.#hasEnded ? undefined : work()))
+    return this.#latest
   }
 
   /** Takes settings, after the same checks as at the start. `synced`: the state, or null where it is not open. */
-  async function takeHere(next: Settings, synced: Synced | null): Promise<void> {
-    const { config } = current
+  #takeHere(next: Settings, synced: Synced | null): void {
+    const { config } = this.#current
+    const { roots } = this.#options
     if (next.config.state_dir !== config.state_dir)
       throw new StateError(
         'STATE_OTHER_DIR',
@@ -90,117 +127,91 @@ export function openSettings(
     roots.follow(taken ? before! : after!)
     if (taken) throw taken
     // A config is read with its key.
-    if (next.config !== config) Object.assign(refused, { config_refused: null, config_needs_stop: null })
-    refused.key_refused = null
-    current = next
-    replaced.abort(RENEWED)
+    if (next.config !== config)
+      Object.assign(this.#refused, { config_refused: null, config_needs_stop: null })
+    this.#refused.key_refused = null
+    this.#current = next
+    this.#replaced.abort(RENEWED)
   }
 
   /**
    * Takes settings between two passes, or at once where the state can't be opened. Throws the reason when the settings
    * can't be taken.
    */
-  async function take(next: Settings): Promise<void> {
-    // The error is answered, not thrown, because the queue would take a thrown StateError for a failure of the state.
-    const refusalOf = async (synced: Synced | null) => {
+  async #take(next: Settings): Promise<void> {
+    const { queue } = this.#options
+    if (queue.isClosed) return this.#takeHere(next, null)
+    // The error is returned, not thrown, because the queue would take a thrown StateError for a failure of the state.
+    const carryOut = async ({ synced }: { synced: Synced }) => {
       try {
-        await takeHere(next, synced)
+        this.#takeHere(next, synced)
         return null
       } catch (error) {
         return error
       }
     }
-    const carryOut = ({ synced }: { synced: Synced }) => refusalOf(synced)
-    const refusal = queue.isClosed ? await refusalOf(null) : await queue.ask({ carryOut }, {})
+    const refusal = await queue.ask({ carryOut }, {})
     if (refusal !== null) throw refusal
   }
 
-  /** Records what is refused, and what is no longer. */
-  function record({ meta }: Tx): void {
-    for (const fact of ['config_refused', 'key_refused', 'config_needs_stop'] as const) {
-      const why = refused[fact]
-      if (why === null) meta.clear(fact)
-      else meta.set(fact, why)
-    }
-  }
-
   /** Status and health show the refusal until another config or key is taken. */
-  async function refuse(what: 'config_refused' | 'key_refused', { message }: Error): Promise<void> {
-    const [first = ''] = message.split('\n')
-    refused[what] = first
+  async #refuse(what: 'config_refused' | 'key_refused', { message }: Error): Promise<void> {
+    const { queue, note } = this.#options
+    const lines = message.split('\n')
+    this.#refused[what] = lines[0]!
     // When the state is closed or fails, the next session records the refusal.
-    await queue.session?.synced.commit(record).catch(() => {})
+    await queue.session?.synced.commit(this.record).catch(() => {})
     const before = what === 'key_refused' ? 'key' : 'config'
-    for (const line of message.split('\n'))
-      note({ event: what, message: `${line}; the ${before} from before stays` })
+    for (const line of lines) note({ event: what, message: `${line}; the ${before} from before stays` })
   }
 
-  async function readConfig({ settings, onTaken }: Renewable): Promise<void> {
+  async #readConfig({ settings, onTaken }: Renewable): Promise<void> {
+    const { manager, note } = this.#options
     manager?.reloading()
     try {
-      await take(await settings())
-      onTaken(current)
+      await this.#take(await settings())
+      onTaken(this.#current)
       note({ event: 'config_taken' })
     } catch (error) {
-      refused.config_needs_stop = error instanceof StateError && error.needsStop ? true : null
-      await refuse('config_refused', error as Error)
+      this.#refused.config_needs_stop = error instanceof StateError && error.needsStop ? true : null
+      await this.#refuse('config_refused', error as Error)
     } finally {
       manager?.ready()
     }
   }
 
-  async function readKey({ accessFor }: Renewable): Promise<void> {
-    const { config } = current
+  async #readKey({ accessFor }: Renewable): Promise<void> {
+    const { config } = this.#current
     try {
-      await take({ config, access: accessFor(config) })
-      note({ event: 'key_taken' })
+      await this.#take({ config, access: accessFor(config) })
+      this.#options.note({ event: 'key_taken' })
     } catch (error) {
       const { message } = error as Error
+      const file = this.#keyFile
       // The key was read from this file before, so its path can't be a key that somebody wrote in the path's place.
-      const named = keyFile === null || message.includes(keyFile) ? message : `${message} (${keyFile})`
-      await refuse('key_refused', new Error(named))
+      await this.#refuse(
+        'key_refused',
+        new Error(file === null || message.includes(file) ? message : `${message} (${file})`),
+      )
     }
   }
 
   /** Reads the key when its file is another one than was read last, or is gone. */
-  function renewKey(from: Renewable): Promise<void> {
-    const mark = keyFile === null ? null : markOf(keyFile)
-    if (mark === keyMark) return latest
-    keyMark = mark
-    return inTurn(() => readKey(from))
+  #renewKey(from: Renewable): Promise<void> {
+    const mark = this.#keyFile === null ? null : markOf(this.#keyFile)
+    if (mark === this.#keyMark) return this.#latest
+    this.#keyMark = mark
+    return this.#inTurn(() => this.#readKey(from))
   }
 
-  function watchKeyFile(from: Renewable): void {
-    const file = keyFileOf(current.config, process.env)?.file ?? null
-    if (file === keyFile) return
-    if (keyFile !== null) unwatchFile(keyFile)
-    keyFile = file
+  #watchKeyFile(from: Renewable): void {
+    const file = keyFileOf(this.#current.config, process.env)?.file ?? null
+    if (file === this.#keyFile) return
+    if (this.#keyFile !== null) unwatchFile(this.#keyFile)
+    this.#keyFile = file
     if (file === null) return
-    keyMark = markOf(file)
-    watchFile(file, { interval: KEY_FILE_MS, persistent: false }, () => void renewKey(from))
-  }
-
-  if (from) {
-    from.onAsked(() => void inTurn(() => readConfig(from).then(() => watchKeyFile(from))))
-    watchKeyFile(from)
-    queue.renewKey = () => renewKey(from)
-  }
-  return {
-    get current() {
-      return current
-    },
-    record,
-    /** Begins a session. The signal is aborted when the daemon has taken other settings, so the session must end. */
-    begin() {
-      replaced = new AbortController()
-      return replaced.signal
-    },
-    /** Resolves when nothing is being read any more. */
-    async close() {
-      hasEnded = true
-      if (keyFile !== null) unwatchFile(keyFile)
-      await latest
-    },
+    this.#keyMark = markOf(file)
+    watchFile(file, { interval: KEY_FILE_MS, persistent: false }, () => void this.#renewKey(from))
   }
 }
 

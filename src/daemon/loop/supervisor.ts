@@ -22,7 +22,7 @@ import { type Claim, claimWhenFree, fingerprintOf, stateFiles } from '../state/c
 import { openClaimed } from '../state/state.ts'
 import { Loop } from './loop.ts'
 import { auditBySchedule, cronSchedule } from './schedule.ts'
-import { type CurrentSettings, openSettings, type Renewable } from './settings.ts'
+import { CurrentSettings, type Renewable } from './settings.ts'
 
 /** What a display, such as the status page, may see of the daemon. */
 export interface DaemonView {
@@ -82,7 +82,10 @@ export async function supervise(
   if (claim === null) return
   onStarted?.()
   const queue = new CommandQueue()
-  const settings = openSettings({ config, access }, claim.roots, queue, renewable, bus.note, manager)
+  const settings = new CurrentSettings(
+    { config, access },
+    { roots: claim.roots, queue, from: renewable, note: bus.note, manager },
+  )
   let problem: Alert | null = null
   let closeControl = await openControl(files.control, queue, bus)
   await display?.open({

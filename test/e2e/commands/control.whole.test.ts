@@ -182,7 +182,7 @@ describe('SIGHUP', () => {
     const other = join(stage.home, 'other.yaml')
     copyFileSync(stage.config, other)
     expect((await stage.here('status', '-c', other)).out).toContain(
-      `it runs with another config than this one. Name the one that it runs with: ${stage.config}\n`,
+      `Name the one that it runs with: ${stage.config}\n`,
     )
 
     const more = join(stage.home, 'more')
@@ -278,9 +278,7 @@ describe('SIGHUP', () => {
     await daemon.told('key_refused')
     expect(await daemon.told('trouble')).toMatchObject({ code: 'KEY' })
     const why = `host.api_key_file: no such file, and it must hold the API key (${file})`
-    expect((await stage.here('status')).out).toContain(
-      `key     it goes on with the one from before, and the next start fails: ${why}\n`,
-    )
+    expect((await stage.here('status')).out).toContain(`next start fails (${why})\n`)
     writeFileSync(file, key, { mode: 0o600 })
     expect(await stage.here('sync')).toMatchObject({ code: 0 })
     expect(await stage.status()).toMatchObject({ key_refused: null })
