@@ -5,6 +5,7 @@ import { uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
+import { systemClock } from '../protocol/clock.ts'
 import { fullPath } from '../sync/tree-path.ts'
 import {
   because,
@@ -187,7 +188,7 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
  */
 function lookedForAgain(at: string | null, running: boolean): string {
   const latest = at === null ? null : Date.parse(at)
-  const until = latest !== null && latest > Date.now() ? latest : null
+  const until = latest !== null && latest > systemClock.wall() ? latest : null
   return inWords(because(running ? 'looked_for_again' : 'looked_for_by_sync', { until }))
 }
 

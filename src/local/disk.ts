@@ -10,6 +10,7 @@ import {
   readSync,
   type Stats,
 } from 'node:fs'
+import { systemClock } from '../protocol/clock.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from './mount-table.ts'
 
 /**
@@ -132,7 +133,7 @@ export const realDisk: Disk = {
     return mountsOf(mounts, folder).slice(0, 1).some(isRemote)
   },
 
-  now: () => microseconds(Date.now()),
+  now: () => microseconds(systemClock.wall()),
 }
 
 function readFolderByBytes(path: string): DiskEntry[] {

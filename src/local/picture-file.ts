@@ -1,6 +1,7 @@
 import { createHash, hash as hashOf } from 'node:crypto'
 import { closeSync, constants, fstatSync, lstatSync, openSync, read, readlinkSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { systemClock } from '../protocol/clock.ts'
 import { type ByteSource, sourceOfBytes } from '../protocol/picture/byte-reader.ts'
 import type { Ending } from '../protocol/picture/ending.ts'
 import { foreignFormat, type Picture, readEnding, readPicture } from '../protocol/picture/picture.ts'
@@ -183,7 +184,7 @@ async function hashed(
   full: string,
   { changed, cut, buffers = new PictureBuffers(), isUnlike = () => false }: OpenOptions,
 ): Promise<OpenPicture> {
-  const readAt = Date.now() * 1000
+  const readAt = systemClock.wall() * 1000
   const before = fstatSync(file.fd)
   if (!before.isFile()) throw new PictureFileError('CHANGING', because('file_not_regular'))
   const { size } = before

@@ -1,5 +1,6 @@
 import { type CommandName, commandNamed, type RequestOf } from '../daemon/commands/all.ts'
 import type { CommandQueue } from '../daemon/commands/queue.ts'
+import { HOUR_MS } from '../protocol/clock.ts'
 
 export interface PageCommand {
   id: number
@@ -18,7 +19,6 @@ export type Fields = Readonly<Record<string, unknown>>
 const SHOWN = 4
 const SHOWN_MS = 5 * 60_000
 
-const HOUR_MS = 3_600_000
 /** The pauses that the form offers, in milliseconds. Null: until `resume`. */
 const PAUSES = new Map<unknown, number | null>([
   ['1h', HOUR_MS],

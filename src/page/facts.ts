@@ -6,6 +6,7 @@ import { type Alert, healthOf, waitsAlert } from '../daemon/notify/health.ts'
 import { type LatestPicture, latestPictures } from '../daemon/report/mirrored-pictures.ts'
 import { readStatus, type Status, statusOf } from '../daemon/report/status.ts'
 import { realDisk } from '../local/disk.ts'
+import type { Millis } from '../protocol/clock.ts'
 import { leftOutBelow } from '../sync/scan/index.ts'
 import { inWords } from '../words/reasons.ts'
 import type { PageCommand } from './commands.ts'
@@ -44,8 +45,8 @@ const LATEST_SHOWN = 12
 /** How many held deletions the page groups by folder. Further deletions are only counted. */
 const HELD_SHOWN = 1000
 
-/** `now`: milliseconds since 1970. `quietMs`: time since albumd's last sign of life. */
-export function readRecorded(session: Session, now: number, quietMs: number): Recorded {
+/** `quietMs`: time since albumd's last sign of life. */
+export function readRecorded(session: Session, now: Millis, quietMs: number): Recorded {
   const { config, synced } = session
   return {
     ...readHealth(session, now, quietMs),

@@ -4,6 +4,7 @@ import type { Alert } from '../daemon/notify/health.ts'
 import { version } from '../daemon/package.ts'
 import type { AccountStatus } from '../daemon/report/machines.ts'
 import { statusOf } from '../daemon/report/status.ts'
+import type { Millis } from '../protocol/clock.ts'
 import type { RequestEvent } from '../remote/gate/gate.ts'
 import type { SpokenEvent } from '../sync/pass-events.ts'
 
@@ -122,11 +123,11 @@ export class Metrics {
     this.#requests.inc({ endpoint, status: status ?? 'none' })
   }
 
-  /** The numbers in the text format of Prometheus. `alerts`: what `/healthz` tells. `wall`: milliseconds since 1970. */
+  /** The numbers in the text format of Prometheus. `alerts`: what `/healthz` tells. */
   async read(
     daemon: DaemonView | null,
     alerts: readonly Alert[],
-    wall: number,
+    wall: Millis,
   ): Promise<{ type: string; text: string }> {
     // A number that is not told anew is left out.
     for (const clear of this.#clear) clear()

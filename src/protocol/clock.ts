@@ -1,9 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 
+/** A time in milliseconds since 1970. */
+export type Millis = number
+
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
 /** Time as a parameter, so that the simulation can play years in seconds. */
 export interface Clock {
-  /** Milliseconds since 1970 by the system's clock. Somebody may set this clock. */
-  wall(): number
+  /** The system's clock, which somebody may set. */
+  wall(): Millis
   /** Milliseconds since the machine started. This clock never jumps, and all processes of one boot share it. */
   monotonic(): number
   /** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */

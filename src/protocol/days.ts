@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, type Millis } from './clock.ts'
 /** When the quota's day begins (§8): minutes after midnight, by the clocks of a time zone. */
 export interface DayBegins {
   minutes: number
@@ -6,12 +7,11 @@ export interface DayBegins {
 
 export const MIDNIGHT_UTC: DayBegins = { minutes: 0, time_zone: 'UTC' }
 
-/** Answers when the day of a moment began. Both times are milliseconds since 1970. */
-export type DayBeginning = (wall: number) => number
+/** Answers when the day of a moment began. */
+export type DayBeginning = (wall: Millis) => Millis
 
-export const DAY_MS = 86_400_000
 /** The longest day: 24 hours, and two hours because the zone's clocks may be put back. */
-const LONGEST_MS = 26 * 3_600_000
+const LONGEST_MS = 26 * HOUR_MS
 /** Of so many days it is remembered when they began. */
 const DAYS_KNOWN = 8
 

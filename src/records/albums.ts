@@ -1,3 +1,4 @@
+import type { Millis } from '../protocol/clock.ts'
 import type { Records, Tx } from '../synced/synced.ts'
 import type { AlbumRow, UnusedAlbumRow } from '../synced/tables/albums.ts'
 import { deleted } from './images.ts'
@@ -48,8 +49,8 @@ export function albumUsed(tx: Tx, album: number): void {
   tx.albums.used(album)
 }
 
-/** The host refused to create an album in this album. `now`: milliseconds since 1970. */
-export function albumClosed(tx: Tx, album: number, now: number): void {
+/** The host refused to create an album in this album. */
+export function albumClosed(tx: Tx, album: number, now: Millis): void {
   tx.albums.close(Math.round(now), album)
 }
 

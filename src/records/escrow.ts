@@ -1,3 +1,4 @@
+import type { Millis } from '../protocol/clock.ts'
 import type { Synced, Tx } from '../synced/synced.ts'
 import type { EscrowRow } from '../synced/tables/escrow.ts'
 import type { FileKey } from '../synced/tables/files.ts'
@@ -7,8 +8,8 @@ import { removeFile, writeFile } from './file-states.ts'
 
 /** The moment at which something is recorded. */
 export interface Moment {
-  /** The wall clock, in milliseconds since 1970. */
-  now: number
+  /** The wall clock. */
+  now: Millis
   /** Running time: how many milliseconds albumd has run, over all its starts. */
   running: number
   /** The grace: how long an image waits in escrow, in milliseconds of running time. */
@@ -105,11 +106,8 @@ export function needed(tx: Tx, entry: EscrowRow, detail: Reason, now: number): v
   takenBack(tx, entry.image)
 }
 
-/**
- * Holds the deletions of a mirror until a person approves or discards them. Answers how many entries became held. `now`:
- * milliseconds since 1970.
- */
-export function held(tx: Tx, mirror: number, now: number): number {
+/** Holds the deletions of a mirror until a person approves or discards them. Answers how many entries became held. */
+export function held(tx: Tx, mirror: number, now: Millis): number {
   const before = new Set(
     tx.escrow.ofMirror(mirror).flatMap(({ image, state }) => (state === 'held' ? image : [])),
   )
@@ -119,8 +117,8 @@ export function held(tx: Tx, mirror: number, now: number): number {
   return n
 }
 
-/** A person has approved the deletion of these images, which ends their grace. `now`: milliseconds since 1970. */
-export function approved(tx: Tx, images: readonly number[], now: number): void {
+/** A person has approved the deletion of these images, which ends their grace. */
+export function approved(tx: Tx, images: readonly number[], now: Millis): void {
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'approved' })
     tx.escrow.approve(image)
@@ -128,10 +126,10 @@ export function approved(tx: Tx, images: readonly number[], now: number): void {
 }
 
 /**
- * The images stay on the host for good and are not deleted any more. When a picture with the same bytes comes back, it uses
- * its image again. `now`: milliseconds since 1970.
+ * The images stay on the host for good and are not deleted any more. When a picture with the same bytes comes back, it
+ * uses its image again.
  */
-export function kept(tx: Tx, images: readonly number[], now: number): void {
+export function kept(tx: Tx, images: readonly number[], now: Millis): void {
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'kept', detail: because('image_kept') })
     tx.images.keep(image)

@@ -1,6 +1,7 @@
 import { mayHideEdit } from '../local/disk.ts'
 import { isSameLook } from '../local/look.ts'
 import type { OpenPicture } from '../local/picture-file.ts'
+import type { Millis } from '../protocol/clock.ts'
 import type { Picture } from '../protocol/picture/picture.ts'
 import type { Tx } from '../synced/synced.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
@@ -154,10 +155,7 @@ export interface Failed {
   hash: Buffer | null
 }
 
-/**
- * The upload of a file failed. `retryAt`: when it is tried again, in milliseconds since 1970. Null: it is tried again only
- * when the file changes.
- */
+/** The upload of a file failed. `retryAt`: when it is tried again. Null: it is tried again only when the file changes. */
 export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: Failed, now: number): void {
   // The hash is recorded, because an image in escrow is not deleted while a file of the same size has no hash: the file
   // might be the image's picture, moved.
@@ -182,8 +180,8 @@ export function retried(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>
   for (const file of files) tx.files.retry(file)
 }
 
-/** A person asked to send the files again, although their uploads may have arrived. `now`: milliseconds since 1970. */
-export function resent(tx: Tx, files: readonly FileRow[], now: number): void {
+/** A person asked to send the files again, although their uploads may have arrived. */
+export function resent(tx: Tx, files: readonly FileRow[], now: Millis): void {
   for (const file of files) {
     for (const intent of tx.journal.openOnFile(file)) tx.journal.close(intent.id)
     writeFile(tx, 'resent', file.state, { ...file, state: 'pending', since: file.since ?? now, hash: null })

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { type ErrorCode, isErrorCode } from '../protocol/errors.ts'
 import { because, type Reason, said } from '../words/reasons.ts'
@@ -273,6 +274,6 @@ export function isOfThisOne({ code, remedy }: HostFailure): boolean {
  * reasons are recorded only once.
  */
 function roundedUp(ms: number): number {
-  const unit = ms < 90_000 ? 1000 : ms < 90 * 60_000 ? 60_000 : 3_600_000
+  const unit = ms < 90_000 ? 1000 : ms < 90 * 60_000 ? 60_000 : HOUR_MS
   return Math.ceil(ms / unit) * unit
 }

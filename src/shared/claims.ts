@@ -1,4 +1,4 @@
-import type { Clock } from '../protocol/clock.ts'
+import type { Clock, Millis } from '../protocol/clock.ts'
 import { because, inWords, type Reason } from '../words/reasons.ts'
 import { BEGIN_ALBUM, CLAIM, END_ALBUM, LEAVE, LOOK } from './claim-scripts.ts'
 import type { Store, Value } from './store.ts'
@@ -243,14 +243,14 @@ const IN_DOUBT = because('claim_in_doubt')
 const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
 
 /**
- * Why a process of this machine would not get its albums, without claiming them. Null: no other machine has one, or the store
- * is away. `id`: the machine's; '' where it has none yet. `now`: milliseconds since 1970.
+ * Why a process of this machine would not get its albums, without claiming them. Null: no other machine has one, or the
+ * store is away. `id`: the machine's; '' where it has none yet.
  */
 export async function lookForOwner(
   store: Store,
   id: string,
   albums: readonly string[],
-  now: number,
+  now: Millis,
 ): Promise<Reason | null> {
   const told = await store.run(LOOK, KEYS.slice(0, 2), [id, ...albums.map(albumKey)])
   const answer = told.ok ? (told.value as Value[]) : []

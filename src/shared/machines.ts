@@ -1,3 +1,4 @@
+import { DAY_MS } from '../protocol/clock.ts'
 import type { Endpoint } from '../protocol/endpoints.ts'
 import { type Script, type Store, script } from './store.ts'
 
@@ -28,7 +29,7 @@ export interface MachineFacts {
 const UNTOLD = { share: null, alone: false, rates: {}, usedToday: 0, albums: [] }
 
 /** How long a machine that says nothing is listed. */
-const LISTED_MS = 7 * 86_400_000
+const LISTED_MS = 7 * DAY_MS
 
 /**
  * KEYS: machines, rate. ARGV: the machine's id, its facts, how long it is listed. Answers now and, for each machine: id, when

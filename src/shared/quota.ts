@@ -1,7 +1,8 @@
+import { HOUR_MS } from '../protocol/clock.ts'
 import { type Store, script } from './store.ts'
 
 /** How long a refusal is told to machines that start. Longer than a day, because a day may be an hour longer than others. */
-const TOLD_MS = 26 * 3_600_000
+const TOLD_MS = 26 * HOUR_MS
 
 /**
  * KEYS: rate. ARGV: in how many milliseconds there is quota again, or ''. Counts a refusal, which the answer to every

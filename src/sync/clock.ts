@@ -1,5 +1,5 @@
 import { isCoarse, STAMP_GRAIN } from '../local/disk.ts'
-import type { Clock } from '../protocol/clock.ts'
+import type { Clock, Millis } from '../protocol/clock.ts'
 import type { Moment } from '../records/escrow.ts'
 import { gapBegan } from '../records/versions.ts'
 import type { Synced, Tx } from '../synced/synced.ts'
@@ -65,11 +65,11 @@ export class FileAges {
 
 /**
  * Running time: how many milliseconds albumd has run, over all its starts. While a daemon runs, the time since the last
- * record counts too. `now`: milliseconds since 1970.
+ * record counts too.
  */
 export function runningTime(
   { meta }: Pick<Synced, 'meta'>,
-  { now, running }: { now: number; running: boolean },
+  { now, running }: { now: Millis; running: boolean },
 ): number {
   const since = running ? now - (meta.get('running_at') ?? now) : 0
   return (meta.get('running_ms') ?? 0) + Math.max(0, since)
@@ -128,12 +128,12 @@ export function lostAt({ meta }: Pick<Synced, 'meta'>): number | null {
   return meta.get('lost_at')
 }
 
-/** When uploads go on after a state loss, in milliseconds since 1970; null: they do not wait for that. */
+/** When uploads go on after a state loss; null: they do not wait for that. */
 export function lossEndsAt(
   synced: Pick<Synced, 'meta'>,
   credentialLifetimeMs: number,
   clock: Omit<Clock, 'sleep'>,
-): number | null {
+): Millis | null {
   const at = lostAt(synced)
   const most = mayArriveFor(credentialLifetimeMs)
   // After another boot the monotonic clock may be behind the recorded time.

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../protocol/clock.ts'
 import { recordRunning } from '../records/escrow.ts'
 import { versionsForgotten } from '../records/versions.ts'
 import type { Block, HostFailure } from '../remote/host.ts'
@@ -39,12 +40,11 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
   return { stopped: pass.stopped }
 }
 
-const HOUR_MS = 3_600_000
 /**
  * How long history and the ids of deleted images are kept. A host may list a deleted image for a while, but no host lists
  * it for so long.
  */
-const KEPT_MS = 90 * 24 * HOUR_MS
+const KEPT_MS = 90 * DAY_MS
 /**
  * How many rows one commit deletes, and how many pages of the database it gives back. Few, because uploads wait for the
  * commit.

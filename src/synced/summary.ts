@@ -1,4 +1,5 @@
 import type { LeftOut } from '../local/look.ts'
+import type { Millis } from '../protocol/clock.ts'
 import type { Reason } from '../words/reasons.ts'
 import type { Statements } from './database.ts'
 import { isBelow } from './queries.ts'
@@ -30,8 +31,8 @@ export interface MirrorSummary {
   kept: number
   /** Pictures that lie flat: their image is in another album, because their folder's own album could not be had. */
   flat: number
-  /** Since when the picture that waits longest has waited, in milliseconds since 1970; null when none waits. */
-  oldest_unsynced: number | null
+  /** Since when the picture that waits longest has waited; null when none waits. */
+  oldest_unsynced: Millis | null
 }
 
 /** What is not in sync, by the names of `status --json`. */
@@ -208,7 +209,7 @@ export function openSummaries({ all, column, one, value }: Statements) {
         const states = Object.fromEntries(statesBelow({ mirror, path }).map(({ state, n }) => [state, n]))
         return { files, states, left_out }
       },
-      /** Since when the oldest picture below a folder waits to be sent, in milliseconds since 1970; null: none waits. */
+      /** Since when the oldest picture below a folder waits to be sent; null: none waits. */
       sendSince: value<[{ mirror: number; path: string }], number | null>(
         `SELECT min(since) FROM folders CROSS JOIN files ON files.folder = folders.id
          WHERE ${below} AND state = 'pending' AND NOT (${mayBeSame})`,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { beginningAfter, DAY_MS, daysFrom, daysOf } from '../../src/protocol/days.ts'
+import { DAY_MS } from '../../src/protocol/clock.ts'
+import { beginningAfter, daysFrom, daysOf } from '../../src/protocol/days.ts'
 
 const isoOf = (ms: number) => new Date(ms).toISOString()
 

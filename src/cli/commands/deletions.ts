@@ -1,5 +1,6 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
 import type { ShownStep } from '../../daemon/report/explain.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords, type Reason, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
@@ -32,7 +33,7 @@ export const deletionsCommand = configCommand(
       await sayStateProblem(config)
       await locationsToActOn(config, given === undefined ? [] : [given])
       const path = await pathToActOn(config, given)
-      deletions = readState(config, synced => listPending(config, synced, path, Date.now()))
+      deletions = readState(config, synced => listPending(config, synced, path, systemClock.wall()))
     } else {
       const interrupts = onInterrupts()
       const asked = { action, path: await pathToActOn(config, given) }
@@ -41,7 +42,7 @@ export const deletionsCommand = configCommand(
       if (action === 'approve' && byDaemon) told = 'approve_now'
       // While this process worked with the state, its own lock looked like a daemon's.
       else if (action === 'approve')
-        deletions = readState(config, synced => stillPending(config, synced, deletions, Date.now()))
+        deletions = readState(config, synced => stillPending(config, synced, deletions, systemClock.wall()))
     }
     if (json) printJson({ action, deletions })
     else report(deletions, told, given, config.mirrors.length === 1)

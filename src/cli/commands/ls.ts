@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { MirroredPicture } from '../../daemon/report/mirrored-pictures.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { count, printable, shellWord } from '../../words/text.ts'
 import { configCommand, flag, jsonOption, locator, pathArgument, wholeMirrors } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
@@ -64,7 +65,7 @@ export const lsCommand = configCommand(
 /** Says why nothing at or below a known path is listed. */
 async function sayWhyNot(config: Config, path: string): Promise<void> {
   const { explainPath } = await import('../../daemon/report/explain.ts')
-  for (const explained of await explainPath(config, pathArgument(path)!, Date.now()))
+  for (const explained of await explainPath(config, pathArgument(path)!, systemClock.wall()))
     sayAside(
       `Nothing is listed for ${printable(path)} (${stateInWords(explained)}). "albumd why ${printable(shellWord(explained.path))}" tells more`,
     )

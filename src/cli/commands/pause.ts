@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../protocol/clock.ts'
 import { isoTime } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, valued } from '../options.ts'
@@ -5,7 +6,7 @@ import { EXIT, Problem } from '../problem.ts'
 import { printJson, printLine } from '../terminal/output.ts'
 
 /** A longer pause is refused, because it was probably mistyped. Without --for a pause lasts until `resume`. */
-const LONGEST_MS = 365 * 86_400_000
+const LONGEST_MS = 365 * DAY_MS
 
 export const pauseCommand = configCommand(
   options =>

@@ -1,5 +1,6 @@
 import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import type { MirrorLocation } from '../../sync/scan/index.ts'
@@ -220,7 +221,7 @@ async function send(
 function reasonOf({ code, reason, again, sooner }: Why, path: string, byDaemon: boolean): string {
   if (again === undefined) return reason
   if (code === 'INTERRUPTED' && byDaemon) return `${reason}; the running albumd goes on with it`
-  const at = again === null || Date.parse(again) <= Date.now() ? null : localTime(again)
+  const at = again === null || Date.parse(again) <= systemClock.wall() ? null : localTime(again)
   if (code === 'UNCERTAIN') {
     const found = byDaemon
       ? `the running albumd looks for it on the host${at === null ? '' : `, and knows by ${at}`}`
@@ -270,7 +271,7 @@ async function results(
   const { stateIsLocked } = await import('../../synced/lock.ts')
   const { stateFiles } = await import('../../daemon/state/claim.ts')
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
-  const now = Date.now()
+  const now = systemClock.wall()
   const whyNot = (synced: Synced, place: MirrorLocation, file: FileRow | undefined, isGone: boolean): Why => {
     const known = () => whyNotThere(explain({ config, synced, disk: realDisk, running, now }, place))
     if (isGone) return file === undefined || known().code === 'MOVED' ? known() : GONE

@@ -4,6 +4,7 @@ import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import type { previewMoment } from '../../daemon/restore/from-moment.ts'
 import type { Note, RestoreEvent, RestoreReport } from '../../daemon/restore/restore.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import {
@@ -139,7 +140,7 @@ async function restoreAt(
   const { parseMoment } = await import('../moment.ts')
   const fromMoment = await import('../../daemon/restore/from-moment.ts')
   const { begunMoment } = await import('../../daemon/restore/target-folder.ts')
-  const at = { given, moment: parseMoment('--at', given, Date.now()) }
+  const at = { given, moment: parseMoment('--at', given, systemClock.wall()) }
   const place = fromMoment.placeInMirror(config, folder)
   if (place && mirror !== undefined)
     throw new Problem(`${printable(folder)} lies in a mirror already. Leave out --mirror`)

@@ -22,7 +22,7 @@ export const statusCommand = configCommand(
     const { systemClock } = await import('../../protocol/clock.ts')
     const show = async () => {
       const now = await askPage(config)
-      const status = readStatus(config, Date.now(), now)
+      const status = readStatus(config, systemClock.wall(), now)
       const { page = null, uploading = [], rate = null } = now ?? {}
       const shown = { schema: SCHEMA, ...status, page, uploading, rate }
       return args.json ? `${JSON.stringify(shown)}\n` : statusInWords(status, config, file, now)

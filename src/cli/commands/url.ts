@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { printable, shellWord } from '../../words/text.ts'
@@ -81,7 +82,7 @@ async function notThere(
   gone: { movedTo: string | null } | undefined,
 ): Promise<Problem> {
   const { explainPath, whyNotThere } = await import('../../daemon/report/explain.ts')
-  const [explained] = places.length === 1 ? await explainPath(config, path, Date.now()) : []
+  const [explained] = places.length === 1 ? await explainPath(config, path, systemClock.wall()) : []
   const told = explained && whyNotThere(explained)
   const problem = (message: string) =>
     new Problem(`${printable(path)} ${message}`, EXIT.left, undefined, told ? { cause: told.code } : {})

@@ -1,4 +1,5 @@
 import type { Explanation, PathImage } from '../../daemon/report/explain.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import type { PathState } from '../../sync/outlook/index.ts'
 import { count, countLeftOut, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption, locationsToActOn, pathArgument } from '../options.ts'
@@ -20,7 +21,7 @@ export const whyCommand = configCommand(
     await sayStateProblem(config)
     await locationsToActOn(config, [path])
     const { explainPath } = await import('../../daemon/report/explain.ts')
-    const explained = await explainPath(config, pathArgument(path)!, Date.now())
+    const explained = await explainPath(config, pathArgument(path)!, systemClock.wall())
     const [only, another] = explained
     if (json) printJson(another ? { paths: explained } : only!)
     else process.stdout.write(explained.map(inWords).join('\n'))

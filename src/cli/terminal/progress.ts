@@ -1,4 +1,5 @@
 import type { Ora } from 'ora'
+import { systemClock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 import { because, inWords } from '../../words/reasons.ts'
 import { count, inDigits, printable, sizeInWords, spanInWords } from '../../words/text.ts'
@@ -53,7 +54,7 @@ export class Progress {
 
   start(moved: Partial<Moved>): void {
     this.#moved = { ...this.#moved, done: moved.before ?? 0, ...moved }
-    this.#since = Date.now()
+    this.#since = systemClock.wall()
     this.#bar?.start(this.#line())
   }
 
@@ -81,7 +82,7 @@ export class Progress {
   }
 
   #now(): Moved {
-    return { ...this.#moved, seconds: (Date.now() - this.#since) / 1000 }
+    return { ...this.#moved, seconds: (systemClock.wall() - this.#since) / 1000 }
   }
 
   say(line: string): void {

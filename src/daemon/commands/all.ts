@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import type { SharedAccount } from '../../shared/account.ts'
 import type { AlbumClaims } from '../../shared/claims.ts'
 import type { Interruption, Scope } from '../../sync/pass-request.ts'
@@ -23,7 +24,7 @@ export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
   request: z.strictObject({ forMs: z.int().min(0).nullable() }),
   atOnce: true,
   async carryOut({ synced }, { forMs }) {
-    const until = forMs === null ? null : Date.now() + forMs
+    const until = forMs === null ? null : systemClock.wall() + forMs
     await pause(synced, until)
     return { until }
   },
@@ -34,7 +35,7 @@ export const resumeCommand: Command<object, { paused: Pause | null }> = {
   request: z.strictObject({}),
   atOnce: true,
   async carryOut({ synced }) {
-    const paused = pauseAt(synced, Date.now())
+    const paused = pauseAt(synced, systemClock.wall())
     await resume(synced)
     return { paused }
   },

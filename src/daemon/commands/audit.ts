@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { albumName, albumPathOf } from '../../sync/album.ts'
 import {
@@ -38,7 +39,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
   async carryOut(context, { repair }) {
     const { config, synced } = context
     if (synced.audit.albums().length === 0) return { result: null, verdict: 'left', left: [] }
-    const paused = repair ? pauseAt(synced, Date.now()) : null
+    const paused = repair ? pauseAt(synced, systemClock.wall()) : null
     if (paused) throw new NotPossible(`Nothing can be repaired: ${pauseInWords(paused)}`, 'PAUSED')
     for (;;) {
       const { result, gaveWay } = await auditForAWhile(context, repair)
@@ -48,7 +49,7 @@ export const auditCommand: Command<{ repair: boolean }, AuditDone> = {
       }
       if (result.finished) noteAudit(context.engine(), result)
       if (!repair) return { result, verdict: 'in_sync', left: [] }
-      const status = statusOf(config, synced, true, Date.now())
+      const status = statusOf(config, synced, true, systemClock.wall())
       return { result, verdict: verdictOn(status, result.stopped), left: status.mirrors }
     }
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
+import { type Millis, systemClock } from '../../protocol/clock.ts'
 import { approved, kept, keptAhead } from '../../records/escrow.ts'
 import { movedTo } from '../../records/moves.ts'
 import { runningTime } from '../../sync/clock.ts'
@@ -40,7 +41,7 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
     most: z.int().min(0).optional(),
   }),
   async carryOut({ config, synced }, { action, path, most }) {
-    const now = Date.now()
+    const now = systemClock.wall()
     const held = listHeld(config, synced, path)
     const waiting = path === undefined ? held : listPending(config, synced, path, now)
     const isAhead = action === 'discard' && path !== undefined && most === undefined
@@ -166,12 +167,12 @@ export function listHeld(
   return listed(config, synced, path, ({ id }) => synced.escrow.held(id, most), 0)
 }
 
-/** Like `listHeld`, with the images whose grace runs or has ended. `now`: milliseconds since 1970. */
+/** Like `listHeld`, with the images whose grace runs or has ended. */
 export function listPending(
   config: Config,
   synced: Synced,
   path: string | undefined,
-  now: number,
+  now: Millis,
 ): PendingDeletion[] {
   return listed(config, synced, path, ({ id }) => synced.escrow.ofMirror(id), now)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
+import { systemClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { hurried } from '../../records/escrow.ts'
 import { resent, retried } from '../../records/pictures.ts'
@@ -165,7 +166,7 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
         const { host } = context.engine().context
         for (const { endpoint } of host.blocks()) host.unblock(endpoint)
       }
-      if (resend !== undefined && (await resendInDoubt(config, synced, resend, Date.now())) === 0)
+      if (resend !== undefined && (await resendInDoubt(config, synced, resend, systemClock.wall())) === 0)
         throw new NotPossible(
           `No picture at or below ${resend} is uncertain. "albumd status" lists those that are`,
         )
@@ -212,7 +213,7 @@ function whyNothingFailed(config: Config, synced: Synced, path: string): string 
     if (!isIn(place)) continue
     const mirror = config.mirrors.find(({ folder }) => synced.mirrors.of(folder)?.id === place.mirror)!
     // What only a daemon waits for ends by itself.
-    const context = { config, synced, disk: realDisk, running: false, now: Date.now() }
+    const context = { config, synced, disk: realDisk, running: false, now: systemClock.wall() }
     const { code, reason } = whyNotThere(explain(context, { mirror, path: place.path }))
     const why = code === 'DAILY_LIMIT_REACHED' ? inWords(because('quota_refused')) : reason
     const ends = NOT_THE_HOST.has(code) ? '' : '. "albumd retry" without a path asks the host at once'
@@ -283,9 +284,9 @@ export async function passResult(
   paths?: readonly string[],
 ): Promise<PassResult> {
   const { config, synced } = context
-  const isPaused = pauseAt(synced, Date.now()) !== null
+  const isPaused = pauseAt(synced, systemClock.wall()) !== null
   const stopped = isPaused ? [] : await whatStopped(context, work, paths)
-  const now = Date.now()
+  const now = systemClock.wall()
   const status = statusOf(config, synced, true, now)
   const left = paths ? leftAt(synced, status.mirrors, paths) : status.mirrors
   const verdict = isPaused ? 'left' : verdictOn({ mirrors: left }, stopped)

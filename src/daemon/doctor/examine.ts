@@ -58,7 +58,7 @@ export async function* examine(
   const database = checkDatabase(config)
   const readable = database.status !== 'fail'
   const told = isRunning ? await askDaemon() : undefined
-  const status = readable ? readStatus(config, Date.now(), told) : null
+  const status = readable ? readStatus(config, systemClock.wall(), told) : null
   // What is in such a folder, and on which disk it is, is in doubt. A finding below says why.
   const guarded = (status?.mirrors ?? [])
     .filter(({ state, needs_person }) => state === 'guarded' && needs_person)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { connect, type PeerCertificate } from 'node:tls'
+import { DAY_MS, systemClock } from '../../protocol/clock.ts'
 import { COMMON_HEADERS } from '../../remote/ask.ts'
 import { parseAddress } from '../../remote/http/address.ts'
 import type { HttpResult } from '../../remote/http/exchange.ts'
@@ -10,7 +11,6 @@ import { inWords } from '../../words/reasons.ts'
 import { LONGEST_MS } from './endpoints.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-const DAY_MS = 86_400_000
 /** A certificate that ends within this time is warned about. Certificates that are renewed automatically are renewed earlier. */
 const SOON_MS = 14 * DAY_MS
 /** The Date header has whole seconds. */
@@ -36,17 +36,20 @@ export async function checkReach(
 ): Promise<Finding[]> {
   const address = parseAddress(new URL(baseUrl).href)!
   const http = new Http({ timeoutMs: Math.min(timeoutMs, LONGEST_MS), ...(ca !== null && { ca }) })
-  const began = Date.now()
+  const began = systemClock.wall()
   const greeting = { method: 'GET', address, headers: COMMON_HEADERS, limitMs: LONGEST_MS } as const
   const answer = await http.exchange(greeting, signal).finally(() => http.close())
   if (answer.kind === 'cancelled') return []
   if (answer.kind === 'silence') {
     return [{ ...fail('host', inWords(answer.message), CHECK_ADDRESS), code: answer.code }]
   }
-  return [pass('host', `${new URL(baseUrl).host} answers`), checkClock(answer, (began + Date.now()) / 2)]
+  return [
+    pass('host', `${new URL(baseUrl).host} answers`),
+    checkClock(answer, (began + systemClock.wall()) / 2),
+  ]
 }
 
-/** `now`: when the host answered, by this machine's clock, in milliseconds since 1970. */
+/** `now`: when the host answered, by this machine's clock. */
 export function checkClock({ headers }: Extract<HttpResult, { kind: 'answer' }>, now: number): Finding {
   const told = Date.parse(headers.date ?? '')
   if (Number.isNaN(told)) return pass('clock', 'the host does not say what time it is')
@@ -72,7 +75,7 @@ export async function checkTls(
   const name = hostname.replace(/^\[|\]$/g, '')
   try {
     const { valid_to } = await certificateOf(name, Number(port || 443), ca, timeoutMs, signal)
-    const left = Date.parse(valid_to) - Date.now()
+    const left = Date.parse(valid_to) - systemClock.wall()
     const said = `the certificate of ${name} is trusted, until ${new Date(valid_to).toISOString().slice(0, 10)}`
     if (left > SOON_MS) return pass('tls', said)
     return warn('tls', said, 'Expires soon, so whoever runs the host must renew it')

@@ -56,7 +56,7 @@ async function* askStore(
     yield pass('store', 'account.shared answers')
     if (key === null) return
     const { albums } = ownAlbums(config.mirrors)
-    const taken = await lookForOwner(store, machineIdOf(config) ?? '', albums, Date.now())
+    const taken = await lookForOwner(store, machineIdOf(config) ?? '', albums, systemClock.wall())
     if (taken) yield { ...fail('album', inWords(taken)), code: 'LOCKED' }
   } finally {
     await store.close()

@@ -50,11 +50,11 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
     const synced = await copyOf(files.database, join(folder, 'copy.db'))
     try {
       refuseOther(synced, config)
-      const paused = pauseAt(synced, Date.now())
+      const paused = pauseAt(synced, systemClock.wall())
       if (paused) note(because('paused_until', paused))
       if (!isRunning) noteOpening(files, synced)
-      const running = runningTime(synced, { now: Date.now(), running: isRunning })
-      const others = { used: (ms: number) => usedByOthers(config, synced, Date.now() - ms) }
+      const running = runningTime(synced, { now: systemClock.wall(), running: isRunning })
+      const others = { used: (ms: number) => usedByOthers(config, synced, systemClock.wall() - ms) }
       const failed = new Set<string>()
       let stopped: Reason | null = null
       const context = {
@@ -130,7 +130,7 @@ function beforeUploads(
   synced: Synced,
   { moved, looks_first }: Extract<Note, { event: 'uploads_started' }>,
 ): Reason[] {
-  const { quota, backlog } = quotaStatus(config, synced, Date.now())
+  const { quota, backlog } = quotaStatus(config, synced, systemClock.wall())
   const { images, meta } = synced
   const mayLack = looks_first && (images.latest() === undefined || meta.get('restored') !== null)
   return [

@@ -1,6 +1,6 @@
 import { createTask } from 'node-cron'
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../protocol/clock.ts'
+import { type Clock, systemClock } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { lostAt, mayArriveFor } from '../../sync/clock.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
@@ -14,8 +14,7 @@ import { pauseAt } from '../state/pause.ts'
 
 export interface Recurring {
   /**
-   * When the time comes, in milliseconds since 1970. A time that has come stays until `attended` is called. Times that come
-   * until then are skipped.
+   * When the time comes. A time that has come stays until `attended` is called. Times that come until then are skipped.
    */
   at(): number
   /** Must be called when the work is done. The work is then due at the next time. */
@@ -51,7 +50,7 @@ export function cronSchedule(
     at() {
       // A kept time is wrong when the expression now names an earlier time that is still to come. The clock was set back,
       // or a person changed the expression.
-      const isWrong = known === null || (known > Date.now() && known > next())
+      const isWrong = known === null || (known > systemClock.wall() && known > next())
       return isWrong ? attended() : known!
     },
     attended,

@@ -46,8 +46,8 @@ const SILENT_MS = 10_000
 const NAMED_ALIKE_MS = 15_000
 
 /**
- * Records what the machines tell, for `status`, doctor, page and metrics. Notes when the store is away for some seconds, and
- * when it is back, and when another machine has the name of this one. `wall`: milliseconds since 1970.
+ * Records what the machines tell, for `status`, doctor, page and metrics. Notes when the store is away for some seconds,
+ * and when it is back, and when another machine has the name of this one.
  */
 export function recordMachines(
   shared: SharedAccount,

@@ -2,6 +2,7 @@ import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
 import { type DiskEntry, realDisk } from '../../local/disk.ts'
+import type { Millis } from '../../protocol/clock.ts'
 import { movedTo } from '../../records/moves.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
@@ -219,8 +220,8 @@ export interface LatestPicture {
   cdn_url: string
   /** Bytes. */
   size: number
-  /** When the upload was recorded, in milliseconds since 1970. */
-  at: number
+  /** When the upload was recorded. */
+  at: Millis
 }
 
 /**

@@ -1,7 +1,7 @@
 import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
-import { systemClock } from '../../protocol/clock.ts'
+import { type Millis, systemClock } from '../../protocol/clock.ts'
 import { formatOfName } from '../../protocol/formats.ts'
 import { firstRecorded, restorableSince } from '../../records/versions.ts'
 import { needsPerson } from '../../remote/failures.ts'
@@ -226,8 +226,8 @@ function stopped(mirror: MirrorStatus, state: MirrorStatus['state'], reason: str
   return { ...mirror, state, reason, doubt: null, needs_person: true }
 }
 
-/** The status by these records. `running`: whether a daemon has the state open. `now`: milliseconds since 1970. */
-export function statusOf(config: Config, synced: Synced, running: boolean, now: number): Status {
+/** The status by these records. `running`: whether a daemon has the state open. */
+export function statusOf(config: Config, synced: Synced, running: boolean, now: Millis): Status {
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
   const claims = claimsInRecords(config, synced, running)

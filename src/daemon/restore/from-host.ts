@@ -1,6 +1,6 @@
 import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
-import { systemClock } from '../../protocol/clock.ts'
+import { type Millis, systemClock } from '../../protocol/clock.ts'
 import type { ImageHost } from '../../remote/host.ts'
 import { belowBase, deliveryAddresses, type WholeWalk, walkEverything } from '../../sync/listing/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
@@ -167,8 +167,8 @@ function newestFirst(a: ListedImage, b: ListedImage): number {
   return (timeOf(b) ?? 0) - (timeOf(a) ?? 0) || (a.id < b.id ? 1 : -1)
 }
 
-/** When the image was uploaded, in milliseconds since 1970. Null: the listing does not tell. */
-function timeOf({ time }: ListedImage): number | null {
+/** When the image was uploaded. Null: the listing does not tell. */
+function timeOf({ time }: ListedImage): Millis | null {
   const told = Date.parse(time ?? '')
   return Number.isNaN(told) ? null : told
 }

@@ -35,7 +35,7 @@ import { begunMoment, refuseTarget, type TargetFolder } from './target-folder.ts
 
 /** When the folder lies in a mirror, only this mirror is restored. */
 export interface MomentRequest extends Omit<RestoreRequest, 'deleted'> {
-  /** The time as a person gave it, and what it means now: milliseconds since 1970. */
+  /** The time as a person gave it, and what it means now. */
   at: { given: string; moment: number }
 }
 

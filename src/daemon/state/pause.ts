@@ -1,12 +1,13 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
 
-/** A person has paused albumd, so nothing is sent or deleted. `until`: milliseconds since 1970. Null: until `resume`. */
+/** A person has paused albumd, so nothing is sent or deleted. Null: until `resume`. */
 export interface Pause {
-  until: number | null
+  until: Millis | null
 }
 
-/** The pause at `now` (milliseconds since 1970). Null: albumd is not paused, or the pause is over. */
+/** The pause at `now`. Null: albumd is not paused, or the pause is over. */
 export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | null {
   if (meta.get('paused') === null) return null
   const until = meta.get('paused_until')

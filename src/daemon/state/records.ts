@@ -57,7 +57,7 @@ export function openRecords(
     return openJudged(files, say, replaced, open)
   } catch (error) {
     if (!(error instanceof StateError && error.code === 'STATE_DAMAGED')) throw error
-    const aside = inWords(files.database, () => setAside(files.database, Date.now()))
+    const aside = inWords(files.database, () => setAside(files.database, systemClock.wall()))
     say(
       `${files.database}: State is damaged, and set aside as ${basename(aside)}; deletions that waited are forgotten. ${MADE_ANEW}`,
     )

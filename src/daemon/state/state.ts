@@ -59,7 +59,7 @@ export function openClaimed(
       startRequests(tx)
       noteBoot(tx, bootId(), began)
       tx.meta.set('pid', process.pid)
-      recordRunning(tx, { now: Date.now(), running: runBefore })
+      recordRunning(tx, { now: systemClock.wall(), running: runBefore })
       // A daemon removes this entry at its end. A daemon that was killed could not.
       tx.meta.clear('config')
     })
@@ -92,7 +92,7 @@ function recordEnd(synced: Synced, running: number, sent: EarlierRequests): void
   synced.commitNow(tx => {
     tx.mirrors.endPhases()
     tx.mirrors.endScans()
-    recordRunning(tx, { now: Date.now(), running })
+    recordRunning(tx, { now: systemClock.wall(), running })
     tx.meta.clear('pid')
     tx.meta.clear('config')
     endRequests(tx, sent)

@@ -1,4 +1,5 @@
 import type { WatchLoss } from '../../local/folder-watcher.ts'
+import type { Millis } from '../../protocol/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
@@ -25,8 +26,8 @@ export interface Watching {
 export interface WatchState extends Pick<Watching, 'folders' | 'lost' | 'polled'> {
   /** Why folders can't be watched. */
   loss: WatchLoss | null
-  /** When the kernel's queue of events last overflowed, in milliseconds since 1970. */
-  overflowedAt: number | null
+  /** When the kernel's queue of events last overflowed. */
+  overflowedAt: Millis | null
 }
 
 /** Answers a function that records how a mirror is watched, for `status`. */

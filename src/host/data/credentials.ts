@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Millis } from '../../protocol/clock.ts'
 import { beginningAfter, daysOf } from '../../protocol/days.ts'
 import type { HostSettings } from '../ports.ts'
 import type { Db } from './database.ts'
@@ -20,8 +21,8 @@ export interface CredentialRow {
   height: number | null
   /** 1: the upload node compares dimensions (§4.2). */
   compares: 0 | 1
-  /** When the day began whose quota the credential uses up, in milliseconds since 1970. */
-  day: number
+  /** When the day began whose quota the credential uses up. */
+  day: Millis
   expires_at: number
   state: 'open' | 'used' | 'lapsed'
 }

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { systemClock } from '../../protocol/clock.ts'
 
 /** A certificate with its private key, in PEM. */
 export interface Certificate {
@@ -42,7 +43,7 @@ function isWildcard(host: string): boolean {
 }
 
 function isFresh(cert: X509Certificate): boolean {
-  return cert.validToDate.getTime() - Date.now() > RENEW_BEFORE
+  return cert.validToDate.getTime() - systemClock.wall() > RENEW_BEFORE
 }
 
 function covers(cert: X509Certificate, name: string): boolean {
@@ -116,7 +117,7 @@ async function make(
 ): Promise<Certificate> {
   // Loaded only here, because loading takes longer than all the rest of the host, and a certificate is made once a year.
   const { generate } = await import('selfsigned')
-  const now = Date.now()
+  const now = systemClock.wall()
   const made = await generate([{ name: 'commonName', value: name }], {
     keyType: 'ec',
     algorithm: 'sha256',

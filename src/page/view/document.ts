@@ -1,4 +1,5 @@
 import { version } from '../../daemon/package.ts'
+import type { Millis } from '../../protocol/clock.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import type { Facts, LeftOutList, Recorded } from '../facts.ts'
 import { attention, failures, held, late } from './decisions.ts'
@@ -6,8 +7,8 @@ import { commandButton, cutName, type Html, html, time } from './elements.ts'
 import { commands, latest, mirrors, quota, underWay } from './sections.ts'
 import { stateInWords } from './state.ts'
 
-/** The HTML of the whole page. Its script fills each element with an id anew. `token`: for the buttons. `now`: milliseconds since 1970. */
-export function documentOf(facts: Facts, token: string, now: number): string {
+/** The HTML of the whole page. Its script fills each element with an id anew. `token`: for the buttons. */
+export function documentOf(facts: Facts, token: string, now: Millis): string {
   const { recorded } = facts
   const section = (id: string, content: Html | null, kind: string | null = null) =>
     html`<section id="${id}" data-kind="${kind}">${content}</section>`

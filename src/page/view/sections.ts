@@ -1,6 +1,7 @@
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { MirrorStatus } from '../../daemon/report/status.ts'
+import type { Millis } from '../../protocol/clock.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
 import {
@@ -103,8 +104,8 @@ function leftOut({ left_out, left_out_with_image }: MirrorStatus, index: number)
   return html`<p class="aside"><a href="/left-out/${index}">Left out</a>: ${counts.join(', ')}${keep}.</p>`
 }
 
-/** Today's quota, and what the host refuses. `now`: milliseconds since 1970. */
-export function quota({ status: { quota, blocks, store, machines }, alerts }: Recorded, now: number): Html {
+/** Today's quota, and what the host refuses. */
+export function quota({ status: { quota, blocks, store, machines }, alerts }: Recorded, now: Millis): Html {
   const others = blocks.filter(
     ({ endpoint, code }) => !alerts.some(({ key }) => key === `BLOCKED ${endpoint} ${code}`),
   )
@@ -147,8 +148,8 @@ function ends(
 
 const UNDER_WAY_SHOWN = 8
 
-/** The pictures under way, the upload rate, and how long the rest will take. `now`: milliseconds since 1970. */
-export function underWay({ status }: Recorded, { underWay, rate }: Facts, now: number): Html {
+/** The pictures under way, the upload rate, and how long the rest will take. */
+export function underWay({ status }: Recorded, { underWay, rate }: Facts, now: Millis): Html {
   const few = underWay.slice(0, UNDER_WAY_SHOWN)
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>

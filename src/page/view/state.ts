@@ -1,5 +1,6 @@
 import { isForPerson } from '../../daemon/notify/health.ts'
 import { whatUploadsWaitFor } from '../../daemon/report/upload-hours.ts'
+import type { Millis } from '../../protocol/clock.ts'
 import { count, inDigits, spanInWords } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../under-way.ts'
@@ -12,8 +13,7 @@ export interface StateInWords {
   until: string | null
 }
 
-/** `now`: milliseconds since 1970. */
-export function stateInWords(facts: Facts, now: number): StateInWords {
+export function stateInWords(facts: Facts, now: Millis): StateInWords {
   const { recorded, problem } = facts
   const state = (kind: StateInWords['kind'], words: string, until: string | null = null) => {
     return { kind, words, until }
@@ -62,8 +62,8 @@ export function isAtWork({ mirrors }: Recorded['status'], underWay: readonly Und
   return underWay.length > 0 || mirrors.some(({ state }) => state === 'syncing')
 }
 
-/** Whether nothing but their writers keeps pictures from being sent. `now`: milliseconds since 1970. */
-export function areUnfinished(status: Recorded['status'], now: number): boolean {
+/** Whether nothing but their writers keeps pictures from being sent. */
+export function areUnfinished(status: Recorded['status'], now: Millis): boolean {
   return (
     whatUploadsWaitFor(status, now).for === 'writers' &&
     status.mirrors.every(({ state, pending_uploads }) => state === 'idle' || pending_uploads === 0)

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../protocol/clock.ts'
+import type { Millis, SteadyClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { because } from '../../words/reasons.ts'
 import { cancelled, doubted, isOutage, isUnreachable, NO_ROOM, notAsked, wasNotDone } from '../failures.ts'
@@ -56,10 +56,10 @@ export interface GateOptions {
   onLongWait?(wait: AskedWait): void
 }
 
-/** A failure with which the host asked to wait (`retryAfterMs`). `until`: milliseconds since 1970. */
+/** A failure with which the host asked to wait (`retryAfterMs`). */
 export interface AskedWait {
   failure: HostFailure
-  until: number
+  until: Millis
 }
 
 /** The result of sending one request once. */

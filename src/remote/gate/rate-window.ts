@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { DAY_MS } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 
 /**
@@ -181,7 +182,7 @@ function text(value: string | string[] | undefined): string {
 }
 
 /** A week. When a host asks to wait for longer, this is a mistake, and albumd waits for a week at most. */
-const RETRY_AFTER_MAX_MS = 7 * 86_400_000
+const RETRY_AFTER_MAX_MS = 7 * DAY_MS
 
 /**
  * How long `Retry-After` asks to wait. It holds seconds or a date (RFC 9110, 10.2.3). A date is compared with the host's

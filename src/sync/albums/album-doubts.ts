@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../protocol/clock.ts'
 import { albumClosed, albumInDoubt } from '../../records/albums.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
@@ -9,7 +10,7 @@ import type { AlbumListings } from '../listing/index.ts'
  * For so many milliseconds after the host refused to create an album in another album, albumd asks for no album in this
  * other album.
  */
-const CLOSED_FOR_MS = 86_400_000
+const CLOSED_FOR_MS = DAY_MS
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'contents' | 'credentialLifetimeMs'>
 

@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
@@ -152,12 +153,12 @@ export interface AuditStart {
 /** With this start, an audit compares all recorded images, however new they are. */
 export const NOW: AuditStart = { at: Number.POSITIVE_INFINITY, newest: Number.POSITIVE_INFINITY }
 
-/** The records that an album is compared with, as they are at this moment. `now`: milliseconds since 1970. */
+/** The records that an album is compared with, as they are at this moment. */
 export function recordsOf(
   synced: Synced,
   album: number | null,
   { at: began, newest }: AuditStart,
-  now: number,
+  now: Millis,
 ) {
   const { audit, deleted, images, journal, files } = synced
   // When a clock was ahead, images may be recorded with dates in the future. Of such an image, the row's number tells

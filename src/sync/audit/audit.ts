@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../protocol/clock.ts'
 import { gapEnded } from '../../records/versions.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
@@ -40,7 +41,7 @@ export interface AuditReport {
 }
 
 /** An audit that began longer ago than this is not continued. A new audit begins instead. */
-const STALE_MS = 7 * 24 * 3_600_000
+const STALE_MS = 7 * DAY_MS
 
 /**
  * Walks every album that recorded images are in, or that albumd created, and every album at or below a mirror's album, and

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../protocol/clock.ts'
 import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
 import { deleted } from '../../records/images.ts'
 import { movedTo } from '../../records/moves.ts'
@@ -42,7 +43,7 @@ export function endsDeletion(why: Reason): boolean {
 }
 
 /** A deletion that the host refused is tried again after so many milliseconds of running time. */
-const POSTPONED_MS = 3_600_000
+const POSTPONED_MS = HOUR_MS
 
 /**
  * Deletes the images of a mirror whose grace is over, one by one. An image stays when there is a reason for it. Answers the

@@ -1,3 +1,4 @@
+import { DAY_MS, type Millis } from '../../protocol/clock.ts'
 import { held } from '../../records/escrow.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
@@ -16,7 +17,7 @@ export interface HoldPolicy {
  * The deletions of so many milliseconds of running time are counted together, so that many small deletions are held like
  * one large deletion. This time is called the window.
  */
-const WINDOW_MS = 24 * 3_600_000
+const WINDOW_MS = DAY_MS
 
 /**
  * Whether so many images are to be deleted that a person must approve. `deleted`: how many images were deleted within the
@@ -28,8 +29,8 @@ export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: Ho
 }
 
 /**
- * Holds all deletions of a mirror that wait, when they are too many. Nobody can tell which of them are intended, so all of
- * them are held. `running`: running time in milliseconds. `now`: milliseconds since 1970.
+ * Holds all deletions of a mirror that wait, when they are too many. Nobody can tell which of them are intended, so all
+ * of them are held. `running`: running time in milliseconds.
  */
 export async function weighDeletions(
   synced: Synced,
@@ -37,7 +38,7 @@ export async function weighDeletions(
   mirror: { id: number; folder: string },
   policy: HoldPolicy,
   running: number,
-  now: number,
+  now: Millis,
 ): Promise<void> {
   const { escrow } = synced
   const weight = escrow.weight({ mirror: mirror.id, since: running - WINDOW_MS })

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../protocol/clock.ts'
 import { albumGone, albumInDoubt, albumNeeded, albumUnused, treeOf } from '../../records/albums.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
@@ -18,7 +19,7 @@ type AlbumContext = Pick<
 >
 
 /** How long an album is left alone after something was seen in it, or after the host refused to delete it. */
-const LEFT_ALONE_MS = 3_600_000
+const LEFT_ALONE_MS = HOUR_MS
 
 type AlbumPass = Pick<Pass, 'mirrors' | 'interruption' | 'task' | 'stopped'>
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../protocol/clock.ts'
+import { type Clock, HOUR_MS } from '../../protocol/clock.ts'
 import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
 import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -243,7 +243,7 @@ export function plainName(name: string): string {
  * A host may refuse an album although it lists this album, and then it refuses each picture of the album. So after the
  * album was seen in a listing, albumd does not look for it again for so many milliseconds.
  */
-const BELIEVED = 3_600_000
+const BELIEVED = HOUR_MS
 
 /**
  * Wraps a host, so that a request that was refused because its album is gone fails with the remedy `gone`, as after

@@ -1,4 +1,4 @@
-import type { Clock } from '../../protocol/clock.ts'
+import { type Clock, DAY_MS, HOUR_MS, type Millis } from '../../protocol/clock.ts'
 import { retried } from '../../records/pictures.ts'
 import { remedyOfCode } from '../../remote/failures.ts'
 import type { Block, HostFailure, Remedy } from '../../remote/host.ts'
@@ -8,9 +8,6 @@ import { because, type Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { Pass } from '../pass-request.ts'
 import type { Allowance } from './quota-state.ts'
-
-/** After a refusal of the key, requests are tried again after this time. */
-const HOUR_MS = 3_600_000
 
 /** At the start of a pass: lets requests be tried again when the host's refusal is old enough. */
 export async function reviewAccount(context: EngineContext, pass: Pass): Promise<void> {
@@ -58,13 +55,11 @@ function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): vo
 /** How often a running daemon tries again what waits for the end of an outage. */
 export const RETRY_MS = 60_000
 
-/**
- * When a running daemon tries a blocked endpoint again, in milliseconds since 1970. In an outage its next pass tries again.
- */
+/** When a running daemon tries a blocked endpoint again. In an outage its next pass tries again. */
 export function triedAgainAt(
   { code, since, said_at }: Pick<BlockRow, 'code' | 'since' | 'said_at'>,
   allowance: Pick<Allowance, 'probeEveryMs'>,
-): number {
+): Millis {
   const remedy = remedyOfCode(code)
   // Each try of a node in trouble costs quota. So it waits as long as the trouble has lasted, up to `probeEveryMs`.
   if (remedy === 'refused_by_node')
@@ -105,7 +100,7 @@ type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
  */
 export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a refused picture is sent again, to ask whether the limit has grown. */
-const ASK_EVERY_MS = 86_400_000
+const ASK_EVERY_MS = DAY_MS
 
 /** Why a file of this size is not sent, because the host refused a file of this size or a smaller file; or null. */
 export function whyTooLarge(context: Context, size: number): Reason | null {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Tx } from '../../synced/synced.ts'
 import type { EngineContext } from '../context.ts'
@@ -5,7 +6,7 @@ import { dayOf, onlyReserveLeft, type QuotaState, readQuota } from './quota-stat
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance' | 'others'>
 
-const LONGEST_PROMISE_MS = 25 * 3_600_000
+const LONGEST_PROMISE_MS = 25 * HOUR_MS
 /** For how many days the records tell how many credentials were used. */
 const DAYS_KEPT = 100
 

@@ -1,4 +1,5 @@
-import { beginningAfter, DAY_MS, type DayBeginning, daysFrom } from '../../protocol/days.ts'
+import { DAY_MS, type Millis } from '../../protocol/clock.ts'
+import { beginningAfter, type DayBeginning, daysFrom } from '../../protocol/days.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { QuotaRow } from '../../synced/tables/account.ts'
 
@@ -33,18 +34,18 @@ export interface OtherMachines {
   granted(today: number): void
 }
 
-/** What is known of the quota now. Times are milliseconds since 1970. */
+/** What is known of the quota now. */
 export interface QuotaState {
   /** When the quota's day began. */
-  began: number
-  ends: number
+  began: Millis
+  ends: Millis
   /** How many credentials the host issued on the day that began at `began`. */
   used: number
   /**
    * Null while there is quota. `since`: when the host first said that the quota is used up. `ask`: when to ask next.
    * `resumes`: when there is quota again at the latest; null: this is not known.
    */
-  exhausted: { since: number; ask: number; resumes: number | null } | null
+  exhausted: { since: Millis; ask: Millis; resumes: Millis | null } | null
   /** Whether `ends` follows from the config or from the time at which the quota last opened again. */
   isDayKnown: boolean
 }
@@ -132,28 +133,28 @@ function end(
     : { ask: resumes + MARGIN_MS, resumes }
 }
 
-/** What a forecast is made from. Times are milliseconds since 1970. */
+/** What a forecast is made from. */
 export interface Backlog {
   /** How many pictures wait for their upload. */
   pictures: number
-  now: number
+  now: Millis
   /** How many pictures may still be sent today. */
   left: number
   /** How many pictures may be sent on each day that follows. */
   perDay: number
   /** When the next day begins. */
-  nextDay: number
+  nextDay: Millis
   /** Pictures a second; null while nothing was measured. */
   rate: number | null
 }
 
 /**
- * `days`: how many days it takes until all pictures are uploaded, rounded up; 0 is today. `doneBy`: milliseconds since
- * 1970; null when nobody can tell.
+ * `days`: how many days it takes until all pictures are uploaded, rounded up; 0 is today. `doneBy`: null when nobody can
+ * tell.
  */
 export interface Forecast {
   days: number
-  doneBy: number | null
+  doneBy: Millis | null
 }
 
 /** When all waiting pictures will be uploaded, by the quota and the pace so far. */

@@ -1,4 +1,5 @@
 import type { OpenPicture } from '../../local/picture-file.ts'
+import { HOUR_MS } from '../../protocol/clock.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { proved, refuted } from '../../records/images.ts'
 import { stored, unchanged } from '../../records/pictures.ts'
@@ -19,8 +20,6 @@ import {
   unrecordedIn,
 } from '../listing/index.ts'
 import type { UploadJob, UploadResult } from './upload-job.ts'
-
-const HOUR_MS = 3_600_000
 
 /**
  * Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../protocol/clock.ts'
 import type { ListedImage } from '../../protocol/records.ts'
 import { refuted } from '../../records/images.ts'
 import { type Failed, found, neverArrived, type Stored } from '../../records/pictures.ts'
@@ -55,7 +56,7 @@ interface WalkBefore {
  * walks show the same images, and none of them is the upload's, the upload has not arrived, although the host counts more
  * images. The reason: either the host always counts wrongly, or an image that it lists late would be listed by now.
  */
-const COUNTED_MS = 86_400_000
+const COUNTED_MS = DAY_MS
 
 /** How often an album is walked at most, until two walks in a row are complete. */
 const LOOKS = 4

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../protocol/clock.ts'
 import { retried, uncertain } from '../../records/pictures.ts'
 import { locationOf } from '../../records/versions.ts'
 import type { HostFailure } from '../../remote/host.ts'
@@ -132,7 +133,7 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
  * An upload that can't arrive any more and is still in doubt is looked for once in so many milliseconds. Seldom, because
  * each look costs a walk.
  */
-const UNDECIDED_MS = 3_600_000
+const UNDECIDED_MS = HOUR_MS
 /**
  * For so many milliseconds after an upload was sent, it is often looked for, because its album may show it at any moment.
  * Afterwards it is looked for once it can't arrive any more.

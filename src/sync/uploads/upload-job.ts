@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, type Millis } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
@@ -84,14 +85,14 @@ export function jobOf(
 export type Only = 'adopt' | 'compare'
 
 /**
- * A file whose upload failed. `retryAt`: milliseconds since 1970. Null: the file is tried again when it changes. `odd`: the
- * host's failure, when its answer could not be used. `byNode`: the failure, when an upload node refused.
+ * A file whose upload failed. Null: the file is tried again when it changes. `odd`: the host's failure, when its answer
+ * could not be used. `byNode`: the failure, when an upload node refused.
  */
 interface FailedUpload {
   kind: 'failed'
   code: string
   message: Reason
-  retryAt: number | null
+  retryAt: Millis | null
   hash: Buffer | null
   odd?: HostFailure
   byNode?: HostFailure
@@ -125,14 +126,12 @@ export type UploadResult =
    */
   | { kind: 'stop'; failure: HostFailure; ofPicture?: FailedUpload }
 
-const HOUR_MS = 3_600_000
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
 /**
- * What the host's refusal means for this file and for others. `now`: milliseconds since 1970. `attempts`: how often the
- * file's upload has failed before.
+ * What the host's refusal means for this file and for others. `attempts`: how often the file's upload has failed before.
  */
-export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number, attempts = 0): UploadResult {
+export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis, attempts = 0): UploadResult {
   const { code, endpoint, message, remedy, status } = failure
   const byNode = endpoint === 'send' && status !== undefined && { byNode: failure }
   const failed = (retryAt: number | null) =>
@@ -160,7 +159,7 @@ export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: number,
     case 'other_dimensions':
       return failed(null)
     case 'change_request':
-      return failed(now + (isErrorCode(code) ? 24 * HOUR_MS : HOUR_MS))
+      return failed(now + (isErrorCode(code) ? DAY_MS : HOUR_MS))
     case 'refused_by_node':
       return failed(now + afterNodeMs(attempts))
     case 'new_credential':

@@ -1,4 +1,5 @@
 import { type OpenPicture, PictureFileError, whyNoPicture } from '../../local/picture-file.ts'
+import { HOUR_MS } from '../../protocol/clock.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import { hashed, unchanged } from '../../records/pictures.ts'
 import { noAlbumInPresign } from '../../remote/failures.ts'
@@ -215,8 +216,6 @@ function unusedImageOf(
     return isHere && isFree && !isGone && !synced.journal.deletionOf(image.id)
   })
 }
-
-const HOUR_MS = 3_600_000
 
 const leaving: HostFailure = {
   remedy: 'find_out',

@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
@@ -5,23 +6,23 @@ export interface BlockRow {
   endpoint: string
   code: string
   message: Reason
-  since: number
-  /** When the host last gave this answer: milliseconds since 1970. */
-  said_at: number
+  since: Millis
+  /** When the host last gave this answer. */
+  said_at: Millis
 }
 
-/** What is known of one day of the quota. Times are milliseconds since 1970. */
+/** What is known of one day of the quota. */
 export interface QuotaRow {
   /** When the day begins, in ISO 8601. */
   day: string
   /** How many credentials the host issued on this day. */
   used: number
   /** When the host first said on this day that the quota is used up; null when it did not. */
-  exhausted: number | null
+  exhausted: Millis | null
   /** When the host last said on this day that the quota is used up; null when it did not. */
-  said_at: number | null
+  said_at: Millis | null
   /** When there is quota again, as the host said when it refused; null when it did not say. */
-  resumes_at: number | null
+  resumes_at: Millis | null
 }
 
 /** What the host has answered about the account: the day's quota, and what it refuses. */

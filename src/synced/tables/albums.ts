@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Statements } from '../database.ts'
 
 export interface AlbumRow {
@@ -18,10 +19,8 @@ export interface AlbumRow {
    * was put into the album.
    */
   made_at: number | null
-  /**
-   * When the host last refused to create an album in this album, in milliseconds since 1970. Null when it did not refuse.
-   */
-  closed_at: number | null
+  /** When the host last refused to create an album in this album. Null when it did not refuse. */
+  closed_at: Millis | null
   /** 1: albumd created this album in place of another, although no listing could show that the other album was gone. */
   remade: 0 | 1
 }
@@ -97,10 +96,7 @@ export function openAlbums({ all, get, run }: Statements) {
       madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
       used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ? AND made_at IS NOT NULL'),
       remade: run<[remade: 0 | 1, id: number]>('UPDATE albums SET remade = ? WHERE id = ?'),
-      /**
-       * `at`: when the host refused to create an album in this album, in milliseconds since 1970. Null: it creates albums
-       * there again.
-       */
+      /** `at`: when the host refused to create an album in this album. Null: it creates albums there again. */
       close: run<[at: number | null, id: number]>('UPDATE albums SET closed_at = ? WHERE id = ?'),
       /** Makes all recorded monotonic times the present time, after a boot (sync/clock.ts). */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),

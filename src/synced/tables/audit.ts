@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
@@ -57,8 +58,8 @@ export function openAudit({ all, column, has, run }: Statements) {
       ),
     },
     writes: {
-      /** Records that the audit has compared this album. `at`: milliseconds since 1970. */
-      done: run<[album: number | null, at: number]>(
+      /** Records that the audit has compared this album. */
+      done: run<[album: number | null, at: Millis]>(
         'INSERT INTO audit (album, at) VALUES (ifnull(?, 0), ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
       forgetDone: run<[]>('DELETE FROM audit'),

@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
@@ -10,8 +11,8 @@ export interface FailureRow {
   code: string
   message: Reason
   attempts: number
-  /** When the file is tried again, in milliseconds since 1970. Null: it is tried again only when it changes. */
-  next_attempt_at: number | null
+  /** When the file is tried again. Null: it is tried again only when it changes. */
+  next_attempt_at: Millis | null
 }
 
 /** Failures of looks and uploads, by path. A failure is removed when the path succeeds or changes. */

@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
@@ -38,12 +39,12 @@ export type HistoryEvent =
   | 'lost'
 
 export interface HistoryNote {
-  /** When the event happened, in milliseconds since 1970. */
-  at: number
+  /** When the event happened. */
+  at: Millis
   event: HistoryEvent
   detail?: Reason | null
-  /** When the scan found the picture, in milliseconds since 1970. */
-  since?: number | null
+  /** When the scan found the picture. */
+  since?: Millis | null
 }
 
 /** The place of a picture: the row of its mirror, and its path below the mirror's folder. */
@@ -94,7 +95,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
          WHERE mirror = +@mirror AND path = +@path ORDER BY id`,
       ),
       excess: value<[], number>(excessOf('history')),
-      /** When the oldest row was written: milliseconds since 1970. */
+      /** When the oldest row was written. */
       oldest: value<[], number | undefined>('SELECT at FROM history ORDER BY id LIMIT 1'),
     },
     writes: {

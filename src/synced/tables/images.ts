@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Statements } from '../database.ts'
 
 export interface ImageRow {
@@ -53,7 +54,7 @@ export function openImages({ all, column, get, run, value }: Statements) {
     reads: {
       byId: get<[id: number], ImageRow>('SELECT * FROM images WHERE id = ?'),
       byRemoteId,
-      /** When the oldest recorded image was recorded: milliseconds since 1970. */
+      /** When the oldest recorded image was recorded. */
       oldest: value<[], number | undefined>('SELECT recorded_at FROM images ORDER BY id LIMIT 1'),
       latest: get<[], ImageRow>('SELECT * FROM images ORDER BY id DESC LIMIT 1'),
       /** The images that are recorded in an album; null is the root. */
@@ -114,14 +115,14 @@ export function openImages({ all, column, get, run, value }: Statements) {
 export function openDeleted({ changes, has, run, value }: Statements) {
   return {
     reads: {
-      /** When albumd deleted the image with this id, in milliseconds since 1970. */
+      /** When albumd deleted the image with this id. */
       at: value<[remoteId: string], number | undefined>('SELECT at FROM deleted WHERE remote_id = ?'),
       /** Whether any of these images was deleted before this time, so that its id can be forgotten. Reads all rows. */
       isFrom: has<[moment: number]>('SELECT remote_id FROM deleted WHERE at < +? LIMIT 1'),
     },
     writes: {
-      /** Records that albumd deleted an image. `at`: milliseconds since 1970. */
-      put: run<[remoteId: string, at: number]>(
+      /** Records that albumd deleted an image. */
+      put: run<[remoteId: string, at: Millis]>(
         'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
       /** Forgets at most `most` ids of images that were deleted before this time. Answers how many it forgot. */

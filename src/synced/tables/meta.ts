@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Db, Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
@@ -25,15 +26,15 @@ export type Excess = {
   paths: string[]
 }
 
-/** What the store of the account's machines told. `seen`: milliseconds since 1970. */
+/** What the store of the account's machines told. */
 export interface MachinesTold {
-  away: { reason: Reason; since: number } | null
+  away: { reason: Reason; since: Millis } | null
   machines: {
     name: string
     is_this: boolean
     /** See `MachineStatus`. */
     state: 'works' | 'ended' | 'silent' | 'unknown'
-    seen: number
+    seen: Millis
     albums: string[]
     used_today: number
     /** Requests in its last second, by endpoint. */
@@ -41,10 +42,10 @@ export interface MachinesTold {
   }[]
 }
 
-/** Times in milliseconds since 1970. `to`: null until an audit has compared the albums. */
+/** `to`: null until an audit has compared the albums. */
 export interface Gap {
-  from: number
-  to: number | null
+  from: Millis
+  to: Millis | null
 }
 
 /** The host asked for a long wait (Retry-After, §7) when it refused a request to `endpoint`. */
@@ -56,8 +57,8 @@ export interface AskedWait {
   status: number | null
   /** How long the host asked to wait, in milliseconds. */
   ms: number
-  /** When the wait ends, in milliseconds since 1970. */
-  until: number
+  /** When the wait ends. */
+  until: Millis
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
 import type { Location } from './history.ts'
@@ -5,9 +6,9 @@ import { excessOf } from './images.ts'
 
 /** What was at a path before: a version of a picture, or nothing. What is at the path now is in the file's record. */
 export interface VersionRow extends Location {
-  /** When the version's image was recorded, and until when the path's picture used the image: milliseconds since 1970. */
-  since: number
-  until: number
+  /** When the version's image was recorded, and until when the path's picture used the image. */
+  since: Millis
+  until: Millis
   /** SHA-256 of the version's bytes, and how many bytes these are. Null: no picture was at the path. */
   hash: Buffer | null
   size: number | null

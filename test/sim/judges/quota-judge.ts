@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../src/protocol/days.ts'
+import { DAY_MS } from '../../../src/protocol/clock.ts'
 import type { Facts, QuotaWatch } from './facts.ts'
 
 /** A used-up quota that the host told of. Times are of the machine's clock. */

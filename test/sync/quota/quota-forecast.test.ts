@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DAY_MS } from '../../../src/protocol/days.ts'
+import { DAY_MS } from '../../../src/protocol/clock.ts'
 import { forecast, rateOf } from '../../../src/sync/quota/quota-state.ts'
 
 const HOUR = 3_600_000

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { DAY_MS, daysFrom, daysOf } from '../../../src/protocol/days.ts'
+import { DAY_MS } from '../../../src/protocol/clock.ts'
+import { daysFrom, daysOf } from '../../../src/protocol/days.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
