@@ -5,7 +5,7 @@ import { configSections, SPELLING } from './config-keys.ts'
 import { type Declared, type DeclaredCommand, declaredCommands, optionUsage, usualValue } from './declared.ts'
 import { jsonPage } from './json-page.ts'
 import { code, page, table } from './markdown.ts'
-import { declaration, source } from './sources.ts'
+import { source } from './sources.ts'
 
 /** The pages of docs/reference that are written from the code, by their names. */
 export async function referencePages(): Promise<Record<string, string>> {
@@ -126,13 +126,12 @@ function eventFields(): Map<string, string[]> {
   const sources = ['src/sync/pass-events.ts', 'src/daemon/events.ts', 'src/daemon/report/log.ts']
     .map(source)
     .join('\n')
-  const declared = sources.matchAll(/\{\s*event: '(\w+)'([^}]*)\}(?: & (Excess)\b)?/g)
-  const more = declaration('Excess', 'src/synced/tables/meta.ts')
+  const declared = sources.matchAll(/\{\s*event: '(\w+)'([^}]*)\}/g)
   return new Map(
-    [...declared].map(([, event, own, excess]) => {
-      const names = [...own!.matchAll(/\b(\w+)\??: /g), ...(excess ? more.matchAll(/^ {2}(\w+)\??: /gm) : [])]
-      return [event!, names.map(([, name]) => name!)]
-    }),
+    [...declared].map(([, event, own]) => [
+      event!,
+      [...own!.matchAll(/\b(\w+)\??: /g)].map(([, name]) => name!),
+    ]),
   )
 }
 

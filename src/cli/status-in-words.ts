@@ -39,7 +39,6 @@ const LABELS: Readonly<Record<string, string>> = {
   OTHER_CONFIG: 'config',
   KEY: 'key',
   HELD: 'held',
-  DELETED_MORE: 'deleted',
   WATCH_LOST: 'watch',
   USED_UP_EARLY: 'quota',
   UPLOAD_COMMAND: 'notify',

@@ -3,6 +3,7 @@ import { type Mistake, valueAt } from './wording.ts'
 /** Keys that earlier versions had, and what is so without them. A config that names one works all the same. */
 export const GONE_KEYS: Readonly<Record<string, string>> = {
   'host.regroup': 'a picture that lies outside its album stays there until it changes',
+  'deletions.albums': 'images are deleted one by one, and their album once it is empty',
   'deletions.versions': 'all older versions of a picture stay through the grace',
   'host.dimensions':
     'dimensions are declared as stored, and after a refusal the host is asked to compare none',

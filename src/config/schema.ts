@@ -61,14 +61,6 @@ const deletions = value.section({
   hold_min: value.wholeNumber(0, 1_000_000_000).prefault(20).meta({
     description: 'This many deletions are never held, however small the mirror is.',
   }),
-  albums: value
-    .oneOf(['one_by_one', 'recursive'])
-    .prefault('one_by_one')
-    .meta({
-      description:
-        'How an album is deleted: one_by_one deletes each of its images first, recursive deletes the album with all that ' +
-        'is in it by one request. Choose recursive only when nothing else writes to the account.',
-    }),
 })
 
 const quota = value.section({

@@ -126,11 +126,7 @@ export const answers = {
       cdn_base_url: z.string().optional().catch(undefined),
     }),
   }),
-  delete_image: z.object({ success: succeeded }),
-  delete_album: z.object({
-    success: succeeded,
-    data: z.object({ deleted_albums: countRead, deleted_images: countRead }).optional().catch(undefined),
-  }),
+  deletion: z.object({ success: succeeded }),
   create_album: z.object({ success: succeeded, data: z.object({ album: z.object({ id: idRead }) }) }),
 }
 

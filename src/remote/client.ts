@@ -61,13 +61,9 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
       })
     },
     deleteImage: (img, signal, mayGo) =>
-      ask(connection, signal, { ...deletion({ img }, mayGo), schema: answers.delete_image, read: () => {} }),
+      ask(connection, signal, { ...deletion({ img }, mayGo), schema: answers.deletion, read: () => {} }),
     deleteAlbum: (album, signal, mayGo) =>
-      ask(connection, signal, {
-        ...deletion({ album }, mayGo),
-        schema: answers.delete_album,
-        read: ({ data }) => (data ? { albums: data.deleted_albums, images: data.deleted_images } : null),
-      }),
+      ask(connection, signal, { ...deletion({ album }, mayGo), schema: answers.deletion, read: () => {} }),
     createAlbum: (json, signal, mayGo) =>
       ask(connection, signal, {
         endpoint: 'create_album',

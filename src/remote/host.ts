@@ -26,11 +26,7 @@ export interface ImageHost {
    * asked just before each try is sent. When it says no, nothing is sent, and the remedy is `cancelled`.
    */
   deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
-  deleteAlbum(
-    albumId: string,
-    signal: AbortSignal,
-    mayGo?: () => boolean,
-  ): Promise<Outcome<DeletedWithAlbum | null>>
+  deleteAlbum(albumId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   /** §4.6. Sends the request again only when it has certainly not been carried out. `mayGo`: as for `deleteImage`. */
   createAlbum(
     request: CreateAlbumRequest,
@@ -57,12 +53,6 @@ export interface ImageHost {
    * count them for its rate.
    */
   close(): Promise<EarlierRequests>
-}
-
-/** How much the host deleted with an album (§4.5). Some hosts count the album itself, others do not. */
-export interface DeletedWithAlbum {
-  albums: number
-  images: number
 }
 
 export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFailure }

@@ -48,8 +48,6 @@ export interface EngineSettings {
   uploadForm: 'credential' | 'presign'
   order: 'newest' | 'oldest'
   hold: HoldPolicy
-  /** How the images of a folder that is gone are deleted: one by one, or with their album by one request. */
-  albumDeletions: 'one_by_one' | 'recursive'
   allowance: Allowance
 }
 

@@ -1,4 +1,3 @@
-import type { Excess } from '../synced/tables/meta.ts'
 import { inWords, type Reason } from '../words/reasons.ts'
 
 /** What a pass tells while it works. Paths are below the mirror's folder. */
@@ -51,8 +50,6 @@ export type PassEvent =
   | { event: 'picture_waits'; mirror: string; path: string; message: Reason; retry_in_ms?: number }
   | { event: 'album_created'; album: string }
   | { event: 'album_deleted'; album: string }
-  /** The host deleted more with an album than was recorded in it. */
-  | ({ event: 'deleted_more' } & Excess)
   /** The first look at an album has found images, and the records have never known one. Told once. */
   | { event: 'new_state'; album: string; images: number; message: Reason }
   /** An album holds images that no picture of its folder accounts for. Told once, before anything is sent into the album. */

@@ -7,11 +7,6 @@ import { count, countEach, inDigits, localTime, shellWord, spanInWords } from '.
  * compile, and test/words finds a code that nothing raises. COMMANDS, below, holds what a person can do about a reason.
  */
 
-interface Counts {
-  albums: number
-  images: number
-}
-
 /*
  * A text that stands alone says first what is so, then what to do, in at most two sentences. A text that completes another
  * line ("pending: new", "kept …: in use by another file") begins with a small letter. test/words holds the rules.
@@ -248,11 +243,6 @@ export const WORDS = {
   image_not_found: 'the audit did not find the image on the host',
   image_refuted: "the linked image is somebody else's, because it has other bytes",
   picture_moved: 'the picture moved to {path}',
-
-  // What a host says of an album's deletion.
-  deleted_more: ({ album, recorded, deleted }: { album: string; recorded: Counts; deleted: Counts }) =>
-    `With the album "${album}" the host deleted ${deleted.images} images and ${deleted.albums} albums; ` +
-    `${recorded.images} and ${recorded.albums} were recorded. "albumd audit" names recorded images that are gone`,
 
   // What the audit found.
   not_listed: 'the host does not list it any more',
@@ -500,8 +490,6 @@ export const MORE = {
   uncertain: 'albumd does not send it again before it knows, because it could then be on the host twice.',
   folder_emptied:
     'So many pictures at once are more often a disk that is not mounted than a wish to delete them.',
-  deleted_more:
-    'Somebody else may have put them there. Until the audit has ended, no whole album is deleted.',
 } as const satisfies Partial<Record<keyof typeof WORDS, string>>
 
 const sysctl = (key: string, value: number) =>

@@ -52,7 +52,6 @@ const STATUS: Status = {
     under_way: false,
     left_off: false,
   },
-  deleted_more: null,
   new_state: null,
   others_images: null,
   config_refused: null,

@@ -33,7 +33,6 @@ deletions:
   grace: 10m
   hold_above: 25%
   hold_min: 20
-  albums: one_by_one                  # one_by_one | recursive (only for those who alone write to the account)
 quota: {probe_every: 15m}
 uploads: {concurrency: 8, order: newest, bandwidth: 2MB/s, hours: "22:00-07:00"}
 watch: {settle: 1s, rescan: "0 */6 * * *", audit: "30 3 * * 0"}

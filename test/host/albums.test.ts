@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { answers } from '../../src/protocol/records.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { OTHER_KEY } from './choices.ts'
@@ -86,7 +85,7 @@ test('an album is deleted with all that is below it, and nothing else', async ()
     await host.image(picture, { album_id: album })
   const survivor = await host.image(picture)
   const { json } = await host.call('DELETE', `/delete?album=${doomed}`)
-  expect(answers.delete_album.parse(json).data).toEqual({ deleted_albums: 3, deleted_images: 4 })
+  expect(json.data).toEqual({ deleted_albums: 3, deleted_images: 4 })
   const root = await host.list()
   expect(root.albums.map(album => album.id)).toEqual([beside])
   expect(root.images.map(image => image.id)).toEqual([survivor])

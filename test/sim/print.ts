@@ -9,12 +9,12 @@ import type { Violation } from './judges/oracle.ts'
 export async function printed(history: History, kits: Kits): Promise<string[]> {
   const log: string[] = []
   const { violation } = await play(history, kits, log)
-  const { variations, mirrors, hold, graceMs, concurrency, order, albumDeletions, setting } = history
+  const { variations, mirrors, hold, graceMs, concurrency, order, setting } = history
   return [
     `host: ${differing(variations, PLAIN) || 'as the embedded one'}`,
     `setting: ${differing(setting, PLAIN_SETTING) || 'the usual one'}`,
     ...mirrors.map((mirror, at) => `/m${at}: ${JSON.stringify(mirror)}`),
-    `hold ${JSON.stringify(hold)}, grace ${graceMs} ms, ${concurrency} at a time, ${order} first, albums ${albumDeletions}`,
+    `hold ${JSON.stringify(hold)}, grace ${graceMs} ms, ${concurrency} at a time, ${order} first`,
     ...log,
     violation ? `=> ${violation.invariant}: ${violation.what}` : '=> every invariant held',
   ]
@@ -90,7 +90,6 @@ function* simplifications({
   yield () => ({ concurrency: 1 })
   yield () => ({ order: 'oldest' })
   yield () => ({ graceMs: 0 })
-  yield () => ({ albumDeletions: 'one_by_one' })
   if (mirrors.length > 1) yield history => ({ mirrors: history.mirrors.slice(0, 1) })
   else yield history => ({ mirrors: history.mirrors.map(mirror => ({ ...mirror, album: 'Photos' })) })
   for (const at of mirrors.keys())

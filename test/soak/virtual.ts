@@ -64,7 +64,6 @@ function yearOf(random: Random): History {
     files: [[random.next(), random.next()]],
     hold: { hold_above: 0.5, hold_min: 20 },
     graceMs: 600_000,
-    albumDeletions: 'one_by_one',
     concurrency: 4,
     order: 'newest',
     setting: PLAIN_SETTING,

@@ -121,7 +121,6 @@ export async function openWorkshop(
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
     uploadForm,
-    albumDeletions: 'one_by_one',
     running: () => 0,
   }
   const never = new AbortController().signal

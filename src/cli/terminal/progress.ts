@@ -233,8 +233,6 @@ export function eventInWords(told: SpokenEvent): string | null {
       return `made the album ${printable(told.album)}`
     case 'album_deleted':
       return `deleted the album ${printable(told.album)}, which nothing needs`
-    case 'deleted_more':
-      return printable(inWords(because('deleted_more', told)))
     case 'new_state':
     case 'others_images':
       return printable(told.message)

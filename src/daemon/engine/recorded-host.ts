@@ -76,7 +76,7 @@ export function recordedHost(
       }),
     deleteImage: (id, _signal, mayGo) =>
       unlessStopped('delete', mayGo, () => onDelete(images.byRemoteId(id)!)),
-    deleteAlbum: (_id, _signal, mayGo) => unlessStopped('delete', mayGo, () => null),
+    deleteAlbum: (_id, _signal, mayGo) => unlessStopped('delete', mayGo, () => undefined),
     createAlbum: (_request, _signal, mayGo) =>
       unlessStopped('create_album', mayGo, () => ({ id: randomUUID() })),
     fetchDelivered: async () => ({ ok: false, code: 'DRY_RUN', message: because('dry_run') }),

@@ -18,7 +18,6 @@ export function settingsOf(config: Config): Omit<EngineSettings, 'graceMs'> {
     order: uploads.order,
     hold: deletions,
     uploadForm: host.upload_form,
-    albumDeletions: deletions.albums,
     credentialLifetimeMs: host.credential_lifetime,
   }
 }

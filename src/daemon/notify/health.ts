@@ -21,7 +21,7 @@ export interface Alert {
 export interface Check {
   key: string
   /**
-   * STUCK, CONFIG, KEY, GUARDED, HELD, DELETED_MORE, GONE_ON_HOST, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. Of what
+   * STUCK, CONFIG, KEY, GUARDED, HELD, GONE_ON_HOST, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. Of what
    * is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY, UPLOAD_COMMAND, STORE_AWAY.
    */
   code: string
@@ -128,7 +128,7 @@ function* ofSettings(status: Known, file: string | null): Generator<Check> {
 }
 
 function* ofMirrors(status: Known, config: HealthConfig, env: NodeJS.ProcessEnv | null): Generator<Check> {
-  const { mirrors, deleted_more } = status
+  const { mirrors } = status
   for (const { folder, reason, state, needs_person } of mirrors)
     if (state === 'guarded' && needs_person)
       yield line('GUARDED', reason ?? folder, { key: `GUARDED ${folder}`, folder })
@@ -142,8 +142,6 @@ function* ofMirrors(status: Known, config: HealthConfig, env: NodeJS.ProcessEnv 
       const why = because('deletions_wait', { deletions })
       yield row('HELD', because('mirror_holds', { folder, why }), { key: `HELD ${folder}`, folder })
     }
-  if (deleted_more)
-    yield line('DELETED_MORE', deleted_more.message, { key: `DELETED_MORE ${deleted_more.at}` })
 }
 
 function* ofPictures(status: Known, config: HealthConfig, now: number): Generator<Check> {

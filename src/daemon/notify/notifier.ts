@@ -169,7 +169,6 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'uploads_stopped',
   'picture_failed',
   'deletions_held',
-  'deleted_more',
 ])
 
 /**

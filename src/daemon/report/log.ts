@@ -127,7 +127,6 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   uploads_stopped: ['warn', 'nothing more can be uploaded now'],
   album_created: ['info', 'an album was made'],
   album_deleted: ['info', 'an album that nothing needs was deleted'],
-  deleted_more: ['error', 'the host deleted more with an album than was recorded in it'],
   new_state: ['warn', 'an album holds images, and the state has never recorded one; logged once'],
   others_images: ['warn', 'an album holds images that no picture here accounts for; logged once'],
   default_album_found: [

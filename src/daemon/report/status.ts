@@ -16,7 +16,6 @@ import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { LEFT, type LeftToDo, type MirrorSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { Excess } from '../../synced/tables/meta.ts'
 import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
@@ -83,8 +82,6 @@ export interface Status {
   /** Between these times nothing was recorded, so what happened then does not come back. The earliest first. */
   restorable_gaps: RecordsGap[]
   audit: AuditStatus
-  /** The host deleted more with an album than was recorded in the album. The next complete audit clears this entry. */
-  deleted_more: (Excess & { at: string; message: string }) | null
   /** The state had never recorded an image when it found some in an album. The next complete audit clears this entry. */
   new_state: { album: string; images: number; message: string } | null
   /**
@@ -234,7 +231,7 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const mirrors = synced.mirrors.idsOf(config.mirrors)
   const whole = restorableSince(synced, mirrors)
   const first = firstRecorded(synced)
-  const [more, found] = [synced.meta.get('deleted_more'), synced.meta.get('new_state')]
+  const found = synced.meta.get('new_state')
   return tellingWaits(
     {
       version,
@@ -259,11 +256,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
       restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
       restorable_gaps: recordsGaps(stateFiles(config.state_dir), synced),
       audit: auditStatus(synced, mirrors, running),
-      deleted_more: more && {
-        ...more,
-        at: isoTime(more.at),
-        message: inWords(because('deleted_more', more)),
-      },
       new_state: found && { ...found, message: inWords(because('new_state', found)) },
       others_images: othersImages(synced),
       blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({

@@ -125,7 +125,6 @@ function finish(tx: Tx, albums: readonly (number | null)[], now: number): void {
   audit.forgetDone()
   meta.clear('audit_began')
   meta.clear('audit_newest')
-  meta.clear('deleted_more')
   meta.clear('new_state')
   meta.set('audit_ended', now)
   gapEnded(tx, now)

@@ -11,7 +11,6 @@ import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
-import { deleteWholeAlbums } from './whole-albums.ts'
 
 /**
  * Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
@@ -81,10 +80,5 @@ async function deleteOfMirror(
   const named = { id: mirror.row.id, folder: mirror.policy.folder }
   await weighDeletions(synced, tell, named, hold, running(), clock.wall())
   const run = { mirror: named, disk: new LastCheck(context, scanned), known }
-  const policies = scanned.map(({ policy }) => policy)
-  const failure =
-    context.albumDeletions === 'recursive'
-      ? await deleteWholeAlbums(context, policies, run, interruption)
-      : null
-  return failure ?? deleteImages(context, run, interruption)
+  return deleteImages(context, run, interruption)
 }

@@ -13,10 +13,7 @@ import type { Interruption } from '../pass-request.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
 
-export type DeletionContext = Pick<
-  EngineContext,
-  'synced' | 'host' | 'clock' | 'claims' | 'running' | 'tell' | 'contents'
->
+type DeletionContext = Pick<EngineContext, 'synced' | 'host' | 'clock' | 'claims' | 'running' | 'tell'>
 
 /**
  * What decides about the deletions of one mirror. `known`: the images that the pass may delete, and that were in escrow
@@ -89,7 +86,7 @@ export function isGraceOver({ state, due_at }: EscrowRow, running: number): bool
  * Whether an image may be deleted in this pass: its grace is over, the pass means it, and it was in escrow before everything
  * was scanned again.
  */
-export function isDue(
+function isDue(
   { running }: Pick<EngineContext, 'running'>,
   { known }: Pick<DeletionRun, 'known'>,
   entry: EscrowRow,

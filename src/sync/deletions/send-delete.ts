@@ -1,30 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { waitingMove } from '../../records/moves.ts'
 import { wasNotDone } from '../../remote/failures.ts'
-import type { DeletedWithAlbum, HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import type { Excess } from '../../synced/tables/meta.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { albumName } from '../album.ts'
 import type { Claims } from '../claims.ts'
 import type { EngineContext } from '../context.ts'
 import type { LastCheck } from './last-check.ts'
 
-/** What is recorded of an album that is to be deleted. */
-interface RecordedAlbum {
-  /** Its path on the host. */
-  name: string
-  albums: number
-  /** The paths of its images' pictures, below their mirror. */
-  images: readonly string[]
-}
-
 /** One DELETE (§4.5): what is deleted, by the host's id, and what is recorded before and after the request. */
 export interface Deletion {
-  target: { image: string } | { album: string; holds: RecordedAlbum }
+  target: { image: string } | { album: string }
   /** Records the intent, before the request leaves. */
   intend(tx: Tx): void
   /**
@@ -39,19 +29,15 @@ export interface Deletion {
 }
 
 /**
- * Sends a DELETE. No other function deletes: deletions of images, of whole and of empty albums, and the audit's repair all
+ * Sends a DELETE. No other function deletes: deletions of images and of empty albums, and the audit's repair all
  * come here. Answers null when the host does not hold the target any more, or else the host's refusal.
  *
  * First the intent is recorded. Then the request waits in the gate. Just before the request leaves, this machine must still
  * have its claim on its albums, and `whyNot` is asked. When the answer is lost, the host may have done the deletion. So the
  * intent stays open, and the deletion is repeated later.
- *
- * When an album is deleted, the host may also delete what somebody put into the album after the last walk. Then the host's
- * answer counts more images or albums than were recorded (§4.5). A person is told, and no album is deleted again before an
- * audit has ended.
  */
 export async function sendDelete(
-  { synced, host, clock, claims, tell }: Pick<EngineContext, 'synced' | 'host' | 'clock' | 'claims' | 'tell'>,
+  { synced, host, claims }: Pick<EngineContext, 'synced' | 'host' | 'claims'>,
   { target, intend, whyNot, done, notDone }: Deletion,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
@@ -62,34 +48,10 @@ export async function sendDelete(
       ? await host.deleteImage(target.image, signal, mayLeave)
       : await host.deleteAlbum(target.album, signal, mayLeave)
   const refusal = answer.ok || answer.failure.remedy === 'gone' ? null : answer.failure
-  const excess = 'album' in target && answer.ok && answer.value ? excessOf(target.holds, answer.value) : null
-  if (refusal === null)
-    await synced.commit(tx => {
-      done(tx)
-      if (excess) tx.meta.set('deleted_more', { ...excess, at: clock.wall() })
-    })
-  if (excess) tell({ event: 'deleted_more', ...excess })
-  if (refusal === null) return null
-  if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
+  if (refusal === null) await synced.commit(done)
+  else if (wasNotDone(refusal)) await synced.commit(tx => notDone(tx, refusal))
   return refusal
 }
-
-/**
- * What a host deleted with an album beyond what was recorded in it, or null. `albums` also counts the album itself, because
- * the host's count may include it.
- */
-function excessOf({ name, albums, images }: RecordedAlbum, deleted: DeletedWithAlbum): Excess | null {
-  if (deleted.albums <= albums && deleted.images <= images.length) return null
-  return {
-    album: name,
-    recorded: { albums, images: images.length },
-    deleted,
-    paths: images.slice(0, PATHS_MOST),
-  }
-}
-
-/** How many paths a person is told at most, when a deletion took more than was recorded. */
-const PATHS_MOST = 100
 
 /**
  * Asks whether key and plan allow deletions (§4.6), for the doctor. The id is new and random, so no image has it, and the

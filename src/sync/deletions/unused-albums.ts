@@ -33,8 +33,7 @@ export async function deleteUnusedAlbums(
   { mirrors, interruption, task, stopped }: AlbumPass,
 ): Promise<void> {
   const { synced } = context
-  // When the host has deleted more with an album than was recorded in it, no album is deleted until an audit has ended.
-  if (task !== 'mirror' || stopped.length > 0 || synced.meta.get('deleted_more') !== null) return
+  if (task !== 'mirror' || stopped.length > 0) return
   const { stop, cut } = endingForNews(interruption)
   const unused = unusedAlbumsOf(synced, mirrors)
   const ids = new Set(unused.map(({ album }) => album.id))
@@ -72,8 +71,7 @@ export async function recoverAlbumDeletions(
     if (stop.aborted) return
     // The record is gone when an album above was found gone.
     if (!row) continue
-    // An album in which images are recorded is not deleted, so it is looked at also while nothing may be deleted.
-    if (whyAlbumIsNeeded(synced, row) === null && whyNoDeletions(context, mirrors) !== null) continue
+    if (whyNoDeletions(context, mirrors) !== null) return
     const failure = await advance(context, row, new Set(), cut)
     if (failure) return void stopped.push(failure)
   }
@@ -153,7 +151,7 @@ async function deleteEmpty(
   const name = albumName(synced, album.id)
   const tree = treeOf(synced, album)
   const deletion: Deletion = {
-    target: { album: album.remote_id, holds: { name, albums: tree.length, images: [] } },
+    target: { album: album.remote_id },
     intend: tx => albumUnused(tx, album.id, 'deleting', since),
     whyNot: () => whyAlbumIsNeeded(synced, album),
     done: tx => albumGone(tx, album, clock.wall()),
@@ -186,13 +184,12 @@ interface FolderlessAlbum {
 /**
  * Those of the albums that no folder needs, deepest first. An album must meet four conditions: it lies below the album of
  * exactly one mirror, this mirror does not keep images, no mirror's own album lies in it, and no recorded folder is mirrored
- * to it. The albums of a mirror that was taken out of the config are kept. `mirror`: only albums of this mirror are answered.
+ * to it. The albums of a mirror that was taken out of the config are kept.
  */
-export function folderlessAlbums(
+function folderlessAlbums(
   synced: Synced,
   policies: readonly MirrorPolicy[],
   albums: readonly AlbumRow[],
-  mirror?: number,
 ): FolderlessAlbum[] {
   const mirrors = synced.mirrors.all().map(({ id, folder, album }) => ({
     id,
@@ -213,8 +210,7 @@ export function folderlessAlbums(
     if (mirrors.some(({ root }) => startsWith(root, path))) return false
     const above = mirrors.filter(({ root }) => startsWith(path, root))
     const [only] = above
-    if (!only || above.length > 1 || !only.propagates || (mirror !== undefined && only.id !== mirror))
-      return false
+    if (!only || above.length > 1 || !only.propagates) return false
     return !neededBy(only).has(keyOf(path))
   }
   return albums

@@ -15,17 +15,6 @@ const text: Codec<string> = { read: String, write: String }
 const flag: Codec<true> = { read: () => true, write: () => '1' }
 const json = <T>(): Codec<T> => ({ read: JSON.parse, write: JSON.stringify })
 
-/** What albumd tells when the host deleted more with an album than was recorded. */
-export type Excess = {
-  /** The album's path on the host. */
-  album: string
-  recorded: { albums: number; images: number }
-  /** How much the host deleted, as it says in its answer. */
-  deleted: { albums: number; images: number }
-  /** The paths, below their mirror, of the first hundred pictures whose images were in the album. */
-  paths: string[]
-}
-
 /** What the store of the account's machines told. */
 export interface MachinesTold {
   away: { reason: Reason; since: Millis } | null
@@ -125,11 +114,6 @@ const FACTS = {
   default_album: text,
   /** The address below which the host delivers images, as its listings name it (§4.4, listing/delivery.ts). */
   cdn_base: text,
-  /**
-   * The last deletion of an album with which the host deleted more than was recorded (deletions/send-delete.ts). The next
-   * audit that comes to its end removes this fact.
-   */
-  deleted_more: json<Excess & { at: number }>(),
   /**
    * The first album that held images although the state had never recorded one (listing/album-contents.ts). The next audit
    * that comes to its end removes this fact.

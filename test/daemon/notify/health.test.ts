@@ -116,18 +116,6 @@ describe('the alerts', () => {
     expect(told).toEqual(['PAUSED', 'LOSS', 'USED_UP_EARLY', 'UPLOAD_COMMAND', 'STORE_AWAY'])
   })
 
-  it('holds an album that the host deleted with more than was recorded', () => {
-    const more = {
-      album: 'Photos/a',
-      recorded: { albums: 1, images: 2 },
-      deleted: { albums: 1, images: 3 },
-      paths: ['a/1.png', 'a/2.png'],
-      at: ago(HOUR),
-      message: 'it took more',
-    }
-    expect(codes({}, { deleted_more: more })).toEqual(['DELETED_MORE'])
-  })
-
   it('holds failures that are not tried again, lost watches, and a daemon without a sign of life', () => {
     expect(codes({}, { failures: [failure(null)] })).toEqual(['FAILED'])
     expect(codes({}, { watching: watching(3) })).toEqual(['WATCH_LOST'])

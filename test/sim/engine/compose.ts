@@ -82,7 +82,6 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
     uploadForm: history.setting.uploadForm,
-    albumDeletions: history.albumDeletions,
     running: () => Math.round(runBefore + machine.monotonic() - began),
   }
 }

@@ -54,7 +54,6 @@ function historyOf(start: Start, concurrency: number): History {
     ],
     hold: { hold_above: 0.5, hold_min: 20 },
     graceMs: 0,
-    albumDeletions: 'one_by_one',
     concurrency,
     order: 'oldest',
     setting: PLAIN_SETTING,

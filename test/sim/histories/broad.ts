@@ -48,9 +48,8 @@ const SCARCE: readonly History[] = [
   ...[236, 236, 212, 212],
   // A folder is scanned again while an upload is under way.
   ...[401, 402, 403, 404],
-  // More goes with an album than was recorded. A person waits for a pass that uploads, or has the process end. An older state
-  // is put back while an upload is in doubt.
-  ...[230, 210, 210, 209, 209, 201],
+  // A person waits for a pass that uploads, or has the process end. An older state is put back while an upload is in doubt.
+  ...[210, 210, 209, 209, 201],
   // A folder that was gone comes back as an older copy.
   ...[64, 64, 65, 65, 66, 66, 67, 67],
 ].map(number => keptHistory(1_000_000_000 + number)!)

@@ -145,7 +145,6 @@ export interface History {
   files: readonly [number, number][]
   hold: HoldPolicy
   graceMs: number
-  albumDeletions: 'one_by_one' | 'recursive'
   concurrency: number
   order: 'newest' | 'oldest'
   setting: Setting
@@ -194,7 +193,6 @@ export function drawHistory(seed: number): History {
     ).map(([a, b]) => [a, b]),
     hold: random.chance(0.5) ? { hold_above: 0.25, hold_min: 2 } : { hold_above: 0.5, hold_min: 20 },
     graceMs: random.pick([0, 60_000, 600_000]),
-    albumDeletions: seed >= FRESH && another.chance(0.2) ? 'recursive' : 'one_by_one',
     concurrency: random.pick([1, 2, 4]),
     order: random.pick(['newest', 'oldest']),
     setting,

@@ -13,7 +13,6 @@ export const THREE: Omit<History, 'seed' | 'actions'> = {
   ],
   hold: { hold_above: 0.5, hold_min: 20 },
   graceMs: 0,
-  albumDeletions: 'one_by_one',
   concurrency: 1,
   order: 'oldest',
   setting: PLAIN_SETTING,

@@ -2,7 +2,7 @@ import { OWN_READINGS, type Readings } from '../../../src/host/decisions.ts'
 import { Refusal } from '../../../src/host/refusal.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
-import type { CreatedAlbum, DeletedWithAlbum, ListPage } from '../../../src/remote/host.ts'
+import type { CreatedAlbum, ListPage } from '../../../src/remote/host.ts'
 import { readTiny } from '../disk/tiny-picture.ts'
 import { hashOf } from '../disk/tree.ts'
 import type { Timeline } from '../engine/virtual-clock.ts'
@@ -157,15 +157,14 @@ export class VirtualHost {
     this.truth.deleteImage(this.truth.images.get(id)!, by, shown > 0 ? this.random.below(shown) : 0)
   }
 
-  async deleteAlbum(id: string, by: Actor): Promise<DeletedWithAlbum | null> {
+  async deleteAlbum(id: string, by: Actor): Promise<void> {
     if (by !== 'other') this.#refuseWithout('delete')
     const album = this.truth.albums.get(id)
     const deletion = this.#kit.service.delete(this.#account, { img: null, album: id })
     // The host lists none of it any more: it clears away many files in turns of their own, for which no time passes here.
     const inside = album && !album.gone ? this.truth.deleteAlbum(album, by) : []
-    const deleted = await deletion
+    await deletion
     if (by !== 'other') for (const watch of this.events) watch.goneWithAlbum(inside)
-    return 'albums' in deleted ? deleted : null
   }
 
   /** `sawUntil`: what others made before that is known to whoever asks. */

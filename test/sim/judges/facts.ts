@@ -35,7 +35,7 @@ export function nameOf(image: TrueImage): string {
 /** What judges ask of a world. `running`: true time that albumd ran, in milliseconds. */
 function factsOf(world: World, running: () => number) {
   const { disk, looks, sources, mirrors, doubts, pruning, allowance, machine, pausing, time } = world
-  const { hold, variations, order, concurrency, albumDeletions, graceMs } = world.history
+  const { hold, variations, order, concurrency, graceMs } = world.history
   const { synced, findSecret } = world.state
   return {
     disk,
@@ -59,8 +59,6 @@ function factsOf(world: World, running: () => number) {
     wall: machine.wall,
     /** True time. */
     now: () => time.now,
-    /** Whether albums go with all that is in them. */
-    wholeAlbums: albumDeletions === 'recursive',
     /** Whether an image's id is recorded as albumd's own, or as one that it deleted. */
     isOurs: (id: string) => isOurs(synced, { remote_id: id }),
     /** Why albumd guards a mirror's folder, or null. */

@@ -135,34 +135,24 @@ export class Oracle implements Watch {
       for (const image of this.#truth.live()) if (isIn(image.album, album)) this.#judge.refused.add(image.id)
   }
 
-  /** Each image that goes with it is judged like one that goes by itself. */
+  /** Only an empty album goes. */
   albumDeletion(id: string): TakeBack {
     this.effects++
     this.#nothingBegins(id)
     const album = this.#truth.album(id)
     if (!album || album.gone) return () => {}
-    const { doubts, wholeAlbums, mirrors } = this.#facts
+    const { mirrors } = this.#facts
     const hanging = mirrors.find(mirror => `${mirror.album}/`.startsWith(`${pathOfAlbum(album)}/`))
     if (hanging)
       this.report('nothing-needed-deleted', `${pathOfAlbum(album)}, in which ${hanging.folder} hangs`)
     for (const other of this.#truth.liveAlbums()) {
       if (!isIn(other, album)) continue
       if (other.by === 'other') this.report('nothing-foreign-deleted', `album ${pathOfAlbum(other)}`)
-      else if (other !== album && !wholeAlbums)
-        this.report('nothing-needed-deleted', `${pathOfAlbum(other)} with its album`)
+      else if (other !== album) this.report('nothing-needed-deleted', `${pathOfAlbum(other)} with its album`)
     }
     const inside = this.#truth.live().filter(image => isIn(image.album, album))
     const takeBack = this.#takeBack(inside)
-    if (!wholeAlbums)
-      for (const image of inside) this.report('nothing-needed-deleted', `${image.name} with its album`)
-    // Whole albums are for those who alone write to the account: what others put there just now is not seen.
-    else
-      this.#judge.judge(
-        inside.filter(
-          ({ by, listedFrom, keptDeleted }) =>
-            !keptDeleted && (by === 'albumd' || listedFrom < doubts.passAt),
-        ),
-      )
+    for (const image of inside) this.report('nothing-needed-deleted', `${image.name} with its album`)
     return takeBack
   }
 

@@ -102,31 +102,6 @@ export const DELETIONS: readonly Mutant[] = [
     },
   },
   {
-    name: 'an album goes whole, wherever its pictures are',
-    edits: [
-      {
-        file: 'sync/deletions/whole-albums.ts',
-        find: 'if (!shown || whyAlbumStays(context, whole, disk) !== null) continue',
-        replace: 'if (!shown) continue',
-      },
-      {
-        file: 'sync/deletions/whole-albums.ts',
-        find: 'whyNot: () => whyAlbumStays(context, whole, disk),',
-        replace: 'whyNot: () => (disk ? null : whyAlbumStays(context, whole, disk)),',
-      },
-    ],
-    why: 'a picture is back, or its place was not looked at again',
-    seed: 1_100_081,
-  },
-  {
-    name: 'an album goes whole, whatever else is in it',
-    file: 'sync/deletions/whole-albums.ts',
-    find: 'if (!shown || whyAlbumStays(context, whole, disk) !== null) continue',
-    replace: 'if (whyAlbumStays(context, whole, disk) !== null) continue',
-    why: "another person's image goes with the album",
-    seed: 1_110_916,
-  },
-  {
     name: "a mirror's own album goes when it is empty",
     why: 'a person has named the album in the config',
     seed: 1_000_000_008,

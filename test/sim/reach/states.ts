@@ -183,7 +183,6 @@ export const STATES = {
   'an unused album holds what another person has put there': pass(({ state }) =>
     state.synced.unusedAlbums.all().some(album => album.state === 'occupied'),
   ),
-  'more was deleted with an album than was recorded': told('deleted_more'),
 
   // Deletions.
   'an image of a deleted picture is deleted': told('image_deleted', ({ reason }) => reason === 'deleted'),

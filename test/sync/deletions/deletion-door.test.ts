@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/protocol/clock.ts'
 import type { HostFailure, ImageHost, Outcome } from '../../../src/remote/host.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
 import { type Deletion, sendDelete } from '../../../src/sync/deletions/send-delete.ts'
@@ -41,7 +40,7 @@ async function sent(answer: Outcome<object>, whyNot: Reason | null = null): Prom
     done: () => void steps.push('done'),
     notDone: () => void steps.push('not done'),
   }
-  await sendDelete({ host, synced, clock: systemClock, claims: ALONE, tell: () => {} }, deletion, never)
+  await sendDelete({ host, synced, claims: ALONE }, deletion, never)
   return steps
 }
 

@@ -1,20 +1,6 @@
-import { type Action, byTime, type History } from '../history.ts'
+import type { History } from '../history.ts'
 import { at, atStep, FAULT, HOURLY, SILENT, THREE } from '../parts.ts'
 import { PLAIN } from '../variations.ts'
-
-/** A folder goes with its album, and then something happens. */
-const withItsAlbum = (seed: number, ...then: Action[]): History => ({
-  ...HOURLY,
-  seed,
-  albumDeletions: 'recursive',
-  hold: THREE.hold,
-  files: [
-    [0, 1],
-    [1, 2],
-    [17, 3],
-  ],
-  actions: [at(1, 'removeFolder'), ...then].sort(byTime),
-})
 
 /** Deletions, albums, and audits that mend. */
 export const DELETIONS: readonly History[] = [
@@ -54,12 +40,6 @@ export const DELETIONS: readonly History[] = [
     ],
     actions: [at(1, 'remove'), at(2, 'keepDeleted'), at(2, 'remove')],
   },
-  withItsAlbum(1_000_000_229, at(1, 'fault', FAULT.deleteLost)),
-  withItsAlbum(1_000_000_230, atStep(1, 40, 'otherUploads', 1, 1)),
-  // The deletion of an album with all that is in it gets no answer: it was done, or not.
-  withItsAlbum(1_000_000_252, at(1, 'fault', FAULT.deleteLost, 2)),
-  withItsAlbum(1_000_000_253, at(1, 'fault', FAULT.deleteNever, 2)),
-  withItsAlbum(1_000_000_254, at(1, 'fault', FAULT.deleteRefused, 2)),
   // Nothing of ours is left in an album in which another person has put something.
   {
     ...HOURLY,
