@@ -72,7 +72,7 @@ export function isCoarse(stamp: number): boolean {
 }
 
 /** By how many microseconds a timestamp of this file system may be earlier than the change that it tells of. */
-export function grainOf(stamp: number): number {
+function grainOf(stamp: number): number {
   return isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN
 }
 

@@ -57,11 +57,6 @@ export interface FolderLook {
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
   /**
-   * The folder's mtime after its entries were listed, which says when an entry last came or went. The digest does not
-   * include it.
-   */
-  changedAt: number
-  /**
    * Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
    * lists it as a mount point. A device number by itself is not recorded, because it changes when the machine boots. Always
    * false for the root.
@@ -145,7 +140,6 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
     problems: [],
     ignoreFile,
     identity,
-    changedAt: 0,
     mount,
   }
   const prefix = folder.path === '' ? '' : `${folder.path}/`
@@ -155,7 +149,6 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   const after = disk.lstat(path)
   if (!isSameIdentity(identity, after))
     return { path: folder.path, kind: 'unknown', code: 'CHANGED', message: REPLACED }
-  look.changedAt = after.mtime
   const digest = digestOf(look, rules.fingerprint)
   if (digest === folder.digest) return { path: folder.path, kind: 'same' }
   const fresh = look.files.some(isStampedWithin(began - STAMP_GRAIN, disk.now() + STAMP_GRAIN))
@@ -266,7 +259,7 @@ const BYTES = 16
  * included, because it may change when the machine boots. The look's lists must be sorted.
  */
 export function digestOf(look: FolderLook, rules: string): string {
-  const { files, identity, changedAt, ...rest } = look
+  const { files, identity, ...rest } = look
   // The end of the JSON can be recognized, so no number after it can be taken for a part of it. The numbers are not part of
   // the JSON, because writing them as text would take longer than the hash.
   const text = JSON.stringify([rules, identity.ino, identity.birthtime, rest, files.map(file => file.name)])

@@ -12,9 +12,6 @@ type State = FileState | 'none'
 export const FILE_TRANSITIONS = {
   changed: {
     pending: ['none', 'pending', 'synced', 'linked', 'uncertain', 'failed', 'gone', 'kept', 'hidden'],
-    // An older copy is in the place of a folder that was gone, so what went with the folder was not deleted.
-    synced: ['gone'],
-    linked: ['gone'],
     uncertain: ['uncertain'],
     hidden: ['pending', 'synced', 'linked', 'uncertain', 'failed', 'gone'],
     kept: ['pending', 'synced', 'linked', 'uncertain', 'failed', 'gone', 'hidden'],

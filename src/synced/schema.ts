@@ -345,6 +345,13 @@ ALTER TABLE quota DROP COLUMN refused;
 ALTER TABLE quota DROP COLUMN clock_offset;
 `
 
+/** The identity of every folder is recorded, not that of mounts alone. The next scan finds it. */
+const FOLDER_IDENTITY = `
+ALTER TABLE folders RENAME COLUMN mounted_ino TO ino;
+ALTER TABLE folders RENAME COLUMN mounted_birthtime TO birthtime;
+UPDATE folders SET digest = NULL;
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -357,4 +364,5 @@ export const STEPS = [
   NO_ACCEPTED_FAILURES,
   ONE_WAY_TO_LIE_FLAT,
   LEARNED_READINGS,
+  FOLDER_IDENTITY,
 ]

@@ -21,7 +21,6 @@ export const WORDS = {
   new: 'new',
   touched: 'only the attributes changed, so the bytes are compared',
   there_again: 'there again',
-  folder_back_older: 'gone with its folder, of which an older copy is here now',
   size_changed: 'changed from {before} to {now} bytes',
   time_changed: 'changed, with another modification time',
   file_replaced: 'replaced by another file',
@@ -113,8 +112,7 @@ export const WORDS = {
   folder_remounted: 'Another disk is mounted here than before. Bring the old one back{folder:trust}',
   folder_mounted_over:
     'A disk was mounted here, and not all of the pictures are on it. Unmount it{folder:trust}',
-  folder_older: 'An older copy is here, without the newest pictures. Bring the newer one back{folder:trust}',
-  folder_older_and: '{why:fact}; {now:fact}{now:remedy_of}',
+  folder_older: 'Another folder is here than before, and lacks pictures. Bring them back{folder:trust}',
   folder_emptied:
     'All {pictures} pictures in it are gone at once, and what is below it waits. Bring them back{folder:trust}',
   folder_restored:

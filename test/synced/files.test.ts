@@ -139,7 +139,7 @@ describe('folders', () => {
   it('are forgotten only when they are gone and their files settled', () => {
     const { synced, mirror, folder, put } = open()
     put('one', 1, 'gone')
-    synced.folders.gone({ id: folder, isThere: 0 })
+    synced.folders.gone(folder)
     synced.folders.removeIfEmpty(folder)
     expect(synced.folders.byId(folder)).toBeDefined()
     expect(synced.folders.ofMirror(mirror)).toEqual([])

@@ -74,12 +74,12 @@ export function isAnotherDisk(
   disk: Disk,
   synced: Synced,
   mirror: MirrorRow,
-  { path, mount, mounted_ino, mounted_birthtime }: FolderRow,
+  folder: FolderRow,
   { ino, birthtime }: Pick<FolderLook['identity'], 'ino' | 'birthtime'>,
 ): boolean {
-  if (mount === 1 && mounted_ino === null) return false
-  const isIt = mount === 1 && mounted_ino === ino && mounted_birthtime === birthtime
-  return !isIt && !allKnownAreThere(disk, synced, mirror, path)
+  if (folder.mount === 1 && folder.ino === null) return false
+  const isIt = folder.mount === 1 && folder.ino === ino && folder.birthtime === birthtime
+  return !isIt && !allKnownAreThere(disk, synced, mirror, folder.path)
 }
 
 /**

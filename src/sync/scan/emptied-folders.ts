@@ -1,4 +1,5 @@
 import type { FolderLook } from '../../local/look.ts'
+import type { FileChange } from '../../records/pictures.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { type FileRow, textOf } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
@@ -9,22 +10,27 @@ import type { Doubt } from './doubts.ts'
 /** A folder that loses all its pictures at once is in doubt when it had at least so many pictures. */
 const MANY = 20
 
-/** What was seen in a folder that lost all its pictures. `lost`: the files of these pictures that use an image. */
-interface EmptiedLook {
+/** What was seen in a folder that lost pictures. */
+interface LackingLook {
   folder: FolderRow
   digest: string | null
   look: FolderLook
+  changes: FileChange[]
+  /** The files of the lost pictures that may be on the host. */
   lost: FileRow[]
+  /** Another folder is in the place of the recorded one. Then `lost` has pictures of the folders below too. */
+  isOther: boolean
 }
 
 /**
- * Emptied folders: folders that are on the disk and have lost all their many pictures at once. Either their disk fails, or
- * a person has moved the pictures into other folders. Once everything was scanned, albumd knows whether pictures of the
- * same sizes and times have appeared in other folders.
+ * Folders that lack what nobody is known to have deleted: those that have lost all their many pictures at once, and those in
+ * whose place another folder lies, which lacks pictures. Either their disk fails, or a backup was put in their place, or a
+ * person has moved the pictures, for example by changing the names of two folders. Once everything was scanned, albumd knows
+ * whether pictures of the same sizes and times have appeared elsewhere.
  */
 export class EmptiedFolders {
   readonly #synced: Synced
-  readonly #waiting = new Map<string, EmptiedLook>()
+  readonly #waiting = new Map<string, LackingLook>()
 
   constructor(synced: Synced) {
     this.#synced = synced
@@ -34,18 +40,13 @@ export class EmptiedFolders {
     return this.#waiting.size > 0
   }
 
-  /**
-   * Keeps what was seen in a folder until everything was scanned. Answers false when the folder has lost fewer than `MANY`
-   * pictures.
-   */
-  defer(look: EmptiedLook): boolean {
-    const { path } = look.folder
-    if (look.lost.length < MANY) {
-      this.#waiting.delete(path)
-      return false
-    }
-    this.#waiting.set(path, look)
-    return true
+  /** Keeps what was seen in a folder until everything was scanned. False: the folder lacks too little. */
+  defer(seen: LackingLook): boolean {
+    const { folder, lost, isOther } = seen
+    const lacks = isOther ? lost.length > 0 : isEmptied(seen)
+    if (lacks) this.#waiting.set(folder.path, seen)
+    else this.#waiting.delete(folder.path)
+    return lacks
   }
 
   /**
@@ -66,35 +67,62 @@ export class EmptiedFolders {
    * The emptied folders, each with its doubt. Null in the place of a doubt: the folder's pictures have moved. `root`: the
    * mirror's folder.
    */
-  settle(taken: Set<string>, root: string): (EmptiedLook & { doubt: Doubt | null })[] {
+  settle(taken: Set<string>, root: string): (LackingLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    const isElsewhere = foundElsewhere(this.#synced, taken, new Set(waiting.map(({ folder }) => folder.id)))
-    return waiting.map(look => {
-      const { lost, folder } = look
-      const stays = lost.filter(file => !isElsewhere(file)).length < MANY
-      const why = because('folder_emptied', { folder: fullPath(root, folder.path), pictures: lost.length })
-      return { ...look, doubt: stays ? null : { folder, code: 'FOLDER_EMPTIED', why } }
+    const found = waiting.flatMap(({ changes }) =>
+      changes.flatMap(({ kind, was, file }) =>
+        kind === 'pending' && (was === null || was === 'gone') ? file : [],
+      ),
+    )
+    const lacking = new Set(
+      waiting.flatMap(({ folder, lost }) => [folder.id, ...lost.map(file => file.folder)]),
+    )
+    const isElsewhere = foundElsewhere(this.#synced, taken, lacking, found)
+    return waiting.map(seen => {
+      const { lost, folder, isOther } = seen
+      const missing = lost.filter(file => !isElsewhere(file)).length
+      if (missing < (isOther ? 1 : MANY)) return { ...seen, doubt: null }
+      const at = fullPath(root, folder.path)
+      const doubt: Doubt = isEmptied(seen)
+        ? {
+            folder,
+            code: 'FOLDER_EMPTIED',
+            why: because('folder_emptied', { folder: at, pictures: lost.length }),
+          }
+        : { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
+      return { ...seen, doubt }
     })
   }
+}
+
+function isEmptied({ look, lost }: LackingLook): boolean {
+  return look.files.length === 0 && lost.length >= MANY
+}
+
+/** Whether another folder is in the place of the recorded one. Where a disk has no birth times, nobody can tell. */
+export function isAnotherFolder({ birthtime }: FolderRow, { identity }: FolderLook): boolean {
+  return birthtime !== null && birthtime !== 0 && ![0, birthtime].includes(identity.birthtime)
 }
 
 /**
  * Tells whether a lost picture was found in another folder. The candidates are pictures that the scans have found and that
  * use no image yet. Each candidate stands for one lost picture of the same size and modification time. `taken`: candidates
- * that stand for another lost picture already. `emptied`: the rows of emptied folders, whose records still name the lost
- * pictures.
+ * that stand for another lost picture already. `lacking`: the rows of folders whose records still name lost
+ * pictures. `found`: pictures that were found in these folders.
  */
 export function foundElsewhere(
   { files }: Pick<Synced, 'files'>,
   taken: Set<string>,
-  emptied: ReadonlySet<number>,
+  lacking: ReadonlySet<number>,
+  found: readonly FileRow[] = [],
 ): (lost: FileRow) => boolean {
+  const foundBySize = Map.groupBy(found, ({ size }) => size)
   // The candidates are read once for each size, because there may be very many of one size.
   const bySize = new Map<number, Map<number, FileRow[]>>()
   const read = (size: number) => {
-    const open = files.openOfSize(size).filter(({ folder }) => !emptied.has(folder))
-    const byTime = Map.groupBy(open, ({ mtime }) => mtime)
+    const open = files.openOfSize(size).filter(({ folder }) => !lacking.has(folder))
+    const byTime = Map.groupBy([...open, ...(foundBySize.get(size) ?? [])], ({ mtime }) => mtime)
     bySize.set(size, byTime)
     return byTime
   }

@@ -4,13 +4,13 @@ import type { Tx } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because } from '../../words/reasons.ts'
 import { momentOf } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { MirrorPolicy, Pass } from '../pass-request.ts'
 import { type MissingReason, type PlanPolicy, planFolder, planMissingFolder } from '../plan.ts'
 import { pathOf } from '../tree-path.ts'
 import type { Doubt } from './doubts.ts'
+import { isHeld } from './trust.ts'
 
 /** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
@@ -43,18 +43,13 @@ export class FolderRecords {
     return planFolder(folder.id, synced.files.ofFolder(folder.id), look, this.#policy, clock.wall())
   }
 
-  /**
-   * The pictures that a folder has lost and that use an image, when the folder has lost all its pictures and holds none
-   * now. Otherwise an empty list.
-   */
-  lostWith(folder: FolderRow, look: FolderLook, changes: readonly FileChange[]): FileRow[] {
-    if (look.files.length > 0) return []
-    const held = this.#context.synced.files
-      .ofFolder(folder.id)
-      .filter(({ state }) => state !== 'gone' && state !== 'kept')
-    const gone = changes.filter(({ kind }) => kind === 'gone')
-    if (gone.length < held.length) return []
-    return gone.map(({ file }) => file).filter(({ image }) => image !== null)
+  /** The pictures that a folder has lost and that may be on the host. `missing`: folders that it does not list any more. */
+  lostFrom(folder: FolderRow, changes: readonly FileChange[], missing: readonly FolderRow[]): FileRow[] {
+    const { synced } = this.#context
+    const gone = new Set(changes.flatMap(({ kind, file }) => (kind === 'gone' ? file.name : [])))
+    const own = synced.files.ofFolder(folder.id).filter(({ name }) => gone.has(name))
+    const below = missing.flatMap(({ id }) => synced.files.ofFolder(id))
+    return [...own, ...below].filter(file => isHeld(synced, file))
   }
 
   /** Records a look that is believed. What it changes for files under way is left out. */
@@ -96,27 +91,8 @@ export class FolderRecords {
     this.#apply(tx, folder.path, planMissingFolder(known, why, this.#policy, this.#context.clock.wall()))
     failures.clearAll(folder.id)
     if (why === 'gone' || (why === 'ignored' && this.#pruneIgnored)) folders.unmounted(folder.id)
-    folders.gone({ id: folder.id, isThere: why === 'gone' ? 0 : 1 })
+    folders.gone(folder.id)
     folders.removeIfEmpty(folder.id)
-  }
-
-  /**
-   * Records that pictures that went with their folder were not deleted, because an older copy of the folder is here. They are
-   * recorded as before they went.
-   */
-  takeBack(tx: Tx, folder: FolderRow, files: readonly FileRow[]): void {
-    const reason = because('folder_back_older')
-    const changes = files.map(file => {
-      const image = tx.images.byId(file.image!)!
-      const isSent = file.hash?.equals(image.hash)
-      const state = !isSent ? 'pending' : image.proof === 'none' ? 'linked' : 'synced'
-      const since = isSent ? null : this.#context.clock.wall()
-      const back: FileRow = { ...file, state, since, hash: isSent ? file.hash : null }
-      return { kind: 'pending', file: back, was: file.state, reason } as const
-    })
-    this.#apply(tx, folder.path, changes)
-    tx.folders.tookBack({ id: folder.id, files: files.length })
-    Object.assign(folder, tx.folders.byId(folder.id))
   }
 
   /** Records that a folder is in doubt. The records of its files stay as they are. */

@@ -10,10 +10,9 @@ import type { MirrorPolicy } from '../pass-request.ts'
 import { type MissingReason, missingReasonIn } from '../plan.ts'
 import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
 import { type Doubt, MountDoubts, noticingMounts, restoreIn } from './doubts.ts'
-import { EmptiedFolders } from './emptied-folders.ts'
+import { EmptiedFolders, isAnotherFolder } from './emptied-folders.ts'
 import { FolderRecords, type MirrorScanContext } from './folder-records.ts'
 import { KnownFolders } from './known-folders.ts'
-import { OlderCopies } from './older-copies.ts'
 import { isSameRoot, type TrustedRoot } from './trust.ts'
 
 export interface ScanResult {
@@ -45,7 +44,8 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  * looks as recorded (its digest is the same), nothing more is done. Every other look has one of four outcomes:
  * - The folder can't be read, its ignore file can't be relied on, its disk is not mounted, or a restore brings pictures into
  *   it: the folder is in doubt. All records of the folder, and of what is below it, stay as they are.
- * - The folder has lost all its many pictures: the folder waits until all mirrors were scanned (EmptiedFolders).
+ * - The folder has lost all its many pictures, or another folder is in its place and lacks pictures: the folder waits until
+ *   all mirrors were scanned (EmptiedFolders).
  * - An ignore file above the folder has changed since the batch began: the folder is looked at again, under the new rules.
  * - In all other cases the look is believed: files are compared (plan.ts), new folders are looked at, and folders that the
  *   folder no longer lists are missing.
@@ -67,7 +67,6 @@ export class MirrorScan {
   readonly #records: FolderRecords
   readonly #emptied: EmptiedFolders
   readonly #mounts: MountDoubts
-  readonly #olderCopies: OlderCopies
   readonly #queue = new ScanQueue(batch => this.#lookAndRecord(batch))
   readonly #tries = new Map<string, number>()
   #complete = true
@@ -88,7 +87,6 @@ export class MirrorScan {
     this.#records = new FolderRecords(context, mirror, policy)
     this.#emptied = new EmptiedFolders(context.synced)
     this.#mounts = new MountDoubts(context, mirror, root.accepted, this.#known)
-    this.#olderCopies = new OlderCopies(context, mirror, path => this.#known.rulesAbove(path, policy.ignore))
   }
 
   /** Looks at the folders of `scope` and at new folders below them, or at everything. */
@@ -192,16 +190,22 @@ export class MirrorScan {
       this.#doubt(tx, doubt)
       return
     }
-    if (!trusted) this.#takeBack(tx, folder, look)
     const changes = this.#records.changes(folder, look)
-    const older = trusted ? null : this.#olderCopies.seen(folder, look, changes)
-    if (older) {
-      this.#doubt(tx, older)
-      return
-    }
-    const lost = trusted ? [] : this.#records.lostWith(folder, look, changes)
-    if (this.#emptied.defer({ folder, digest, look, lost })) this.#queueNew(tx, path, look)
+    const isOther = isAnotherFolder(folder, look)
+    const missing = isOther ? this.#missingFrom(path, look) : []
+    const lost = trusted ? [] : this.#records.lostFrom(folder, changes, missing)
+    if (this.#emptied.defer({ folder, digest, look, changes, lost, isOther })) this.#queueNew(tx, path, look)
     else this.#believe(tx, folder, { digest, look, changes }, trusted)
+  }
+
+  /** The known folders in a folder, and below, that the folder does not list any more. */
+  #missingFrom(path: string, look: FolderLook): FolderRow[] {
+    const listed = new Set(look.folders)
+    const reasonOf = missingReasonIn(look)
+    return this.#known
+      .namesIn(path)
+      .filter(name => !listed.has(name) && reasonOf(name) === 'gone')
+      .flatMap(name => this.#known.from(pathOf(path, name)))
   }
 
   /**
@@ -230,22 +234,15 @@ export class MirrorScan {
     return found && { folder: this.#folder(tx, found.folder), code: 'FOLDER_RESTORED', why: found.why }
   }
 
-  /** Takes back what went with a folder that is back as an older copy. From then on all is as if it had not gone. */
-  #takeBack(tx: Tx, folder: FolderRow, look: FolderLook): void {
-    for (const [{ path }, files] of this.#olderCopies.wentWith(folder, look))
-      this.#records.takeBack(tx, this.#folder(tx, path), files)
-  }
-
   #believe(tx: Tx, folder: FolderRow, { digest, look, changes }: Seen, trusted: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
     // While a folder was in doubt, nothing below it was looked at. So everything below it is looked at now.
     const lookBelow = folder.ignore_text !== text || folder.unknown !== null
-    const isEmptied = !trusted && this.#olderCopies.isEmptied(folder, look)
     this.#known.openBelow(path)
     // The folders below come first, because a doubt about a missing one is judged by what was known before this look.
     this.#recordFoldersBelow(tx, path, look, trusted)
-    this.#records.look(tx, folder, isEmptied ? null : digest, text, look, changes)
+    this.#records.look(tx, folder, digest, text, look, changes)
     if (lookBelow) this.#queue.push(this.#known.below(path))
   }
 
@@ -253,11 +250,11 @@ export class MirrorScan {
     const listed = new Set(look.folders)
     const reasonOf = missingReasonIn(look)
     for (const name of this.#known.namesIn(path))
-      if (!listed.has(name)) this.#recordMissing(tx, pathOf(path, name), reasonOf(name), look, trusted)
+      if (!listed.has(name)) this.#recordMissing(tx, pathOf(path, name), reasonOf(name), trusted)
     this.#queueNew(tx, path, look)
   }
 
-  #recordMissing(tx: Tx, path: string, why: MissingReason, parent: FolderLook, trusted: boolean): void {
+  #recordMissing(tx: Tx, path: string, why: MissingReason, trusted: boolean): void {
     // An absent folder may be known, because ignored pictures are pruned. Its pictures were hidden, so when the folder is gone
     // by now, they are pruned like pictures that a rule hides.
     const mayPrune = why === 'ignored' || why === 'gone'
@@ -266,16 +263,12 @@ export class MirrorScan {
     this.#known.closeMissing(path)
     const mayBeThere = why === 'gone' && !trusted && this.#known.at(path)?.accept !== 1
     const folder = this.#folder(tx, path)
-    const doubt = mayBeThere
-      ? (this.#mounts.missing(folder) ?? this.#olderCopies.missing(this.#known.from(path), folder, parent))
-      : null
-    const missing = this.#known.from(path).filter(({ id }) => mayPrune || !absent.has(id))
+    const doubt = mayBeThere ? this.#mounts.missing(folder) : null
     if (doubt) {
-      // A later scan may prune nothing, and it must judge by all of these folders too.
-      for (const { path } of missing) this.#folder(tx, path)
       this.#doubt(tx, doubt)
       return
     }
+    const missing = this.#known.from(path).filter(({ id }) => mayPrune || !absent.has(id))
     if (this.#records.anyUnderWay(missing, this.#folder(tx, folderAbove(path)))) return
     for (const folder of missing) {
       this.#context.vanishedRules.folderGoes(folder)
@@ -311,7 +304,7 @@ export class MirrorScan {
   #doubt(tx: Tx, doubt: Doubt): void {
     this.#complete = false
     this.#known.closeBelow(doubt.folder.path)
-    this.#records.doubt(tx, this.#olderCopies.beside(doubt))
+    this.#records.doubt(tx, doubt)
   }
 
   /** Ends the scan: nothing more is recorded. */

@@ -1,5 +1,5 @@
-import { type Disk, isCoarse, STAMP_GRAIN } from '../../local/disk.ts'
-import { type FileLook, isSameIdentity } from '../../local/look.ts'
+import type { Disk } from '../../local/disk.ts'
+import { isSameIdentity } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileAtPath, FileRow } from '../../synced/tables/files.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
@@ -33,9 +33,8 @@ const SAMPLE = 200
 /**
  * Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a
  * restore makes new inodes. So a root with another identity is the same root when most of the known files are there, with
- * the same names, sizes and times. An older copy, such as a snapshot or a backup, also holds most of them. So when the
- * inode or the birth time differs, no known file may be missing. When only the device number differs, the scan finds an
- * older copy by the times of its folders (OlderCopies).
+ * the same names, sizes and times. An older copy, such as a backup, also holds most of them. So when the inode or the birth
+ * time differs, no known file may be missing.
  */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
@@ -131,68 +130,6 @@ export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, 
   )
 }
 
-/**
- * Whether a known picture of a folder (`top`), or of a folder below it, is there: at its path, or under another name among the
- * pictures that a look shows (`shown`). A look doesn't show what a rule hides or what can't be looked at, so such a picture
- * counts by its path. And a person may have renamed all pictures after an older copy was made. A picture need not be on the
- * host to be known: the host may have refused the picture, or the picture may still wait. A picture that has changed since it
- * was sent may also be there as it was sent. Asked before the look at the folder is recorded, because pictures that are new
- * in the folder were not known. `isBack`: the folder was gone, so the pictures that went with it are known.
- */
-export function isAnyKnownThere(
-  disk: Disk,
-  synced: Synced,
-  mirror: MirrorRow,
-  top: string,
-  shown: Iterable<Version>,
-  isBack: boolean,
-): boolean {
-  const known: Version[] = []
-  for (const { path, versions } of knownPictures(synced, mirror.id, top, isBack)) {
-    if (mayBeAt(disk, fullPath(mirror.folder, path), versions)) return true
-    known.push(...versions)
-  }
-  const bySize = Map.groupBy(known, ({ size }) => size)
-  for (const file of shown) if (bySize.get(file.size)?.some(version => mayBeCopy(file, version))) return true
-  return false
-}
-
-/** No sample, because a copy that was made early may hold a few of very many known pictures. */
-function* knownPictures(
-  { files, folders, images }: Synced,
-  mirror: number,
-  top: string,
-  isBack: boolean,
-): Generator<{ path: string; versions: Version[] }> {
-  for (const { id, path } of folders.withFiles(mirror)) {
-    if (!isAtOrBelow(path, top)) continue
-    for (const { name, state, size, mtime, image } of files.ofFolder(id)) {
-      if (state === 'kept' || (state === 'gone' && !isBack)) continue
-      const sent = image === null ? undefined : images.byId(image)
-      const asSent = sent ? [{ size: sent.size, mtime: sent.mtime ?? mtime }] : []
-      yield { path: pathOf(path, name), versions: [{ size, mtime }, ...asSent] }
-    }
-  }
-}
-
-type Version = Pick<FileLook, 'size' | 'mtime'>
-
-/** Whether one of these versions may be at a path. */
-function mayBeAt(disk: Disk, path: string, versions: readonly Version[]): boolean {
-  try {
-    const file = disk.lstat(path)
-    return file.kind === 'file' && versions.some(version => mayBeCopy(file, version))
-  } catch (error) {
-    return !isNowhere(error)
-  }
-}
-
-/** Whether a file may be a copy. Many backups, such as those of tar and zip, keep times in whole seconds. */
-function mayBeCopy(file: Version, of: Version): boolean {
-  const isAlike = isCoarse(file.mtime) && Math.abs(file.mtime - of.mtime) < STAMP_GRAIN
-  return file.size === of.size && (file.mtime === of.mtime || isAlike)
-}
-
 /** Whether a picture that may be on the host, at or below a folder, is missing, or is there in an older version. */
 function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, top: string): boolean {
   // The newest folders first, because an older copy lacks them.
@@ -212,13 +149,8 @@ function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, t
  * example: the answer to the upload of `a.jpg` was lost, and then a backup without `a.jpg` is put in the place of its folder.
  * When recovery finds the image of `a.jpg` later, the image must not be deleted.
  */
-export function isHeld(synced: Synced, file: FileRow): boolean {
-  return file.state !== 'hidden' && mayBeOnHost(synced, file)
-}
-
-/** The same, also of a file that a rule hides. */
-export function mayBeOnHost({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
-  if (state === 'gone' || state === 'kept') return false
+export function isHeld({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
+  if (state === 'gone' || state === 'kept' || state === 'hidden') return false
   return image !== null || journal.openOnFile({ folder, name }).length > 0
 }
 

@@ -1,7 +1,7 @@
 import type { FolderLook, LeftOut } from '../../local/look.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
-import { boundsBelow, isBelow } from '../queries.ts'
+import { isBelow } from '../queries.ts'
 
 export interface FolderRow {
   id: number
@@ -17,9 +17,9 @@ export interface FolderRow {
   files: number
   /** 1: the folder was a mount point at the last look. */
   mount: 0 | 1
-  /** The inode of the root of the file system that was mounted on the folder; null when none was. */
-  mounted_ino: number | null
-  mounted_birthtime: number | null
+  /** What the last look found here, or at a mount point what was mounted there. Null: not known. */
+  ino: number | null
+  birthtime: number | null
   /** 1: a person trusts the folder (`albumd trust`), so what the next look does not find counts as deleted. */
   accept: 0 | 1
 }
@@ -30,26 +30,22 @@ export type DoubtfulFolder = FolderRow & { unknown: Reason; code: string | null 
 /** The folders as the last scan saw them. */
 export function openFolders({ all, column, get, run, value }: Statements) {
   const columns =
-    'id, mirror, path, present, digest, ignore_text, ignore_gone, unknown, files, mount, mounted_ino, mounted_birthtime, accept'
+    'id, mirror, path, present, digest, ignore_text, ignore_gone, unknown, files, mount, ino, birthtime, accept'
   const at = get<[mirror: number, path: string], FolderRow>(
     `SELECT ${columns} FROM folders WHERE mirror = ? AND path = ?`,
   )
   const insert = run<[mirror: number, path: string]>(
     'INSERT INTO folders (mirror, path) VALUES (?, ?) ON CONFLICT DO UPDATE SET present = 1',
   )
-  const absentBetween = all<[{ mirror: number; after: string; end: string | Buffer }], FolderRow>(
-    `SELECT ${columns} FROM folders
-     WHERE mirror = +@mirror AND path > +@after AND path < +@end AND present = 0 ORDER BY path`,
-  )
   const isEmpty = `present = 0 AND NOT EXISTS (SELECT 1 FROM files WHERE folder = folders.id)
      AND NOT EXISTS (SELECT 1 FROM journal WHERE kind = 'upload' AND journal.folder = folders.id)
      AND (mount = 0 OR NOT EXISTS (SELECT 1 FROM folders AS below WHERE below.mirror = folders.mirror
        AND ${isBelow('below.path', 'folders.path')}))`
   type Looked = Pick<FolderRow, 'id' | 'digest' | 'ignore_text'>
-  type Mounted = Pick<FolderRow, 'mount' | 'mounted_ino' | 'mounted_birthtime'>
-  const setLooked = run<[Looked & Mounted & LeftOut & { files: number }]>(
+  type Identity = Pick<FolderRow, 'mount' | 'ino' | 'birthtime'>
+  const setLooked = run<[Looked & Identity & LeftOut & { files: number }]>(
     `UPDATE folders SET digest = @digest, ignore_text = @ignore_text, ignore_gone = 0, unknown = NULL, accept = 0,
-       mount = @mount, mounted_ino = @mounted_ino, mounted_birthtime = @mounted_birthtime, files = @files,
+       mount = @mount, ino = @ino, birthtime = @birthtime, files = @files,
        left_format = @format, left_ignored = @ignored, left_hidden = @hidden, left_empty = @empty, left_links = @links
      WHERE id = @id`,
   )
@@ -91,7 +87,6 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       absent: all<[mirror: number], FolderRow>(
         `SELECT ${columns} FROM folders WHERE mirror = +? AND present = 0 ORDER BY path`,
       ),
-      absentBelow: (mirror: number, path: string) => absentBetween({ mirror, ...boundsBelow(path) }),
       /** A folder and all recorded folders below it. Not for the root. */
       from: all<[{ mirror: number; path: string }], FolderRow>(
         `SELECT ${columns} FROM folders
@@ -114,8 +109,8 @@ export function openFolders({ all, column, get, run, value }: Statements) {
           digest,
           ignore_text: ignoreText,
           mount: mount ? 1 : 0,
-          mounted_ino: mount ? identity.ino : null,
-          mounted_birthtime: mount ? identity.birthtime : null,
+          ino: identity.ino,
+          birthtime: identity.birthtime,
           files: files.length,
           ...leftOut,
         })
@@ -128,16 +123,13 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
       /**
-       * Records that a folder is gone, or that it is left out (`isThere`). Its row stays as long as files in it have images. A
-       * folder that is left out stays recorded as a mount point, also for the folders below it. And it stays in doubt, so that
-       * the doubt goes on once the folder is left out no more.
+       * Records that a folder is gone or left out. Its row stays as long as files in it have images. A folder that is left out
+       * stays recorded as a mount point, also for the folders below it.
        */
       gone: run<
-        [{ id: number; isThere: 0 | 1 }]
-      >(`UPDATE folders SET present = 0, digest = NULL, unknown = iif(@isThere, unknown, NULL), accept = 0, ignore_text = NULL, files = 0, left_format = 0,
-       left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = @id`),
-      /** Records how many pictures that went with a folder were not deleted. */
-      tookBack: run<[Pick<FolderRow, 'id' | 'files'>]>('UPDATE folders SET files = @files WHERE id = @id'),
+        [id: number]
+      >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
+       left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
       /**

@@ -44,10 +44,6 @@ export function openVersions({ column, get, one, run, value }: Statements) {
         `SELECT * FROM versions WHERE mirror = +@mirror AND path = +@path AND until > +@moment
          ORDER BY until, id LIMIT 1`,
       ),
-      /** When the last version at a path ended that ended before this time. Null: none is recorded. */
-      latestEnd: value<[Location & { before: number }], number | null>(
-        'SELECT max(until) FROM versions WHERE mirror = +@mirror AND path = +@path AND until < +@before',
-      ),
       /** The SHA-256s of the versions at a path, the oldest first. */
       hashesAt: column<[Location], Buffer>(
         `SELECT hash FROM versions WHERE mirror = +@mirror AND path = +@path AND hash IS NOT NULL

@@ -51,7 +51,7 @@ describe('a watched mirror', () => {
     await told('a')
     expect(state()).toMatchObject({ folders: 2, lost: 0, loss: null, polled: false })
     mkdirSync(join(root, 'b'))
-    synced.commitNow(tx => tx.folders.gone({ id: synced.folders.at(mirror, 'a')!.id, isThere: 0 }))
+    synced.commitNow(tx => tx.folders.gone(synced.folders.at(mirror, 'a')!.id))
     synced.commitNow(tx => tx.folders.add(mirror, 'b'))
     watcher.follow()
     await told('b')

@@ -108,30 +108,6 @@ describe('a root in doubt', () => {
   })
 })
 
-describe('an older copy that comes after albumd saw its folder go', () => {
-  it('deletes nothing, until a person says so', async () => {
-    const stage = await setStage({ config: { deletions: { grace: '1h', hold_above: '100%' } } })
-    const trip = join(stage.pictures, 'trip')
-    const older = join(stage.home, 'older')
-    stage.write('red.png', red)
-    for (const n of [0, 1]) stage.write(`trip/${n}.png`, png(3, 3 + n).bytes)
-    execFileSync('cp', ['-a', trip, older])
-    for (const n of [2, 3]) stage.write(`trip/${n}.png`, png(3, 3 + n).bytes)
-    const daemon = await daemonHere(stage)
-    await daemon.told('picture_uploaded', 5)
-    renameSync(trip, join(stage.home, 'aside'))
-    await daemon.told('picture_gone', 4)
-    renameSync(older, trip)
-    await daemon.told('mirror_guarded')
-    expect((await stage.status()).mirrors[0]).toMatchObject({ pending_deletions: 0 })
-    expect((await stage.here('status')).out).toContain('An older copy is here')
-    expect(await stage.here('trust', trip)).toMatchObject({ code: 0 })
-    await daemon.told('picture_gone', 6)
-    expect(await daemon.stop()).toBe(0)
-    expect((await stage.status()).mirrors[0]).toMatchObject({ synced: 3, pending_deletions: 2 })
-  })
-})
-
 describe.skipIf(!canMount() && !process.env.CI)('an older copy that is mounted', () => {
   it.each([
     ['over the root', '', 'is another folder than before, and not all of the pictures are in it'],

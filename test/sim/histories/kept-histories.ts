@@ -7,6 +7,15 @@ import { PLAIN } from './variations.ts'
  * Histories that chance seldom draws, each under a number that no seed has: `--seed` plays them too.
  */
 const KEPT: readonly History[] = [
+  // A picture changes in each pass.
+  {
+    ...THREE,
+    seed: 1_000_000_032,
+    files: [[0, 1]],
+    graceMs: 600_000,
+    pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
+    actions: [2, 3, 4, 5].map((b, pass) => at(pass + 1, 'change', 0, b)),
+  },
   // The root is swapped for a backup that lacks the newest picture, and gets a new folder.
   {
     ...THREE,

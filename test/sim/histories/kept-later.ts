@@ -4,9 +4,6 @@ import { at, atStep, FAULT, HOURLY, IN_BOTH, SILENT, THREE, TWO_MIRRORS } from '
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
-/** A step that no pass comes to: what is to happen there happens at the end of the pass. */
-const LATE = 100_000
-
 /** Two pictures in the folder `a`. */
 const BOTH_IN_A: History['files'] = [
   [1, 1],
@@ -18,75 +15,17 @@ const BOTH_IN_A: History['files'] = [
  * of their seeds draws.
  */
 export const KEPT_LATER: readonly History[] = [
-  // A folder is swapped for a backup that lacks the newest picture, and holds one that the host refused before.
+  // The root is swapped for a backup that holds an older version of a picture.
   {
     ...THREE,
-    seed: 1_000_000_036,
-    files: [[33, 3]],
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(0, 'fault', FAULT.tooLarge),
-      at(1, 'add', 49, 5),
-      at(2, 'olderCopy', 0, 1),
-    ],
-  },
-  // A folder is swapped for a backup that holds nothing but a picture that a rule hides.
-  {
-    ...THREE,
-    seed: 1_000_000_038,
-    files: [[1, 2]],
-    actions: [at(0, 'ignore'), at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
-  },
-  // A folder is swapped for a backup, and nothing was recorded since that was made but the upload of what it lacks.
-  {
-    ...THREE,
-    seed: 1_000_000_054,
+    seed: 1_000_000_059,
     files: [
       [1, 1],
       [17, 2],
       [33, 3],
     ],
-    pauses: [60_000, 60_000, 3_700_000, 60_000, 60_000],
-    actions: [
-      atStep(0, LATE, 'saveCopy', 0, 1),
-      at(1, 'add', 49, 5),
-      at(1, 'fault', FAULT.sendLate),
-      at(2, 'olderCopy', 0, 1),
-    ],
+    actions: [at(0, 'saveCopy', 0, 0), at(1, 'change', 0, 7), at(2, 'olderCopy', 0, 0)],
   },
-  // A folder is swapped for a backup, and nobody can look at its pictures once it was listed.
-  {
-    ...THREE,
-    seed: 1_000_000_055,
-    files: [
-      [1, 1],
-      [17, 2],
-    ],
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(1, 'add', 3, 5),
-      at(2, 'olderCopy', 0, 1),
-      atStep(2, 17, 'folderUnreadable'),
-    ],
-  },
-  // A folder is swapped for a backup that a person changes at once: nothing tells any more that it is one.
-  {
-    ...THREE,
-    seed: 1_000_000_056,
-    files: [[33, 3]],
-    actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(2, 'folderForFile')],
-  },
-  // A folder is swapped for a backup that holds an older version of a picture. The same of the root.
-  ...([1, 0] as const).map((folder, number) => ({
-    ...THREE,
-    seed: 1_000_000_058 + number,
-    files: [
-      [1, 1],
-      [17, 2],
-      [33, 3],
-    ] as History['files'],
-    actions: [at(0, 'saveCopy', 0, folder), at(1, 'change', 0, 7), at(2, 'olderCopy', 0, folder)],
-  })),
   // A folder is swapped for a backup that lacks the newest picture, and gets another one.
   {
     ...THREE,
@@ -97,47 +36,6 @@ export const KEPT_LATER: readonly History[] = [
       [17, 2],
     ],
     actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(3, 'add', 33, 4)],
-  },
-  // A picture is taken back from the trash, and then its folder is swapped for a backup from before that.
-  {
-    ...THREE,
-    seed: 1_000_000_061,
-    files: [
-      [1, 1],
-      [17, 2],
-    ],
-    graceMs: 600_000,
-    pauses: [60_000, 60_000, 60_000, 700_000, 700_000],
-    actions: [
-      at(1, 'remove'),
-      at(2, 'saveCopy', 0, 1),
-      at(3, 'undelete'),
-      at(3, 'add', 48, 5),
-      at(4, 'olderCopy', 0, 1),
-    ],
-  },
-  // A folder is swapped for a backup that holds nothing but an empty folder.
-  {
-    ...THREE,
-    seed: 1_000_000_062,
-    files: [[3, 2]],
-    actions: [at(0, 'remove'), at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
-  },
-  // A folder is swapped for a backup that lacks the folder in it, and gets another name.
-  {
-    ...THREE,
-    seed: 1_000_000_063,
-    pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
-    files: [
-      [1, 1],
-      [17, 2],
-    ],
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(1, 'add', 3, 5),
-      at(2, 'olderCopy', 0, 1),
-      at(3, 'renameFolder', 0, 32),
-    ],
   },
   // A folder is taken away, and a scan later a backup comes in its place that lacks the newest picture, a folder in it, or the
   // newest version. Or all that it holds lies in a folder in it.
@@ -151,93 +49,6 @@ export const KEPT_LATER: readonly History[] = [
       actions: [at(0, 'saveCopy', 0, 1), newer, at(2, 'takeAside', 0, 1), at(3, 'olderCopy', 0, 1)],
     }),
   ),
-  // The same, and a scan in between sees a folder with an empty folder in it.
-  {
-    ...THREE,
-    seed: 1_000_000_073,
-    files: [[0, 3], ...BOTH_IN_A],
-    graceMs: 600_000,
-    pauses: [60_000, 60_000, 60_000, 700_000, 700_000],
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(1, 'add', 49, 5),
-      at(2, 'takeAside', 0, 3),
-      at(3, 'olderCopy', 0, 1),
-    ],
-  },
-  // A folder is swapped for a backup, gets another picture, and is hidden by a rule for a while. The backup lacks a picture, or
-  // holds an older version.
-  ...([at(1, 'add', 49, 5), at(1, 'change', 0, 7)] as const).map((newer, number) => ({
-    ...THREE,
-    seed: [1_000_000_068, 1_000_000_070][number]!,
-    pauses: [60_000, 60_000, 60_000, 60_000, 60_000, 60_000],
-    files: BOTH_IN_A,
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      newer,
-      at(2, 'olderCopy', 0, 1),
-      at(3, 'add', 33, 4),
-      at(3, 'ignore', 0, 3),
-      at(4, 'unignore'),
-    ],
-  })),
-  // The pictures of a folder get other names, and then the folder is swapped for a backup from before that.
-  {
-    ...THREE,
-    seed: 1_000_000_072,
-    files: BOTH_IN_A,
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(1, 'rename', 0, 33),
-      at(1, 'rename', 0, 49),
-      at(2, 'olderCopy', 0, 1),
-    ],
-  },
-  // A folder is swapped for a backup of which a rule hides the known picture, and which shows one that was deleted.
-  {
-    ...THREE,
-    seed: 1_000_000_074,
-    files: BOTH_IN_A,
-    pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(1, 'remove', 0),
-      at(1, 'ignore', 0, 1),
-      at(1, 'add', 49, 5),
-      at(2, 'olderCopy', 0, 1),
-    ],
-  },
-  // A folder is swapped for a backup, gets another picture, and can't be read for a while.
-  {
-    ...THREE,
-    seed: 1_000_000_071,
-    pauses: [60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000],
-    files: BOTH_IN_A,
-    actions: [
-      at(0, 'saveCopy', 0, 1),
-      at(1, 'add', 49, 5),
-      at(2, 'olderCopy', 0, 1),
-      at(3, 'add', 33, 4),
-      at(4, 'folderUnreadable'),
-      at(5, 'readable'),
-    ],
-  },
-  // A folder is swapped for a backup with the version before the one whose upload is in doubt.
-  {
-    ...THREE,
-    seed: 1_000_000_069,
-    files: [
-      [1, 1],
-      [17, 2],
-    ],
-    pauses: [60_000, 60_000, 3_700_000, 60_000, 60_000],
-    actions: [
-      atStep(0, LATE, 'saveCopy', 0, 1),
-      at(1, 'change', 0, 7),
-      at(1, 'fault', FAULT.sendLate),
-      at(2, 'olderCopy', 0, 1),
-    ],
-  },
   // The root is swapped for a backup that lacks what is to be sent again on a person's word, and a file that is no picture.
   {
     ...THREE,

@@ -40,20 +40,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
     'a backup of the root was believed to lack nothing, though an upload of what it lacked was in doubt',
   1000000035:
     'a backup of a folder was believed to lack nothing, though an upload of what it lacked was in doubt',
-  1000000036:
-    'a backup of a folder was no copy where it held nothing that was sent, and what it lacked was deleted',
   1000000037: 'what was sent again on a word was sent once more after an older state was put back',
-  1000000038: 'a backup of a folder was no copy where it held nothing to be mirrored',
-  1000000054:
-    'a backup of a folder was no copy where the upload of what it lacked was all that was recorded since',
-  1000000055: 'a backup of a folder was no copy where nobody could look at its pictures',
-  1000000061: 'a backup of a folder was no copy where what it lacked had been gone when it was made',
-  1000000062: 'a backup of a folder was no copy where it held nothing but an empty folder',
-  1000000063: 'a backup of a folder was no copy any more once a folder above what it lacked was renamed',
-  1000000064:
-    'a backup of a folder was no copy where a scan came after the folder went and before the backup came',
-  1000000068: 'a backup of a folder was no copy any more once a rule had hidden it for a while',
-  1000000069: 'the version before one whose upload was in doubt replaced that where a backup brought it back',
   1000000106: 'a repair deleted images though a person had paused albumd meanwhile',
   1000000108: 'a repair sent again what lay in a default album that nobody had learned of',
   22025948: 'a repair sent again what two whole walks lacked that had another between them',

@@ -1,7 +1,7 @@
 import type { FileRow } from '../../../src/synced/tables/files.ts'
-import { reasonIn } from '../../../src/words/reasons.ts'
-import { isIgnored, livePictures } from '../disk/live-pictures.ts'
-import { type Node, split } from '../disk/tree.ts'
+import { livePictures } from '../disk/live-pictures.ts'
+import type { Node } from '../disk/tree.ts'
+import { split } from '../disk/tree.ts'
 import { folderAt, pathOfRow, rowAt } from '../engine/state-kit.ts'
 import type { World } from '../engine/world.ts'
 
@@ -12,20 +12,11 @@ interface Copy {
   lacks: string[]
   /** The time of the folder's last change when the copy came. */
   changedAt: number
-  /** How wrong the clock was when the copy was made. */
-  offset: number
-  /** The folder was gone before the copy came. */
-  isBack: boolean
   /** Albumd has looked at the folder since. */
   wasSeen: boolean
-  /** What that look said of a folder stays so, whatever else puts the folder in doubt later. */
-  isDecided: boolean
 }
 
-/** What the disk shows of a version of a picture. */
-type Version = Pick<FileRow, 'size' | 'mtime'>
-
-type Surroundings = Pick<World, 'disk' | 'doubts' | 'machine' | 'mirrors' | 'state'>
+type Surroundings = Pick<World, 'disk' | 'doubts' | 'mirrors' | 'state'>
 
 /**
  * Older copies in the places of roots and folders. Whether albumd can know one hangs on what is there when albumd looks at
@@ -41,7 +32,7 @@ export class Copies {
   }
 
   /** An older copy is in the place of a root or a folder. */
-  put(path: string, { lacks, ...copy }: Pick<Copy, 'lacks' | 'offset' | 'isBack'>): void {
+  put(path: string, lacks: readonly string[]): void {
     const { disk, mirrors } = this.#world
     this.forget(path)
     const since = disk.happens()
@@ -49,14 +40,7 @@ export class Copies {
     const places = isRoot ? [[path, lacks] as const] : Map.groupBy(lacks, at => this.#folderAbove(at))
     for (const [place, lacked] of places) {
       const changedAt = disk.find(place)!.node.mtime
-      this.#copies.set(place, {
-        ...copy,
-        since,
-        lacks: [...lacked],
-        changedAt,
-        wasSeen: false,
-        isDecided: false,
-      })
+      this.#copies.set(place, { since, lacks: [...lacked], changedAt, wasSeen: false })
     }
   }
 
@@ -86,29 +70,28 @@ export class Copies {
     this.#copies.delete(root)
   }
 
-  /** The first look decides, unless the folder is in doubt for another reason alone then. */
-  #lookAtFolder(folder: string, copy: Copy): void {
-    const { doubts, mirrors, state } = this.#world
-    const unknown = folderAt(state.synced, mirrors, folder)?.unknown ?? null
-    if (copy.wasSeen && (unknown === null || reasonIn(unknown, 'folder_older') !== null))
-      copy.isDecided = true
-    if (copy.isDecided) return
-    copy.wasSeen = true
-    if (this.#lacksAny(copy) && this.#canBeKnown(folder, copy)) doubts.lostMount.set(folder, copy.since)
+  /** Once the copy is recorded, it is no other folder any more. */
+  #lookAtFolder(folder: string, { lacks, since }: Copy): void {
+    const { disk, doubts, mirrors, state } = this.#world
+    const known = folderAt(state.synced, mirrors, folder)?.birthtime ?? 0
+    const { birthtime } = disk.find(folder)!.node
+    const isOther = known !== 0 && birthtime !== 0 && birthtime !== known
+    if (isOther && lacks.some(at => this.#isLost(at))) doubts.lostMount.set(folder, since)
     else doubts.lostMount.delete(folder)
   }
 
-  /**
-   * Whether albumd can know the copy. It can't once an entry has come or gone in it, because this sets the folder's time.
-   * Neither can it when the copy holds something, and no picture that albumd knew: the copy looks like another folder of
-   * the name then. After a clock was set back, what came later looks older than the copy.
-   */
-  #canBeKnown(folder: string, { changedAt, offset, isBack }: Copy): boolean {
-    const { disk, machine } = this.#world
-    if (disk.find(folder)!.node.mtime !== changedAt || machine.offset < offset) return false
-    return (
-      this.#holdsNothing(folder) || this.#known(folder).some(file => this.#isAsKnown(file, folder, isBack))
-    )
+  /** Whether a picture that may be on the host is nowhere on the disk, nor one of its size and time. */
+  #isLost(at: string): boolean {
+    const { disk, mirrors, state } = this.#world
+    const row = rowAt(state.synced, mirrors, at)
+    if (row === undefined || ['gone', 'kept', 'hidden'].includes(row.state) || disk.find(at)) return false
+    const isLike = ({ node }: { node: { mtime: number; bytes: Buffer } }) =>
+      node.mtime === row.mtime && node.bytes.length === row.size
+    return this.#mayBeOnHost(row) && ![...livePictures(disk, mirrors)].some(isLike)
+  }
+
+  #mayBeOnHost(row: FileRow): boolean {
+    return row.image !== null || this.#world.state.synced.journal.openOnFile(row).length > 0
   }
 
   /**
@@ -121,8 +104,7 @@ export class Copies {
       const row = rowAt(state.synced, mirrors, at)
       if (row === undefined) return false
       const there = disk.find(at)
-      if (there) return this.#isOlder(there.node, row, changedAt)
-      return row.image !== null || state.synced.journal.openOnFile(row).length > 0
+      return there ? this.#isOlder(there.node, row, changedAt) : this.#mayBeOnHost(row)
     })
   }
 
@@ -137,54 +119,18 @@ export class Copies {
     return isAnother && row.mtime > changedAt && sent.at * 1000 > changedAt
   }
 
-  /** Nothing that is mirrored: folders, and what is hidden or ignored, at most. */
-  #holdsNothing(folder: string): boolean {
-    const { disk, mirrors } = this.#world
-    return [...disk.below(folder)].every(
-      ([at, { kind }]) =>
-        kind === 'folder' ||
-        (kind === 'file' && (split(at).name.startsWith('.') || isIgnored(disk, mirrors, at))),
-    )
-  }
-
   /** Whether most recorded pictures are as albumd knew them, also those that went and whose image still waits. */
   #areMostAsKnown(root: string): boolean {
-    const known = this.#known(root).filter(({ state }) => state !== 'kept')
-    return known.filter(file => this.#isThere(file, file)).length * 2 > known.length
-  }
-
-  /** What albumd has records of, at and below a folder. */
-  #known(path: string): FileRow[] {
-    const { mirrors, state } = this.#world
-    const folder = folderAt(state.synced, mirrors, path)
-    return folder ? [...state.synced.files.below(folder.mirror, folder.path)] : []
-  }
-
-  /**
-   * Whether the picture is in the folder as albumd saw it last, or as it was sent. `isBack`: it may have gone with its folder.
-   */
-  #isAsKnown(file: FileRow, folder: string, isBack: boolean): boolean {
-    if (file.state === 'kept' || (file.state === 'gone' && !isBack)) return false
-    const sent = file.image === null ? undefined : this.#world.state.synced.images.byId(file.image)
-    const asSent = { size: sent?.size ?? file.size, mtime: sent?.mtime ?? file.mtime }
-    return [file, asSent].some(version => this.#isThere(file, version) || this.#isIn(folder, version))
-  }
-
-  #isIn(folder: string, { size, mtime }: Version): boolean {
-    const { disk, mirrors } = this.#world
-    return [...livePictures(disk, mirrors)].some(
-      ({ path, node }) =>
-        path.startsWith(`${folder}/`) &&
-        node.bytes.length === size &&
-        node.mtime === mtime &&
-        !isIgnored(disk, mirrors, path),
+    const { disk, mirrors, state } = this.#world
+    const folder = folderAt(state.synced, mirrors, root)
+    const known = (folder ? [...state.synced.files.below(folder.mirror, folder.path)] : []).filter(
+      file => file.state !== 'kept',
     )
-  }
-
-  #isThere(file: FileRow, { size, mtime }: Version): boolean {
-    const { disk, state } = this.#world
-    const node = disk.find(pathOfRow(state.synced, file))?.node
-    return node?.kind === 'file' && node.bytes.length === size && node.mtime === mtime
+    const isThere = (file: FileRow) => {
+      const node = disk.find(pathOfRow(state.synced, file))?.node
+      return node?.kind === 'file' && node.bytes.length === file.size && node.mtime === file.mtime
+    }
+    return known.filter(isThere).length * 2 > known.length
   }
 
   /** The closest folder above that is there. */

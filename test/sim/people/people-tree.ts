@@ -4,7 +4,7 @@ import type { World } from '../engine/world.ts'
 
 type Surroundings = Pick<
   World,
-  'copies' | 'disk' | 'looks' | 'doubts' | 'machine' | 'mirrors' | 'passes' | 'random' | 'state'
+  'copies' | 'disk' | 'looks' | 'doubts' | 'mirrors' | 'passes' | 'random' | 'state'
 >
 
 /** The mirrors' trees as people have them before them, with the roots and disks that come and go. */
@@ -15,8 +15,8 @@ export class Tree {
   readonly #subMounts = new Map<string, Mount>()
   /** Folders over which another disk is mounted. */
   readonly #hidden = new Set<string>()
-  /** Older copies of folders, by the folders' paths, and how wrong the clock was when they were made. */
-  readonly #copies = new Map<string, { copy: FolderNode; offset: number }>()
+  /** Older copies of folders, by the folders' paths. */
+  readonly #copies = new Map<string, FolderNode>()
   /** What had, or might get, an image in folders that were taken away. */
   readonly #aside = new Map<string, { held: [path: string, node: Node][]; changedAt: number | null }>()
 
@@ -87,9 +87,9 @@ export class Tree {
 
   /** As a backup does. */
   saveCopy(path: string): void {
-    const { disk, machine } = this.#world
+    const { disk } = this.#world
     const node = disk.find(path)?.node
-    if (node?.kind === 'folder') this.#copies.set(path, { copy: disk.copy(node), offset: machine.offset })
+    if (node?.kind === 'folder') this.#copies.set(path, disk.copy(node))
   }
 
   /**
@@ -120,10 +120,10 @@ export class Tree {
     if (isRoot) this.takeOff(path)
     else if (isThere) disk.takeAway(path)
     this.#aside.delete(path)
-    disk.putBack(path, saved.copy)
+    disk.putBack(path, saved)
     const isLacking = ([at, node]: [string, Node]) => disk.find(at)?.node.mtime !== node.mtime
     const lacks = before.filter(isLacking).map(([at]) => at)
-    copies.put(path, { lacks, offset: saved.offset, isBack })
+    copies.put(path, lacks)
     return true
   }
 

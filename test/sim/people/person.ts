@@ -11,7 +11,7 @@ import {
 import { isAtOrBelow } from '../../../src/sync/tree-path.ts'
 import type { Tx } from '../../../src/synced/synced.ts'
 import type { MirrorRow } from '../../../src/synced/tables/mirrors.ts'
-import { inWords, reasonIn } from '../../../src/words/reasons.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { diskFor, Looks } from '../disk/disk-port.ts'
 import type { World } from '../engine/world.ts'
 import type { Doubts } from '../judges/doubts.ts'
@@ -94,8 +94,6 @@ export function trustDoubtful(world: World): number {
       isToldWhatGoes(world, view, trust.mirror, path)
       void recordTrust(atOnce, trust)
       trustRoots(doubts, folder, path)
-      if (trust.kind === 'folder' && reasonIn(trust.folder.unknown!, 'folder_older') !== null)
-        trustCopy(doubts, `${folder}/${path}`)
       emptied.forget(path === '' ? folder : `${folder}/${path}`)
       trusted++
     }
@@ -118,11 +116,6 @@ function trustRoots({ otherRoot, trusted, lostMount, ignoreGone }: Doubts, root:
   const place = path === '' ? root : `${root}/${path}`
   for (const mount of lostMount.keys()) if (`${mount}/`.startsWith(`${place}/`)) lostMount.delete(mount)
   for (const at of ignoreGone.keys()) if (`${at}/`.startsWith(`${place}/`)) ignoreGone.delete(at)
-}
-
-/** What an older copy lacks may be a folder in it: this folder is in doubt then, and not the copy. */
-function trustCopy({ lostMount }: Doubts, place: string): void {
-  for (const copy of lostMount.keys()) if (place.startsWith(`${copy}/`)) lostMount.delete(copy)
 }
 
 function heldIn({ mirrors, escrow }: World['state']['synced']) {

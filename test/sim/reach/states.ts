@@ -224,7 +224,7 @@ export const STATES = {
   'a root is missing': guarded('root_missing'),
   'a root is another one': guarded('root_other'),
   'a root is an older copy': guarded('root_older'),
-  'a folder that was gone comes back as an older copy': changes('folder_back_older'),
+  'another folder lacks pictures': guarded('folder_older'),
   'a folder cannot be read': guarded('folder_unreadable'),
   'a folder has lost its mount': guarded('folder_unmounted'),
   'a folder has lost all its pictures': guarded('folder_emptied'),

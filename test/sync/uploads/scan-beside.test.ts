@@ -255,12 +255,10 @@ describe.each([true, false])('a doubt about a folder, a picture of it under way:
       })
       const { pictures, synced } = workshop
       writeFileSync(join(copy, 'deleted.png'), png(6, 6).bytes)
-      const aMinuteAgo = new Date(Date.now() - 60_000)
-      utimesSync(copy, aMinuteAgo, aMinuteAgo)
       renameSync(join(pictures, 'a'), `${pictures}.aside`)
       renameSync(copy, join(pictures, 'a'))
       await scan()
-      expect(synced.folders.unknown(1)).toMatchObject([{ path }])
+      expect(synced.folders.unknown(1)).toMatchObject([{ path: 'a' }])
       await ends()
       // The copy holds a picture that was deleted long ago.
       if (path === 'a') expect(await imagesOn(workshop)).not.toContain('deleted.png')
