@@ -14,6 +14,8 @@ interface Copy {
   changedAt: number
   /** Albumd has looked at the folder since. */
   wasSeen: boolean
+  /** What may be on the host of what a folder lacked when albumd first looked at it, and knew that it was another one. */
+  lost: [at: string, row: FileRow][]
 }
 
 type Surroundings = Pick<World, 'disk' | 'doubts' | 'mirrors' | 'state'>
@@ -40,7 +42,7 @@ export class Copies {
     const places = isRoot ? [[path, lacks] as const] : Map.groupBy(lacks, at => this.#folderAbove(at))
     for (const [place, lacked] of places) {
       const changedAt = disk.find(place)!.node.mtime
-      this.#copies.set(place, { since, lacks: [...lacked], changedAt, wasSeen: false })
+      this.#copies.set(place, { since, lacks: [...lacked], changedAt, wasSeen: false, lost: [] })
     }
   }
 
@@ -70,24 +72,35 @@ export class Copies {
     this.#copies.delete(root)
   }
 
-  /** Once the copy is recorded, it is no other folder any more. */
-  #lookAtFolder(folder: string, { lacks, since }: Copy): void {
-    const { disk, doubts, mirrors, state } = this.#world
-    const known = folderAt(state.synced, mirrors, folder)?.birthtime ?? 0
-    const { birthtime } = disk.find(folder)!.node
-    const isOther = known !== 0 && birthtime !== 0 && birthtime !== known
-    if (isOther && lacks.some(at => this.#isLost(at))) doubts.lostMount.set(folder, since)
+  /** The first look decides, until the pictures are there again or a person trusts the folder. */
+  #lookAtFolder(folder: string, copy: Copy): void {
+    const { doubts } = this.#world
+    if (!copy.wasSeen && this.#isOther(folder)) copy.lost = copy.lacks.flatMap(at => this.#heldAt(at))
+    copy.wasSeen = true
+    if (copy.lost.some(([at, row]) => !this.#isSomewhere(at, row))) doubts.lostMount.set(folder, copy.since)
     else doubts.lostMount.delete(folder)
   }
 
-  /** Whether a picture that may be on the host is nowhere on the disk, nor one of its size and time. */
-  #isLost(at: string): boolean {
+  #isOther(folder: string): boolean {
     const { disk, mirrors, state } = this.#world
+    const known = folderAt(state.synced, mirrors, folder)?.birthtime ?? 0
+    const { birthtime } = disk.find(folder)!.node
+    return known !== 0 && birthtime !== 0 && birthtime !== known
+  }
+
+  #heldAt(at: string): Copy['lost'] {
+    const { mirrors, state } = this.#world
     const row = rowAt(state.synced, mirrors, at)
-    if (row === undefined || ['gone', 'kept', 'hidden'].includes(row.state) || disk.find(at)) return false
+    const isGone = row === undefined || ['gone', 'kept', 'hidden'].includes(row.state)
+    return !isGone && this.#mayBeOnHost(row) ? [[at, row]] : []
+  }
+
+  /** Whether a picture, or one of its size and time, is on the disk. */
+  #isSomewhere(at: string, { mtime, size }: FileRow): boolean {
+    const { disk, mirrors } = this.#world
     const isLike = ({ node }: { node: { mtime: number; bytes: Buffer } }) =>
-      node.mtime === row.mtime && node.bytes.length === row.size
-    return this.#mayBeOnHost(row) && ![...livePictures(disk, mirrors)].some(isLike)
+      node.mtime === mtime && node.bytes.length === size
+    return disk.find(at) !== null || [...livePictures(disk, mirrors)].some(isLike)
   }
 
   #mayBeOnHost(row: FileRow): boolean {

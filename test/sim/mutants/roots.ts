@@ -13,7 +13,10 @@ export const ROOTS: readonly Mutant[] = [
     name: 'a root that lacks pictures is the one that was',
     why: 'what an older copy of the root lacks is deleted',
     seed: 1_000_000_030,
-    instead: { 'sync/scan/trust.ts': { isRenewed: never } },
+    instead: {
+      'sync/scan/trust.ts': { isRenewed: never },
+      'sync/scan/scan.ts': { isAnotherFolder: never },
+    },
   },
   {
     name: 'another folder is the one that was',
@@ -154,6 +157,9 @@ export const ROOTS: readonly Mutant[] = [
     name: 'a disk that is mounted over a folder is its disk',
     why: 'what the disk hides is deleted',
     seed: 1_000_000_320,
-    instead: { 'sync/scan/doubts.ts': { isAnotherDisk: never } },
+    instead: {
+      'sync/scan/doubts.ts': { isAnotherDisk: never },
+      'sync/scan/scan.ts': { isAnotherFolder: never },
+    },
   },
 ]

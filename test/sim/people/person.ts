@@ -80,7 +80,7 @@ export function moveMirror(world: World, folder: string): string {
 
 /** A person says of all that is in doubt that it is as it should be. Answers how much of it a person's word ends. */
 export function trustDoubtful(world: World): number {
-  const { state, disk, looks, machine, mirrors, doubts, emptied } = world
+  const { state, disk, looks, machine, mirrors, doubts, emptied, copies } = world
   const { synced } = state
   const atOnce = { ...synced, commit: async <T>(change: (tx: Tx) => T) => synced.commitNow(change) }
   const view = diskFor(disk, looks, machine.wall, () => {})
@@ -94,6 +94,7 @@ export function trustDoubtful(world: World): number {
       isToldWhatGoes(world, view, trust.mirror, path)
       void recordTrust(atOnce, trust)
       trustRoots(doubts, folder, path)
+      copies.forget(path === '' ? folder : `${folder}/${path}`)
       emptied.forget(path === '' ? folder : `${folder}/${path}`)
       trusted++
     }
