@@ -5,9 +5,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { because, type Reason } from '../words/reasons.ts'
 import { openRootWatch, type RootWatch } from './root-watch.ts'
 
-/** Says which folders need a look, never what happened there. */
-export type FolderWatcher = ReturnType<typeof openFolderWatcher>
-
 export interface FolderWatcherOptions {
   /** A folder needs a look. This is called for each event, at once, so a burst of events calls it thousands of times. */
   onStale(folder: string): void
@@ -27,181 +24,186 @@ export interface FolderWatcherOptions {
 type Watch = FSWatcher | RootWatch | 'away' | 'lost'
 
 /**
- * Makes a watcher that watches nothing yet. `root` is the mirror's folder.
+ * Watches the folders of a mirror, and says which need a look, never what happened there. It watches nothing at first.
  *
  * chokidar watches the root, and waits for a missing root. The folders below the root are watched by Node itself. When such
  * a folder comes or goes, the watch of the folder above reports it. A chokidar for each folder would cost ten times the
  * memory, and ten times the CPU of the start.
  */
-export function openFolderWatcher(root: string, { onStale, onLost, beforeOpening }: FolderWatcherOptions) {
-  const base = resolve(root)
-  const watches = new Map<string, Watch>()
-  const closing = new Set<Promise<void>>()
-  const due = new Set<string>()
-  const nearOverflow = eventsNearOverflow()
-  let closed = false
+export class FolderWatcher {
+  readonly #base: string
+  readonly #calls: FolderWatcherOptions
+  readonly #watches = new Map<string, Watch>()
+  readonly #closing = new Set<Promise<void>>()
+  readonly #due = new Set<string>()
+  readonly #nearOverflow = eventsNearOverflow()
+  #isClosed = false
+  /** The system has refused a watch because of a limit. No further watch is opened until the next call of `watch`. */
+  #isFull = false
+  #heardThisTurn = 0
+  #isRenewing = false
+
+  /** `root`: the mirror's folder. */
+  constructor(root: string, calls: FolderWatcherOptions) {
+    this.#base = resolve(root)
+    this.#calls = calls
+  }
+
   /**
-   * True when the system has refused a watch because of a limit. No further watch is opened until the next call of `watch`.
+   * Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
+   * or in an earlier call. A folder that is watched already stays so; a folder whose watch failed is tried again. What
+   * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. When
+   * a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
    */
-  let full = false
-  let heardThisTurn = 0
-  let renewing = false
-
-  function open(folder: string): void {
-    const path = join(base, folder)
-    try {
-      // fs.watch would follow a symbolic link, and a link is not mirrored.
-      if (!lstatSync(path).isDirectory()) watches.set(folder, 'away')
-      else {
-        const handle = watchFolder(path, (event, name) => {
-          if (watches.get(folder) === handle) heard(folder, event, name)
-        })
-        handle.on('error', error => {
-          handle.close()
-          if (watches.get(folder) === handle) lose(folder, error)
-        })
-        watches.set(folder, handle)
-      }
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT' || code === 'ENOTDIR') watches.set(folder, 'away')
-      else lose(folder, error)
-    }
-  }
-
-  /** Opens the root's watch, which also waits for a missing root. */
-  async function openRoot(): Promise<void> {
-    const watch = openRootWatch(base, {
-      onEvent: (event, name) => heard('', event, name),
-      onWay: () => renew(['']),
-      onError: error => {
-        shut('')
-        lose('', error)
-      },
+  async watch(folders: readonly string[]): Promise<void> {
+    this.#isFull = false
+    if (folders.length > 0) this.#calls.beforeOpening?.()
+    await unhurried(folders, async folder => {
+      if (typeof this.#watches.get(folder) !== 'object') await this.#openUnlessFull(folder)
     })
-    watches.set('', watch)
-    await watch.opened
   }
 
-  function lose(folder: string, error: unknown): void {
-    watches.set(folder, 'lost')
-    const loss = lossOf(error, join(base, folder))
-    if (loss.code === 'WATCH_LIMIT') {
-      if (full) return
-      full = true
+  /** Ends the watches of these folders and of all folders below them. */
+  unwatch(folders: readonly string[]): void {
+    if (folders.length === 0) return
+    for (const folder of this.#within(new Set(folders))) {
+      this.#shut(folder)
+      this.#watches.delete(folder)
     }
-    onLost(loss)
-  }
-
-  function heard(folder: string, event: string, name: string | null): void {
-    if (heardThisTurn++ === 0) setImmediate(endTurn)
-    onStale(folder)
-    if (event !== 'rename' || name === null) return
-    // When a folder is deleted or moved, its own watch reports an event with the folder's own name.
-    if (name === basename(join(base, folder))) renew([folder])
-    const child = folder === '' ? name : `${folder}/${name}`
-    if (watches.has(child)) renew([child])
-  }
-
-  function endTurn(): void {
-    const heardInAll = heardThisTurn
-    heardThisTurn = 0
-    if (closed || heardInAll < nearOverflow) return
-    onLost(OVERFLOW)
-    // Events were perhaps lost, and a lost event may have said that a folder was replaced. So all watches are opened again.
-    renew([''])
   }
 
   /**
    * Ends the watches of these folders and of all folders below them, opens each watch again, and calls `onStale` for each
    * folder. inotify watches an inode, and goes on to watch the inode when its folder is moved. So when a folder was deleted,
-   * moved or replaced, another folder may be at its path now, or the same folder again after events were missed. When a tree is deleted, many folders end at once, so they are collected for one turn of
-   * the event loop.
+   * moved or replaced, another folder may be at its path now, or the same folder again after events were missed. When a
+   * tree is deleted, many folders end at once, so they are collected for one turn of the event loop.
    */
-  function renew(folders: readonly string[]): void {
-    for (const folder of folders) due.add(folder)
-    if (renewing || due.size === 0) return
-    renewing = true
-    void renewDue()
+  renew(folders: readonly string[]): void {
+    for (const folder of folders) this.#due.add(folder)
+    if (this.#isRenewing || this.#due.size === 0) return
+    this.#isRenewing = true
+    void this.#renewDue()
   }
 
-  async function renewDue(): Promise<void> {
-    await turn()
-    while (due.size > 0 && !closed) {
-      beforeOpening?.()
-      const folders = within(due)
-      due.clear()
-      full = false
-      await unhurried(folders, renewOne)
-    }
-    renewing = false
+  /** The folders that exist and can't be watched, so that albumd does not notice what happens in them. */
+  lost(): string[] {
+    return [...this.#watches].flatMap(([folder, watch]) => (watch === 'lost' ? folder : []))
   }
 
-  async function renewOne(folder: string): Promise<void> {
-    if (closed || !watches.has(folder)) return
-    shut(folder)
-    // The root's old watch must be closed first. Otherwise the new watch would share the dead inotify watch of the old one.
-    if (folder === '') await Promise.all(closing)
-    await openUnlessFull(folder)
-    if (!closed && watches.has(folder)) onStale(folder)
+  /** Ends all watches. After this call, no callback is called. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const folder of this.#watches.keys()) this.#shut(folder)
+    this.#watches.clear()
+    await Promise.all(this.#closing)
   }
 
   /** Opens a watch, unless a limit of the system was met. After that the system would refuse each further watch too. */
-  async function openUnlessFull(folder: string): Promise<void> {
-    if (closed) return
-    if (full) watches.set(folder, 'lost')
-    else if (folder === '') await openRoot()
-    else open(folder)
+  async #openUnlessFull(folder: string): Promise<void> {
+    if (this.#isClosed) return
+    if (this.#isFull) this.#watches.set(folder, 'lost')
+    else if (folder === '') await this.#openRoot()
+    else this.#open(folder)
   }
 
-  function shut(folder: string): void {
-    const watch = watches.get(folder)
+  /** Opens the root's watch, which also waits for a missing root. */
+  async #openRoot(): Promise<void> {
+    const watch = openRootWatch(this.#base, {
+      onEvent: (event, name) => this.#heard('', event, name),
+      onWay: () => this.renew(['']),
+      onError: error => {
+        this.#shut('')
+        this.#lose('', error)
+      },
+    })
+    this.#watches.set('', watch)
+    await watch.opened
+  }
+
+  #open(folder: string): void {
+    const path = join(this.#base, folder)
+    try {
+      // fs.watch would follow a symbolic link, and a link is not mirrored.
+      if (!lstatSync(path).isDirectory()) this.#watches.set(folder, 'away')
+      else {
+        const handle = watchFolder(path, (event, name) => {
+          if (this.#watches.get(folder) === handle) this.#heard(folder, event, name)
+        })
+        handle.on('error', error => {
+          handle.close()
+          if (this.#watches.get(folder) === handle) this.#lose(folder, error)
+        })
+        this.#watches.set(folder, handle)
+      }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') this.#watches.set(folder, 'away')
+      else this.#lose(folder, error)
+    }
+  }
+
+  #lose(folder: string, error: unknown): void {
+    this.#watches.set(folder, 'lost')
+    const loss = lossOf(error, join(this.#base, folder))
+    if (loss.code === 'WATCH_LIMIT') {
+      if (this.#isFull) return
+      this.#isFull = true
+    }
+    this.#calls.onLost(loss)
+  }
+
+  #heard(folder: string, event: string, name: string | null): void {
+    if (this.#heardThisTurn++ === 0) setImmediate(() => this.#endTurn())
+    this.#calls.onStale(folder)
+    if (event !== 'rename' || name === null) return
+    // When a folder is deleted or moved, its own watch reports an event with the folder's own name.
+    if (name === basename(join(this.#base, folder))) this.renew([folder])
+    const child = folder === '' ? name : `${folder}/${name}`
+    if (this.#watches.has(child)) this.renew([child])
+  }
+
+  #endTurn(): void {
+    const heardInAll = this.#heardThisTurn
+    this.#heardThisTurn = 0
+    if (this.#isClosed || heardInAll < this.#nearOverflow) return
+    this.#calls.onLost(OVERFLOW)
+    // Events were perhaps lost, and a lost event may have said that a folder was replaced. So all watches are opened again.
+    this.renew([''])
+  }
+
+  async #renewDue(): Promise<void> {
+    await turn()
+    while (this.#due.size > 0 && !this.#isClosed) {
+      this.#calls.beforeOpening?.()
+      const folders = this.#within(this.#due)
+      this.#due.clear()
+      this.#isFull = false
+      await unhurried(folders, folder => this.#renewOne(folder))
+    }
+    this.#isRenewing = false
+  }
+
+  async #renewOne(folder: string): Promise<void> {
+    if (this.#isClosed || !this.#watches.has(folder)) return
+    this.#shut(folder)
+    // The root's old watch must be closed first. Otherwise the new watch would share the dead inotify watch of the old one.
+    if (folder === '') await Promise.all(this.#closing)
+    await this.#openUnlessFull(folder)
+    if (!this.#isClosed && this.#watches.has(folder)) this.#calls.onStale(folder)
+  }
+
+  #shut(folder: string): void {
+    const watch = this.#watches.get(folder)
     const ending = typeof watch === 'object' ? watch.close() : undefined
-    const done = ending?.finally(() => closing.delete(done!))
-    if (done) closing.add(done)
+    const done = ending?.finally(() => this.#closing.delete(done!))
+    if (done) this.#closing.add(done)
   }
 
   /** The watched folders that are in `tops`, and those that lie below a folder in `tops`. */
-  function within(tops: ReadonlySet<string>): string[] {
-    return [...watches.keys()].filter(folder => tops.has('') || lineOf(folder).some(each => tops.has(each)))
-  }
-
-  return {
-    /**
-     * Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
-     * or in an earlier call. A folder that is watched already stays so; a folder whose watch failed is tried again. What
-     * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. When
-     * a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
-     */
-    async watch(folders: readonly string[]) {
-      full = false
-      if (folders.length > 0) beforeOpening?.()
-      await unhurried(folders, async folder => {
-        if (typeof watches.get(folder) !== 'object') await openUnlessFull(folder)
-      })
-    },
-
-    /** Ends the watches of these folders and of all folders below them. */
-    unwatch(folders: readonly string[]) {
-      if (folders.length === 0) return
-      for (const folder of within(new Set(folders))) {
-        shut(folder)
-        watches.delete(folder)
-      }
-    },
-
-    renew,
-
-    /** The folders that exist and can't be watched, so that albumd does not notice what happens in them. */
-    lost: () => [...watches].flatMap(([folder, watch]) => (watch === 'lost' ? folder : [])),
-
-    /** Ends all watches. After this call, no callback is called. */
-    async close() {
-      closed = true
-      for (const folder of watches.keys()) shut(folder)
-      watches.clear()
-      await Promise.all(closing)
-    },
+  #within(tops: ReadonlySet<string>): string[] {
+    return [...this.#watches.keys()].filter(
+      folder => tops.has('') || lineOf(folder).some(each => tops.has(each)),
+    )
   }
 }
 

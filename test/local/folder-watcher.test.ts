@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openFolderWatcher } from '../../src/local/folder-watcher.ts'
+import { FolderWatcher } from '../../src/local/folder-watcher.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 import { Watched } from './watched.ts'
 
-describe('openFolderWatcher', () => {
+describe('FolderWatcher', () => {
   type Act = (watched: Watched) => void
   const acts: [string, Act][] = [
     ['a new file', w => fs.writeFileSync(w.in('a/new.jpg'), 'picture')],
@@ -79,7 +79,7 @@ describe('openFolderWatcher', () => {
     const root = tempFolder()
     plant(root, { 'a/': '' })
     const { promise, resolve } = Promise.withResolvers<string>()
-    const watcher = openFolderWatcher(`${root}/a/..//`, { onStale: resolve, onLost() {} })
+    const watcher = new FolderWatcher(`${root}/a/..//`, { onStale: resolve, onLost() {} })
     onTestFinished(() => watcher.close())
     await watcher.watch(['', 'a'])
     fs.writeFileSync(join(root, 'a/x.jpg'), '')
@@ -91,7 +91,7 @@ describe('openFolderWatcher', () => {
     await watched.watcher.close()
     // Another watcher shows when the event has come.
     const { promise, resolve } = Promise.withResolvers<string>()
-    const other = openFolderWatcher(watched.root, { onStale: resolve, onLost() {} })
+    const other = new FolderWatcher(watched.root, { onStale: resolve, onLost() {} })
     onTestFinished(() => other.close())
     await other.watch(['a'])
     watched.touch('a/x.jpg')

@@ -67,9 +67,9 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
       const root = tempFolder()
       plant(root, Object.fromEntries(folders.map(folder => [`${folder}/a.jpg`, 'picture'])))
       const script = `
-      const { openFolderWatcher } = await import(${JSON.stringify(import.meta.resolve('../../src/local/folder-watcher.ts'))})
+      const { FolderWatcher } = await import(${JSON.stringify(import.meta.resolve('../../src/local/folder-watcher.ts'))})
       const losses = []
-      const watcher = openFolderWatcher(${JSON.stringify(root)}, { onStale() {}, onLost: loss => losses.push(loss) })
+      const watcher = new FolderWatcher(${JSON.stringify(root)}, { onStale() {}, onLost: loss => losses.push(loss) })
       await watcher.watch(${JSON.stringify(folders)})
       console.log(JSON.stringify(losses))
       await watcher.close()`

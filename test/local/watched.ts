@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { WatchLoss } from '../../src/local/folder-watcher.ts'
-import { type FolderWatcher, openFolderWatcher } from '../../src/local/folder-watcher.ts'
+import { FolderWatcher } from '../../src/local/folder-watcher.ts'
 import { plant, tempFolder } from '../temp-folder.ts'
 
 /** A mirror that is watched, a folder beside it on the same file system, and what was told of the mirror. */
@@ -19,7 +19,7 @@ export class Watched {
   private constructor(root: string, outside: string) {
     this.root = root
     this.outside = outside
-    this.watcher = openFolderWatcher(root, {
+    this.watcher = new FolderWatcher(root, {
       onStale: folder => {
         this.stale.add(folder)
         this.#told.emit(`stale ${folder}`)

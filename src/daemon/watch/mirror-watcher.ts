@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { realPathOf } from '../../config/paths.ts'
-import { OVERFLOW, openFolderWatcher, type WatchLoss } from '../../local/folder-watcher.ts'
+import { FolderWatcher, OVERFLOW, type WatchLoss } from '../../local/folder-watcher.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from '../../local/mount-table.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Scope } from '../../sync/pass-request.ts'
@@ -51,7 +51,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   let isFollowing = false
   let following = Promise.resolve()
 
-  const watcher = openFolderWatcher(mirror, {
+  const watcher = new FolderWatcher(mirror, {
     onStale: folder => stale.add(mirror, [folder]),
     onLost(lost) {
       if (lost === OVERFLOW) {
