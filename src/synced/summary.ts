@@ -101,30 +101,56 @@ function pathOf(name = 'files.name'): string {
   return `trim(folders.path || '/' || ${name}, '/')`
 }
 
-export function openSummaries({ all, column, one, value }: Statements) {
-  const strictlyBelow = `mirror = +@mirror AND ${isBelow()}`
-  const below = `mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()}))`
-  const lookedBelow = one<[{ mirror: number; path: string }], LeftOut & { files: number }>(
+const STRICTLY_BELOW = `mirror = +@mirror AND ${isBelow()}`
+const BELOW = `mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()}))`
+// A picture that failed and is tried again counts as failed until the new try has ended. So it is in one state at a time.
+// Without any failure, no file is looked up.
+const IS_TRIED_AGAIN = `state = 'pending' AND EXISTS (SELECT 1 FROM failures) AND EXISTS (SELECT 1 FROM failures
+   WHERE failures.folder = files.folder AND failures.name = files.name AND source = 'upload')`
+const IS_GONE_ON_HOST = `state IN ('synced','linked') AND image IN (
+   SELECT images.id FROM audit_findings CROSS JOIN images USING (remote_id) WHERE kind = 'gone')`
+// What lies at a path may be a folder or a file. The first condition is about folders alone, so that SQLite looks at no
+// file of another folder.
+const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
+     OR (${isBelow()})) AND (@path = '' OR path <> +@above OR ${name} = +@name)`
+const GONE = `FROM audit_findings CROSS JOIN images USING (remote_id) CROSS JOIN files ON files.image = images.id
+     CROSS JOIN folders ON folders.id = files.folder
+   WHERE kind = 'gone' AND state IN ('synced','linked') AND`
+const FLAT = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
+   WHERE flat > 0 AND state = 'synced' AND mirror = +?`
+const FAILURE = `SELECT mirror, failures.folder, failures.name,
+     ${pathOf('failures.name')} AS path, code, message, attempts, next_attempt_at
+   FROM failures CROSS JOIN folders ON folders.id = failures.folder`
+
+/** All that `status` and its like count and list. */
+export function openSummaries(statements: Statements) {
+  return {
+    reads: {
+      ...countMirrors(statements),
+      ...countTrees(statements),
+      ...findMoved(statements),
+      ...listFailures(statements),
+    },
+    writes: {},
+  }
+}
+
+/** What the last scans found at and below a folder. */
+function lookBelow({ one }: Statements) {
+  return one<[{ mirror: number; path: string }], LeftOut & { files: number }>(
     `SELECT ifnull(sum(files), 0) AS files, ifnull(sum(left_format), 0) AS format,
        ifnull(sum(left_ignored), 0) AS ignored, ifnull(sum(left_hidden), 0) AS hidden,
-       ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders WHERE ${below}`,
+       ifnull(sum(left_empty), 0) AS empty, ifnull(sum(left_links), 0) AS links FROM folders WHERE ${BELOW}`,
   )
-  // A picture that failed and is tried again counts as failed until the new try has ended. So it is in one state at a time.
-  // Without any failure, no file is looked up.
-  const isTriedAgain = `state = 'pending' AND EXISTS (SELECT 1 FROM failures) AND EXISTS (SELECT 1 FROM failures
-     WHERE failures.folder = files.folder AND failures.name = files.name AND source = 'upload')`
-  const isGoneOnHost = `state IN ('synced','linked') AND image IN (
-     SELECT images.id FROM audit_findings CROSS JOIN images USING (remote_id) WHERE kind = 'gone')`
-  const statesBelow = all<
-    [{ mirror: number; path: string }],
-    { state: keyof TreeSummary['states']; n: number }
-  >(
-    `SELECT CASE WHEN ${isTriedAgain} THEN 'failed' WHEN ${isGoneOnHost} THEN 'gone_on_host' ELSE state END AS state, count(*) AS n
-     FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${below} GROUP BY 1`,
-  )
+}
+
+/** The counts of a mirror, and what is left to do at a place. */
+function countMirrors(statements: Statements) {
+  const { all, one, value } = statements
+  const lookedBelow = lookBelow(statements)
   type Open = { state: FileState; n: number; tried_again: number; since: number | null }
   const open = all<[mirror: number], Open>(
-    `SELECT state, count(*) AS n, sum(${isTriedAgain}) AS tried_again,
+    `SELECT state, count(*) AS n, sum(${IS_TRIED_AGAIN}) AS tried_again,
        min(files.since) AS since
      FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state <> 'synced' AND mirror = +? GROUP BY state`,
@@ -133,14 +159,10 @@ export function openSummaries({ all, column, one, value }: Statements) {
   const escrowedBelow = one<[{ mirror: number; path: string }], Escrowed>(
     `SELECT ifnull(sum(state IN ('held','unproved')), 0) AS held_deletions,
        ifnull(sum(state IN ('grace','approved')), 0) AS pending_deletions,
-       ifnull(sum(state = 'approved'), 0) AS approved_deletions FROM escrow WHERE ${below}`,
+       ifnull(sum(state = 'approved'), 0) AS approved_deletions FROM escrow WHERE ${BELOW}`,
   )
-  // What lies at a path may be a folder or a file. The first condition is about folders alone, so that SQLite looks at no
-  // file of another folder.
-  const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path OR path = +@above
-       OR (${isBelow()})) AND (@path = '' OR path <> +@above OR ${name} = +@name)`
   const statesAt = one<[At], Pick<MirrorSummary, 'pending_uploads' | 'uncertain' | 'flat'>>(
-    `SELECT ifnull(sum(state = 'pending' AND NOT (${isTriedAgain})), 0) AS pending_uploads,
+    `SELECT ifnull(sum(state = 'pending' AND NOT (${IS_TRIED_AGAIN})), 0) AS pending_uploads,
         ifnull(sum(state = 'uncertain'), 0) AS uncertain,
        ifnull(sum(flat > 0 AND state = 'synced'), 0) AS flat
      FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${at('files.name')}`,
@@ -164,21 +186,113 @@ export function openSummaries({ all, column, one, value }: Statements) {
     `SELECT count(*) FROM meta CROSS JOIN json_each(meta.value) AS one
        CROSS JOIN files ON files.folder = one.value ->> 'folder' AND files.name = one.value ->> 'name'
        CROSS JOIN folders ON folders.id = files.folder
-     WHERE meta.key = 'unfinished' AND state = 'pending' AND NOT (${isTriedAgain}) AND mirror = +?`,
+     WHERE meta.key = 'unfinished' AND state = 'pending' AND NOT (${IS_TRIED_AGAIN}) AND mirror = +?`,
   )
-  const gone = `FROM audit_findings CROSS JOIN images USING (remote_id) CROSS JOIN files ON files.image = images.id
-       CROSS JOIN folders ON folders.id = files.folder
-     WHERE kind = 'gone' AND state IN ('synced','linked') AND`
   const goneOnHost = all<[mirror: number], { state: FileState; n: number }>(
-    `SELECT state, count(*) AS n ${gone} mirror = +? GROUP BY state`,
+    `SELECT state, count(*) AS n ${GONE} mirror = +? GROUP BY state`,
   )
-  const goneAt = value<[At], number>(`SELECT count(*) ${gone} ${at('files.name')}`)
+  const goneAt = value<[At], number>(`SELECT count(*) ${GONE} ${at('files.name')}`)
   const firstGone = value<[mirror: number], string | undefined>(
-    `SELECT ${pathOf()} ${gone} mirror = +? ORDER BY 1 LIMIT 1`,
+    `SELECT ${pathOf()} ${GONE} mirror = +? ORDER BY 1 LIMIT 1`,
   )
-  const flat = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
-     WHERE flat > 0 AND state = 'synced' AND mirror = +?`
-  const countFlat = value<[mirror: number], number>(`SELECT count(*) ${flat}`)
+  const countFlat = value<[mirror: number], number>(`SELECT count(*) ${FLAT}`)
+
+  return {
+    mirror(mirror: number): MirrorSummary {
+      const root = { mirror, path: '', above: '', name: '' }
+      const { files, ...left_out } = lookedBelow(root)
+      const states = new Map(open(mirror).map(row => [row.state, row]))
+      const count = (state: FileState) => states.get(state)?.n ?? 0
+      const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
+        state => states.get(state)?.since ?? [],
+      )
+      const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
+      const gone = new Map(goneOnHost(mirror).map(({ state, n }) => [state, n]))
+      const [syncedGone, linkedGone] = [gone.get('synced') ?? 0, gone.get('linked') ?? 0]
+      return {
+        files,
+        synced: Math.max(0, files - unsynced - syncedGone),
+        linked: count('linked') - linkedGone,
+        gone_on_host: syncedGone + linkedGone,
+        uncertain: count('uncertain'),
+        pending_uploads: count('pending') - (states.get('pending')?.tried_again ?? 0),
+        unfinished: unfinished(mirror),
+        ...escrowedBelow(root),
+        ...failedAt(root),
+        left_out,
+        left_out_with_image: hiddenWithImage(mirror),
+        kept: count('kept'),
+        flat: countFlat(mirror),
+        oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
+      }
+    },
+    /** How many pictures failed whose file still has the image of an earlier version. */
+    failedWithImage,
+    /** The path of the first picture that counts in `gone_on_host`; null when none does. */
+    firstGone: (mirror: number) => firstGone(mirror) ?? null,
+    /** What is left to do of a picture at this path, or at and below this folder. */
+    leftAt(place: At): LeftToDo {
+      const { mirror, path } = place
+      return {
+        ...statesAt(place),
+        gone_on_host: goneAt(place),
+        ...failedAt(place),
+        ...escrowedBelow({ mirror, path }),
+      }
+    },
+  }
+}
+
+/** What is at and below a folder, and what became of what was there. */
+function countTrees(statements: Statements) {
+  const { all, one, value } = statements
+  const lookedBelow = lookBelow(statements)
+  const statesBelow = all<
+    [{ mirror: number; path: string }],
+    { state: keyof TreeSummary['states']; n: number }
+  >(
+    `SELECT CASE WHEN ${IS_TRIED_AGAIN} THEN 'failed' WHEN ${IS_GONE_ON_HOST} THEN 'gone_on_host' ELSE state END AS state, count(*) AS n
+     FROM folders CROSS JOIN files ON files.folder = folders.id WHERE ${BELOW} GROUP BY 1`,
+  )
+
+  return {
+    below(mirror: number, path: string): TreeSummary {
+      const { files, ...left_out } = lookedBelow({ mirror, path })
+      const states = Object.fromEntries(statesBelow({ mirror, path }).map(({ state, n }) => [state, n]))
+      return { files, states, left_out }
+    },
+    /** Since when the oldest picture below a folder waits to be sent; null: none waits. */
+    sendSince: value<[{ mirror: number; path: string }], number | null>(
+      `SELECT min(since) FROM folders CROSS JOIN files ON files.folder = folders.id
+       WHERE ${BELOW} AND state = 'pending' AND NOT (${mayBeSame})`,
+    ),
+    /** What became of the images of the pictures below a folder that is gone. Does not work for the root. */
+    goneBelow: one<[{ mirror: number; path: string }], GoneSummary>(
+      `SELECT
+         (SELECT count(*) FROM escrow WHERE ${STRICTLY_BELOW} AND state IN ('grace','approved')) AS waiting,
+         (SELECT count(*) FROM escrow WHERE ${STRICTLY_BELOW} AND state IN ('held','unproved')) AS held,
+         (SELECT count(*) FROM folders CROSS JOIN files ON files.folder = folders.id
+          WHERE ${BELOW} AND state = 'kept' AND state <> 'synced') AS kept,
+         (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${STRICTLY_BELOW} GROUP BY path)
+          WHERE event = 'deleted') AS deleted`,
+    ),
+    /** Where the pictures below a folder lie now whose images were deleted because they moved. */
+    movedBelow: all<[{ mirror: number; path: string }], { path: string; to: string }>(
+      `SELECT path, detail ->> '$[1].path' AS "to" FROM (
+         SELECT path, event, detail, max(id) FROM history WHERE ${STRICTLY_BELOW} GROUP BY path)
+       WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
+    ),
+    /** The pictures below a folder whose images are kept for good. */
+    keptBelow: all<[{ mirror: number; path: string }], { path: string; name: string; hash: Buffer }>(
+      `SELECT ${pathOf()} AS path, files.name, images.hash
+       FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
+       WHERE ${BELOW} AND state = 'kept' AND state <> 'synced'`,
+    ),
+  }
+}
+
+/** Pictures that moved, were lost, lie flat, or perhaps have another name. */
+function findMoved({ all, value }: Statements) {
   const moved = value<[mirrors: string], number>(
     `SELECT ifnull(sum(min(n, (SELECT count(*) FROM files AS found
        WHERE found.state = 'pending' AND found.state <> 'synced' AND found.image IS NULL
@@ -198,138 +312,64 @@ export function openSummaries({ all, column, one, value }: Statements) {
        AND NOT EXISTS (SELECT 1 FROM history AS later WHERE later.mirror = lost.mirror AND later.path = lost.path
          AND later.id > lost.id AND later.event IN ('gone','lost','uploaded','adopted','linked','unchanged','arrived'))`,
   )
-  const failure = `SELECT mirror, failures.folder, failures.name,
-       ${pathOf('failures.name')} AS path, code, message, attempts, next_attempt_at
-     FROM failures CROSS JOIN folders ON folders.id = failures.folder`
 
   return {
-    reads: {
-      below(mirror: number, path: string): TreeSummary {
-        const { files, ...left_out } = lookedBelow({ mirror, path })
-        const states = Object.fromEntries(statesBelow({ mirror, path }).map(({ state, n }) => [state, n]))
-        return { files, states, left_out }
-      },
-      /** Since when the oldest picture below a folder waits to be sent; null: none waits. */
-      sendSince: value<[{ mirror: number; path: string }], number | null>(
-        `SELECT min(since) FROM folders CROSS JOIN files ON files.folder = folders.id
-         WHERE ${below} AND state = 'pending' AND NOT (${mayBeSame})`,
-      ),
-      /** What became of the images of the pictures below a folder that is gone. Does not work for the root. */
-      goneBelow: one<[{ mirror: number; path: string }], GoneSummary>(
-        `SELECT
-           (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('grace','approved')) AS waiting,
-           (SELECT count(*) FROM escrow WHERE ${strictlyBelow} AND state IN ('held','unproved')) AS held,
-           (SELECT count(*) FROM folders CROSS JOIN files ON files.folder = folders.id
-            WHERE ${below} AND state = 'kept' AND state <> 'synced') AS kept,
-           (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
-            WHERE event = 'deleted') AS deleted`,
-      ),
-      /** Where the pictures below a folder lie now whose images were deleted because they moved. */
-      movedBelow: all<[{ mirror: number; path: string }], { path: string; to: string }>(
-        `SELECT path, detail ->> '$[1].path' AS "to" FROM (
-           SELECT path, event, detail, max(id) FROM history WHERE ${strictlyBelow} GROUP BY path)
-         WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
-      ),
-      /** The pictures below a folder whose images are kept for good. */
-      keptBelow: all<[{ mirror: number; path: string }], { path: string; name: string; hash: Buffer }>(
-        `SELECT ${pathOf()} AS path, files.name, images.hash
-         FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
-         WHERE ${below} AND state = 'kept' AND state <> 'synced'`,
-      ),
-      mirror(mirror: number): MirrorSummary {
-        const root = { mirror, path: '', above: '', name: '' }
-        const { files, ...left_out } = lookedBelow(root)
-        const states = new Map(open(mirror).map(row => [row.state, row]))
-        const count = (state: FileState) => states.get(state)?.n ?? 0
-        const waiting = (['pending', 'failed', 'uncertain'] as const).flatMap(
-          state => states.get(state)?.since ?? [],
-        )
-        const unsynced = count('pending') + count('failed') + count('linked') + count('uncertain')
-        const gone = new Map(goneOnHost(mirror).map(({ state, n }) => [state, n]))
-        const [syncedGone, linkedGone] = [gone.get('synced') ?? 0, gone.get('linked') ?? 0]
-        return {
-          files,
-          synced: Math.max(0, files - unsynced - syncedGone),
-          linked: count('linked') - linkedGone,
-          gone_on_host: syncedGone + linkedGone,
-          uncertain: count('uncertain'),
-          pending_uploads: count('pending') - (states.get('pending')?.tried_again ?? 0),
-          unfinished: unfinished(mirror),
-          ...escrowedBelow(root),
-          ...failedAt(root),
-          left_out,
-          left_out_with_image: hiddenWithImage(mirror),
-          kept: count('kept'),
-          flat: countFlat(mirror),
-          oldest_unsynced: waiting.length > 0 ? Math.min(...waiting) : null,
-        }
-      },
-      /** How many pictures failed whose file still has the image of an earlier version. */
-      failedWithImage,
-      /** The path of the first picture that counts in `gone_on_host`; null when none does. */
-      firstGone: (mirror: number) => firstGone(mirror) ?? null,
-      /** What is left to do of a picture at this path, or at and below this folder. */
-      leftAt(place: At): LeftToDo {
-        const { mirror, path } = place
-        return {
-          ...statesAt(place),
-          gone_on_host: goneAt(place),
-          ...failedAt(place),
-          ...escrowedBelow({ mirror, path }),
-        }
-      },
-      /**
-       * How many pictures of these mirrors seem to have been renamed or moved and wait to be sent again: the image of a
-       * picture that is gone waits for its deletion, and a new picture of the same size and modification time waits for its
-       * upload. Each takes an upload (§4), and ends the address of its image.
-       */
-      moved: (mirrors: readonly number[]) => moved(JSON.stringify(mirrors)),
-      /** How many pictures of these mirrors are not on the host again, after an audit had not found their images there. */
-      lost: (mirrors: readonly number[]) => lost(JSON.stringify(mirrors)),
-      /** The path that a new picture seems to have moved from, as for `moved`: at best one with the same name. */
-      movedFrom: value<[{ name: string; size: number; mtime: number }], string | undefined>(
-        `SELECT path FROM escrow CROSS JOIN files ON files.image = escrow.image
-         WHERE reason = 'deleted' AND files.state = 'gone' AND size = +@size AND mtime = +@mtime
-         ORDER BY name <> @name LIMIT 1`,
-      ),
-      /** At most `most` pictures of a mirror that lie flat. */
-      flatOf: all<[mirror: number, most: number], FlatPicture>(
-        `SELECT ${pathOf()} AS path, path AS folder,
-           (SELECT album FROM images WHERE id = files.image) AS album ${flat} LIMIT +?`,
-      ),
-      /** At most `most` failures, in the order of their paths. */
-      failures: all<[most: number], FailureSummary>(`${failure} ORDER BY mirror, path LIMIT +?`),
-      /**
-       * At most `most` failures of a mirror, in the order of their paths. First come folders and uploads in doubt, then the
-       * failures that albumd does not retry by itself.
-       */
-      failuresOf: all<[mirror: number, most: number], FailureSummary>(
-        `${failure} WHERE mirror = +?
-         ORDER BY name <> '' AND code <> 'UNCERTAIN', next_attempt_at IS NOT NULL, path LIMIT +?`,
-      ),
-      /** How many failures a mirror has of each code. */
-      failuresByCode: all<
-        [mirror: number],
-        { code: string; n: number }
-      >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
-     WHERE mirror = +? GROUP BY code`),
-      /**
-       * How many pictures are missing from folders that contain a name that is not UTF-8. Each of these pictures may have
-       * been given that name, so its image stays.
-       */
-      perhapsRenamed: value<[mirror: number], number>(
-        `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
-         WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND folders.mirror = +? AND (
-           SELECT detail ->> '$[0]' FROM history
-           WHERE history.mirror = folders.mirror AND event = 'left_out'
-             AND history.path = ${pathOf()}
-           ORDER BY history.id DESC LIMIT 1) = 'perhaps_renamed'`,
-      ),
-      /** The names of the files of a mirror whose recorded failure has this code. */
-      namesOfCode: column<[mirror: number, code: string], string>(
-        'SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?',
-      ),
-    },
-    writes: {},
+    /**
+     * How many pictures of these mirrors seem to have been renamed or moved and wait to be sent again: the image of a
+     * picture that is gone waits for its deletion, and a new picture of the same size and modification time waits for its
+     * upload. Each takes an upload (§4), and ends the address of its image.
+     */
+    moved: (mirrors: readonly number[]) => moved(JSON.stringify(mirrors)),
+    /** How many pictures of these mirrors are not on the host again, after an audit had not found their images there. */
+    lost: (mirrors: readonly number[]) => lost(JSON.stringify(mirrors)),
+    /** The path that a new picture seems to have moved from, as for `moved`: at best one with the same name. */
+    movedFrom: value<[{ name: string; size: number; mtime: number }], string | undefined>(
+      `SELECT path FROM escrow CROSS JOIN files ON files.image = escrow.image
+       WHERE reason = 'deleted' AND files.state = 'gone' AND size = +@size AND mtime = +@mtime
+       ORDER BY name <> @name LIMIT 1`,
+    ),
+    /** At most `most` pictures of a mirror that lie flat. */
+    flatOf: all<[mirror: number, most: number], FlatPicture>(
+      `SELECT ${pathOf()} AS path, path AS folder,
+         (SELECT album FROM images WHERE id = files.image) AS album ${FLAT} LIMIT +?`,
+    ),
+    /**
+     * How many pictures are missing from folders that contain a name that is not UTF-8. Each of these pictures may have
+     * been given that name, so its image stays.
+     */
+    perhapsRenamed: value<[mirror: number], number>(
+      `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
+       WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND folders.mirror = +? AND (
+         SELECT detail ->> '$[0]' FROM history
+         WHERE history.mirror = folders.mirror AND event = 'left_out'
+           AND history.path = ${pathOf()}
+         ORDER BY history.id DESC LIMIT 1) = 'perhaps_renamed'`,
+    ),
+  }
+}
+
+/** Failures, each as people see it. */
+function listFailures({ all, column }: Statements) {
+  return {
+    /** At most `most` failures, in the order of their paths. */
+    failures: all<[most: number], FailureSummary>(`${FAILURE} ORDER BY mirror, path LIMIT +?`),
+    /**
+     * At most `most` failures of a mirror, in the order of their paths. First come folders and uploads in doubt, then the
+     * failures that albumd does not retry by itself.
+     */
+    failuresOf: all<[mirror: number, most: number], FailureSummary>(
+      `${FAILURE} WHERE mirror = +?
+       ORDER BY name <> '' AND code <> 'UNCERTAIN', next_attempt_at IS NOT NULL, path LIMIT +?`,
+    ),
+    /** How many failures a mirror has of each code. */
+    failuresByCode: all<
+      [mirror: number],
+      { code: string; n: number }
+    >(`SELECT code, count(*) AS n FROM failures CROSS JOIN folders ON folders.id = failures.folder
+   WHERE mirror = +? GROUP BY code`),
+    /** The names of the files of a mirror whose recorded failure has this code. */
+    namesOfCode: column<[mirror: number, code: string], string>(
+      'SELECT name FROM failures CROSS JOIN folders ON folders.id = failures.folder WHERE mirror = +? AND code = ?',
+    ),
   }
 }
