@@ -5,7 +5,6 @@ import type { Config } from '../config/schema.ts'
 import type { DaemonTold } from '../daemon/report/status.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import { openSocketPath } from '../daemon/state/socket-path.ts'
-import type { Endpoint } from '../protocol/endpoints.ts'
 import type { PageUrl } from './page-server.ts'
 import type { UnderWay, UploadRate } from './under-way.ts'
 
@@ -14,8 +13,6 @@ export interface PageNow extends DaemonTold {
   page: PageUrl
   uploading: UnderWay[]
   rate: UploadRate
-  /** The endpoints that the host has answered since the daemon began to work with its key. */
-  answered: Endpoint[]
 }
 
 /** Milliseconds. A daemon that does not answer within this time counts as one without a page. */

@@ -6,7 +6,6 @@ import type { Alert } from '../daemon/notify/health.ts'
 import { locationOf } from '../daemon/report/mirrored-pictures.ts'
 import { stateFiles } from '../daemon/state/claim.ts'
 import type { Clock } from '../protocol/clock.ts'
-import type { Endpoint } from '../protocol/endpoints.ts'
 import { pageApp, type Sources } from './app.ts'
 import type { PageNow } from './ask.ts'
 import { type Fields, PageCommands } from './commands.ts'
@@ -34,10 +33,6 @@ export class StatusPage implements Display, Sources {
   #server: PageServer | null = null
   #socket: Close | null = null
   #openSocket: () => Promise<Close | null> = async () => null
-  /** The endpoints that the host has answered since the daemon began to work with its key. */
-  readonly #answered = new Set<Endpoint>()
-  /** The host and the key that they belong to. */
-  #askedWith: string | null = null
   #signAt: number
   #saidLast = ''
 
@@ -59,28 +54,15 @@ export class StatusPage implements Display, Sources {
     })
     bus.on('news', told => this.#metrics.hear(told))
     bus.on('daemon', ({ event }) => {
-      if (event === 'key_taken' || event === 'config_taken') this.#forgetOtherHost()
       if (event === 'config_taken' && this.#daemon)
         void this.#server?.listenAt(this.#daemon.config().status_page.listen)
     })
-    bus.on('request', request => {
-      this.#metrics.requested(request)
-      if (request.status !== null && request.status < 500) this.#answered.add(request.endpoint)
-    })
+    bus.on('request', request => this.#metrics.requested(request))
     bus.on('sending', sending => this.#underWay.hear(sending))
-  }
-
-  /** What another host or key was answered says nothing of the new one. */
-  #forgetOtherHost(): void {
-    const { config, key } = this.#daemon!
-    const asksWith = `${config().host.base_url} ${key()}`
-    if (asksWith !== this.#askedWith) this.#answered.clear()
-    this.#askedWith = asksWith
   }
 
   async open(daemon: DaemonView): Promise<void> {
     this.#daemon = daemon
-    this.#forgetOtherHost()
     const config = daemon.config()
     const { page, pageKey } = stateFiles(config.state_dir)
     const lock = { key: readOrMakeKey(pageKey), keyFile: pageKey }
@@ -134,7 +116,6 @@ export class StatusPage implements Display, Sources {
       page: this.pageUrl!,
       uploading: this.#underWay.pictures(),
       rate: this.#underWay.rate(),
-      answered: [...this.#answered],
     }
   }
 

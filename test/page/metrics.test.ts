@@ -129,7 +129,6 @@ it('health tells between two sessions what the records tell, as status does', as
     return readAlerts(
       {
         config: () => ({ ...config, state_dir }),
-        key: () => 'key',
         configFile: null,
         queue,
         problem: () => null,
@@ -149,7 +148,6 @@ it('metrics name what keeps albumd from its work, and leave out the numbers of r
   const { text } = await new Metrics(() => 0).read(
     {
       config: () => config,
-      key: () => 'key',
       configFile: null,
       queue: new CommandQueue(),
       problem: () => problem,

@@ -13,7 +13,7 @@ export const doctorCommand = command(
       .epilogue(
         'It changes nothing, here or on the host. It asks the host one question for each endpoint, and ' +
           'after a change of the key also for images that are recorded. If albumd run runs, doctor asks the ' +
-          'host nothing, because run needs the requests, and tells what the host told run, or that run has not asked yet.',
+          'host nothing, because run needs the requests, and tells what the host told run.',
       ),
   async ({ config: flag, json }, onInterrupts) => {
     const interrupts = onInterrupts()

@@ -103,33 +103,20 @@ export async function* checkEndpoints(
   }
 }
 
-/**
- * Makes findings of what the host told the running daemon. `blocks`: what the host refuses. `answered`: the endpoints that the
- * host has answered since the daemon began to work with its key; null: the daemon did not tell. `isUsedUp`: the day's quota,
- * which is no block.
- */
+/** Makes findings of what the host told the running daemon. `isUsedUp`: the day's quota, which is no block. */
 export function* judgeDaemon(
   blocks: Status['blocks'],
-  answered: readonly Endpoint[] | null,
   keyRemedy = KEY_REMEDY,
   isUsedUp = false,
 ): Generator<Finding> {
   const refused = blocks.find(block => ofWholeHost(block) === 'key_refused')
   if (refused) return yield refusedKey(refused.code, refused.message, keyRemedy)
-  if (!answered?.length && blocks.length === 0)
-    yield warn(
-      'key',
-      `albumd is running and ${answered ? 'has not asked the host anything yet with the key that it has now' : 'does not tell what it asked the host'}, so nobody knows whether the host accepts the key`,
-      'Say albumd audit, which asks the host about pictures that are there, or run the doctor while albumd is stopped',
-    )
   for (const endpoint of ASKED) {
     const block = blocks.find(block => block.endpoint === endpoint)
-    const asked = answered?.includes(endpoint) ? 'the host refused nothing' : 'has not asked for it yet'
-    const said = answered ? asked : 'does not tell whether it has asked for it'
     if (block) yield judgeBlock(endpoint, block, keyRemedy)
     else if (isUsedUp && endpoint === 'upload')
       yield judgeCode(endpoint, 'DAILY_LIMIT_REACHED', inWords(because('quota_refused')), keyRemedy)
-    else yield pass('endpoint', about(endpoint, `albumd is running, and ${said}`))
+    else yield pass('endpoint', about(endpoint, 'albumd is running, and no refusal is recorded'))
   }
 }
 

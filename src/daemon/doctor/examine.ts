@@ -13,7 +13,6 @@ import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { readMounts } from '../../local/mount-table.ts'
 import { systemClock } from '../../protocol/clock.ts'
-import type { Endpoint } from '../../protocol/endpoints.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { shellWord } from '../../words/text.ts'
@@ -37,8 +36,6 @@ import { checkStore } from './store.ts'
 interface PageTold extends DaemonTold {
   /** Why the status page can't be served, or null. */
   page: { why: string | null }
-  /** The endpoints that the host has answered since the daemon began to work with its key. */
-  answered: readonly Endpoint[]
 }
 
 /**
@@ -86,8 +83,7 @@ export async function* examine(
   yield* checkStore(config, access, status, signal)
   if (status) yield* readState(config, checkReadings)
   if (signal.aborted) return
-  const answered = told === undefined ? undefined : (told?.answered ?? null)
-  yield* checkHost(config, access, answered, status, env, signal)
+  yield* checkHost(config, access, isRunning === true, status, env, signal)
 }
 
 /** Whether an albumd runs with this state. Null: this user can't tell, because the state belongs to another user. */
@@ -145,11 +141,10 @@ function* checkStatus(
     }
 }
 
-/** `answered`: see `judgeDaemon`. Undefined: no daemon runs. */
 async function* checkHost(
   config: Config,
   { key, ca, store, findings }: Access,
-  answered: readonly Endpoint[] | null | undefined,
+  isRunning: boolean,
   status: Status | null,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
@@ -166,13 +161,8 @@ async function* checkHost(
   if (signal.aborted) return
   yield* reach
   if (reach.some(({ check, status }) => check === 'host' && status === 'fail')) return
-  if (answered !== undefined)
-    return yield* judgeDaemon(
-      status?.blocks ?? [],
-      answered,
-      keyRemedy(config, null),
-      status?.quota.exhausted,
-    )
+  if (isRunning)
+    return yield* judgeDaemon(status?.blocks ?? [], keyRemedy(config, null), status?.quota.exhausted)
   // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
   if (key === null || store === undefined) return
   const now = systemClock.monotonic()

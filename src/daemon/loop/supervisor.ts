@@ -28,8 +28,6 @@ import { CurrentSettings, type Renewable } from './settings.ts'
 export interface DaemonView {
   /** The config of the current session. */
   config(): Config
-  /** The key of the current session. */
-  key(): string
   /** The file that the config is read from. Null: there is none. */
   configFile: string | null
   /** The queue of commands. It also holds the current session, where one is open. */
@@ -90,7 +88,6 @@ export async function supervise(
   let closeControl = await openControl(files.control, queue, bus)
   await display?.open({
     config: () => settings.current.config,
-    key: () => settings.current.access.apiKey,
     configFile: renewable?.file ?? null,
     queue,
     problem: () => problem,

@@ -233,7 +233,7 @@ it('what the host told a running daemon is a failure only when a person must do 
     needs_person: needsPerson(code),
   })
   const judged = (code: string) =>
-    [...judgeDaemon([block(code)], ['list'])].find(({ message }) => message.startsWith('upload'))
+    [...judgeDaemon([block(code)])].find(({ message }) => message.startsWith('upload'))
   for (const code of ['HOST_UNREACHABLE', 'HOST_ANSWER', 'DAILY_LIMIT_REACHED', 'RATE_LIMITED'])
     expect(judged(code)).toMatchObject({
       status: 'warn',
@@ -243,7 +243,7 @@ it('what the host told a running daemon is a failure only when a person must do 
   for (const code of ['HOST_TLS', 'STORAGE_LIMIT_REACHED', 'PLAN_NOT_SUPPORTED'])
     expect(judged(code)).toMatchObject({ status: 'fail', code })
   // A quota that is used up is no block.
-  const usedUp = [...judgeDaemon([], ['list', 'upload', 'delete'], '', true)]
+  const usedUp = [...judgeDaemon([], '', true)]
   expect(usedUp.map(({ status, code }) => [status, code])).toEqual([
     ['pass', undefined],
     ['warn', 'DAILY_LIMIT_REACHED'],
@@ -252,7 +252,7 @@ it('what the host told a running daemon is a failure only when a person must do 
   ])
   expect(usedUp[1]!.message).toBe("upload (to upload): Today's uploads are used up, the host says")
   // A refused key is no fault of an endpoint, as where the doctor asks the host itself.
-  expect([...judgeDaemon([block('INVALID_API_KEY')], ['list'])]).toMatchObject([
+  expect([...judgeDaemon([block('INVALID_API_KEY')])]).toMatchObject([
     { check: 'key', status: 'fail', message: 'The host refuses the key: said so (INVALID_API_KEY)' },
   ])
 })
