@@ -21,8 +21,8 @@ import {
   count,
   countEach,
   countLeftOut,
-  foldersInDoubt,
   inDigits,
+  leftIn,
   localTime,
   localTimeFrom,
   printable,
@@ -210,16 +210,7 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     gone_on_host: gone,
     first_gone_on_host: path,
   } = mirror
-  const rest = countEach(
-    [mirror.pending_uploads, 'to upload'],
-    [mirror.failed - mirror.folders_in_doubt, 'failed'],
-    [mirror.folders_in_doubt, foldersInDoubt(mirror.folders_in_doubt)],
-    [mirror.uncertain, 'uncertain'],
-    [gone, 'gone from the host'],
-    [mirror.pending_deletions - mirror.approved_deletions, 'to delete'],
-    [mirror.approved_deletions, 'to delete as approved'],
-    [mirror.held_deletions, 'held'],
-  )
+  const rest = countEach(...leftIn([mirror]))
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
   const { state, reason } = mirror
   const does = state === 'idle' && reason !== null ? printable(reason) : state

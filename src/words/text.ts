@@ -26,8 +26,38 @@ export function count(n: number, noun: string): string {
 }
 
 /** [1128, "failed"] and [0, "held"] → "1,128 failed". A count of 0 is left out. */
-export function countEach(...counts: readonly (readonly [n: number, what: string])[]): string[] {
+export function countEach(
+  ...counts: readonly (readonly [n: number, what: string, kind?: unknown])[]
+): string[] {
   return counts.flatMap(([n, what]) => (n > 0 ? [`${inDigits(n)} ${what}`] : []))
+}
+
+type Counted = Record<
+  | 'pending_uploads'
+  | 'failed'
+  | 'folders_in_doubt'
+  | 'uncertain'
+  | 'gone_on_host'
+  | 'pending_deletions'
+  | 'approved_deletions'
+  | 'held_deletions',
+  number
+>
+
+/** What is left in mirrors, in the order in which people are told, with what is grave. */
+export function leftIn(mirrors: readonly Counted[]) {
+  const sum = (of: keyof Counted) => mirrors.reduce((total, mirror) => total + mirror[of], 0)
+  const inDoubt = sum('folders_in_doubt')
+  return [
+    [sum('pending_uploads'), 'to upload', null],
+    [sum('failed') - inDoubt, 'failed', 'bad'],
+    [inDoubt, foldersInDoubt(inDoubt), 'bad'],
+    [sum('uncertain'), 'uncertain', 'warn'],
+    [sum('gone_on_host'), 'gone from the host', 'warn'],
+    [sum('pending_deletions') - sum('approved_deletions'), 'to delete', null],
+    [sum('approved_deletions'), 'to delete as approved', null],
+    [sum('held_deletions'), 'held', 'warn'],
+  ] as const
 }
 
 const LEFT_OUT: Readonly<Record<string, readonly [one: string, many: string]>> = {

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { blockInWords } from '../../words/reasons.ts'
-import { count, countEach, foldersInDoubt, inDigits, printable } from '../../words/text.ts'
+import { count, countEach, inDigits, leftIn, printable } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
 import { orNull } from '../or-null.ts'
 import { type Status, statusOf } from '../report/status.ts'
@@ -187,16 +187,8 @@ export function reportTo(
 
 /** The status in one line, which the service manager shows. The gravest fact comes first. */
 export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 'quota' | 'blocks'>): string {
-  const sum = (
-    what:
-      | 'files'
-      | 'synced'
-      | 'linked'
-      | 'pending_uploads'
-      | 'held_deletions'
-      | 'failed'
-      | 'folders_in_doubt',
-  ) => mirrors.reduce((total, mirror) => total + mirror[what], 0)
+  const sum = (what: 'files' | 'synced' | 'linked') =>
+    mirrors.reduce((total, mirror) => total + mirror[what], 0)
   const guarded = mirrors.find(({ state }) => state === 'guarded')
   const paused = mirrors.find(({ state }) => state === 'paused')
   const blocked = mirrors.some(({ state }) => state === 'blocked') ? blocks[0] : undefined
@@ -207,13 +199,7 @@ export function statusLine({ mirrors, quota, blocks }: Pick<Status, 'mirrors' | 
     ...(blocked ? [`${blockInWords([blocked])} (${blocked.code})`] : []),
     ...(quota.exhausted ? ['the quota of the day is used up'] : []),
     `${inDigits(sum('synced') + sum('linked'))} of ${count(sum('files'), 'picture')} on the host`,
-    ...countEach(
-      [sum('linked'), 'of them linked, their bytes not compared yet'],
-      [sum('pending_uploads'), 'to upload'],
-      [sum('held_deletions'), 'deletions held'],
-      [sum('failed') - sum('folders_in_doubt'), 'failed'],
-      [sum('folders_in_doubt'), foldersInDoubt(sum('folders_in_doubt'))],
-    ),
+    ...countEach([sum('linked'), 'of them linked, bytes not compared yet'], ...leftIn(mirrors)),
     ...(works ? [works.state] : []),
   ]
   return parts.join('; ')

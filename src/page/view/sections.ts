@@ -4,15 +4,7 @@ import type { MirrorStatus } from '../../daemon/report/status.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
-import {
-  capital,
-  count,
-  countLeftOut,
-  foldersInDoubt,
-  inDigits,
-  sizeInWords,
-  spanInWords,
-} from '../../words/text.ts'
+import { capital, count, countLeftOut, inDigits, leftIn, sizeInWords, spanInWords } from '../../words/text.ts'
 import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../under-way.ts'
@@ -79,20 +71,14 @@ function progress(there: number, files: number): Html {
 
 function chips(mirror: MirrorStatus): Html | null {
   const counts = [
-    ['to upload', mirror.pending_uploads, null],
-    ['failed', mirror.failed - mirror.folders_in_doubt, 'bad'],
-    [foldersInDoubt(mirror.folders_in_doubt), mirror.folders_in_doubt, 'bad'],
-    ['uncertain', mirror.uncertain, 'warn'],
-    ['gone from the host', mirror.gone_on_host, 'warn'],
-    ['linked, bytes not compared yet', mirror.linked, null],
-    ['outside their albums', mirror.flat, null],
-    ['to delete', mirror.pending_deletions, null],
-    ['held', mirror.held_deletions, 'warn'],
+    ...leftIn([mirror]),
+    [mirror.linked, 'linked, bytes not compared yet', null],
+    [mirror.flat, 'outside their albums', null],
   ] as const
-  const shown = counts.filter(([, n]) => n > 0)
+  const shown = counts.filter(([n]) => n > 0)
   if (shown.length === 0) return null
   return html`<ul class="row">${shown.map(
-    ([what, n, kind]) => html`<li class="chip" data-kind="${kind}">${inDigits(n)} ${what}</li>`,
+    ([n, what, kind]) => html`<li class="chip" data-kind="${kind}">${inDigits(n)} ${what}</li>`,
   )}</ul>`
 }
 

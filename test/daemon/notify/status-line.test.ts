@@ -17,10 +17,10 @@ it('the status line counts over all mirrors, and says what is left to do', () =>
     '1,201 of 1,203 pictures on the host; 1 to upload; 1 failed; syncing',
   )
   expect(lineOf([{ held_deletions: 21 }], true)).toBe(
-    'the quota of the day is used up; 1,200 of 1,200 pictures on the host; 21 deletions held',
+    'the quota of the day is used up; 1,200 of 1,200 pictures on the host; 21 held',
   )
   expect(lineOf([{ synced: 0, linked: 1200 }])).toBe(
-    '1,200 of 1,200 pictures on the host; 1,200 of them linked, their bytes not compared yet',
+    '1,200 of 1,200 pictures on the host; 1,200 of them linked, bytes not compared yet',
   )
 })
 
