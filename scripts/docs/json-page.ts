@@ -16,7 +16,8 @@ const SHAPES: readonly Shape[] = [
       'One object, `Status`, with what the running daemon does now beside it: `page` (the address of the status page) and ' +
       '`uploading` (each with `mirror`, `path`, `size` and the bytes that are `sent`) and `rate` (`bytes` and `pictures` a second; null: no daemon runs).',
     types: [
-      ['src/daemon/report/status.ts', 'Status', 'MirrorStatus', 'AuditStatus'],
+      ['src/daemon/report/status.ts', 'Status', 'AuditStatus'],
+      ['src/daemon/report/mirror-status.ts', 'MirrorStatus', 'UploadWait'],
       ['src/daemon/report/failures.ts', 'FailureStatus'],
       ['src/synced/summary.ts', 'MirrorSummary'],
       ['src/local/look.ts', 'LeftOut'],
@@ -61,7 +62,8 @@ const SHAPES: readonly Shape[] = [
     words:
       'One object, `Explanation`; where several mirrors know the path, one object with a list of them in `paths`.',
     types: [
-      ['src/daemon/report/explain.ts', 'Explanation', 'ShownStep', 'PathImage', 'PathDeletion', 'PathEvent'],
+      ['src/daemon/report/explain.ts', 'Explanation', 'PathImage', 'PathDeletion', 'PathEvent'],
+      ['src/daemon/report/step.ts', 'ShownStep'],
     ],
   },
   {

@@ -1,8 +1,9 @@
 import { keyRemedy } from '../config/host-access.ts'
 import { checksOf, type HealthConfig } from '../daemon/notify/health.ts'
 import type { FailureStatus } from '../daemon/report/failures.ts'
+import type { MirrorStatus } from '../daemon/report/mirror-status.ts'
 import { uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
-import type { AuditStatus, MirrorStatus, Status } from '../daemon/report/status.ts'
+import type { AuditStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
 import { systemClock } from '../protocol/clock.ts'
@@ -213,7 +214,8 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
   const rest = countEach(...leftIn([mirror]))
   const left = Object.entries(left_out).flatMap(([why, n]) => (n > 0 ? [countLeftOut(why, n)] : []))
   const { state, reason } = mirror
-  const does = state === 'idle' && reason !== null ? printable(reason) : state
+  const waits = mirror.pending_uploads > 0 ? 'waiting' : state
+  const does = state === 'idle' ? printable(reason ?? waits) : state
   const head = `${printable(mirror.folder)} → ${mirror.album === '' ? 'the root' : `"${mirror.album}"`}: ${does}`
   const details = [
     reason && state !== 'idle' && !isSaid && printable(reason),

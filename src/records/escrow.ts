@@ -5,6 +5,7 @@ import type { FileKey } from '../synced/tables/files.ts'
 import type { Location } from '../synced/tables/history.ts'
 import { because, type Reason } from '../words/reasons.ts'
 import { removeFile, writeFile } from './file-states.ts'
+import { stayed } from './waits.ts'
 
 /** The moment at which something is recorded. */
 export interface Moment {
@@ -112,6 +113,7 @@ export function held(tx: Tx, mirror: number, now: Millis): number {
     tx.escrow.ofMirror(mirror).flatMap(({ image, state }) => (state === 'held' ? image : [])),
   )
   const n = tx.escrow.hold(mirror)
+  tx.mirrors.weighAnew()
   for (const entry of tx.escrow.ofMirror(mirror))
     if (entry.state === 'held' && !before.has(entry.image)) tx.history.add(entry, { at: now, event: 'held' })
   return n
@@ -119,6 +121,7 @@ export function held(tx: Tx, mirror: number, now: Millis): number {
 
 /** A person has approved the deletion of these images, which ends their grace. */
 export function approved(tx: Tx, images: readonly number[], now: Millis): void {
+  tx.mirrors.weighAnew()
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'approved' })
     tx.escrow.approve(image)
@@ -130,6 +133,7 @@ export function approved(tx: Tx, images: readonly number[], now: Millis): void {
  * uses its image again.
  */
 export function kept(tx: Tx, images: readonly number[], now: Millis): void {
+  tx.mirrors.weighAnew()
   for (const image of images) {
     tx.history.ofImage(image, { at: now, event: 'kept', detail: because('image_kept') })
     tx.images.keep(image)
@@ -150,6 +154,7 @@ export function keptAhead(tx: Tx, { image, ...file }: FileKey & { image: number 
 export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, now: number): void {
   tx.history.add(entry, { at: now, event: 'postponed', detail: why })
   tx.escrow.postpone({ image: entry.image, due_at: dueAt })
+  stayed(tx, entry, why, now)
 }
 
 /**

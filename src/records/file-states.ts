@@ -52,6 +52,7 @@ export type FileTransition = keyof typeof FILE_TRANSITIONS
 /** Writes a file's record. `was`: the file's state before this. */
 export function writeFile(tx: Tx, transition: FileTransition, was: State, row: FileRow): void {
   check(transition, was, row.state)
+  if (was !== 'none') tx.waits.clear(row)
   if (was === 'none') tx.files.add(row)
   else tx.files.put(row)
 }
@@ -59,6 +60,7 @@ export function writeFile(tx: Tx, transition: FileTransition, was: State, row: F
 /** Removes a file's record. `was`: the file's state before this. */
 export function removeFile(tx: Tx, transition: FileTransition, was: State, file: FileKey): void {
   check(transition, was, 'none')
+  tx.waits.clear(file)
   tx.files.remove(file)
 }
 

@@ -352,6 +352,22 @@ ALTER TABLE folders RENAME COLUMN mounted_birthtime TO birthtime;
 UPDATE folders SET digest = NULL;
 `
 
+/** What whoever decides has decided: what a picture waits for, why an image in escrow stays, what the hold will hold. */
+const WAITS = `
+CREATE TABLE waits (
+  folder INTEGER NOT NULL,
+  name   TEXT NOT NULL,
+  why    TEXT NOT NULL,
+  until  INTEGER,
+  at     INTEGER NOT NULL,
+  PRIMARY KEY (folder, name)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE escrow ADD COLUMN why TEXT;
+ALTER TABLE escrow ADD COLUMN why_at INTEGER;
+ALTER TABLE mirrors ADD COLUMN will_hold INTEGER NOT NULL DEFAULT 0 CHECK (will_hold IN (0,1));
+DELETE FROM meta WHERE key = 'unfinished';
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -365,4 +381,5 @@ export const STEPS = [
   ONE_WAY_TO_LIE_FLAT,
   LEARNED_READINGS,
   FOLDER_IDENTITY,
+  WAITS,
 ]

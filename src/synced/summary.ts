@@ -13,8 +13,8 @@ export interface MirrorSummary {
   linked: number
   uncertain: number
   pending_uploads: number
-  /** How many of `pending_uploads` the last pass did not send, because they may still be written. */
-  unfinished: number
+  /** When the oldest of `pending_uploads` was found; null: there is none. */
+  pending_since: Millis | null
   pending_deletions: number
   /** How many of `pending_deletions` a person has approved. They wait for no grace, and are not held. */
   approved_deletions: number
@@ -182,12 +182,6 @@ function countMirrors(statements: Statements) {
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'failed' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,
   )
-  const unfinished = value<[mirror: number], number>(
-    `SELECT count(*) FROM meta CROSS JOIN json_each(meta.value) AS one
-       CROSS JOIN files ON files.folder = one.value ->> 'folder' AND files.name = one.value ->> 'name'
-       CROSS JOIN folders ON folders.id = files.folder
-     WHERE meta.key = 'unfinished' AND state = 'pending' AND NOT (${IS_TRIED_AGAIN}) AND mirror = +?`,
-  )
   const goneOnHost = all<[mirror: number], { state: FileState; n: number }>(
     `SELECT state, count(*) AS n ${GONE} mirror = +? GROUP BY state`,
   )
@@ -216,7 +210,7 @@ function countMirrors(statements: Statements) {
         gone_on_host: syncedGone + linkedGone,
         uncertain: count('uncertain'),
         pending_uploads: count('pending') - (states.get('pending')?.tried_again ?? 0),
-        unfinished: unfinished(mirror),
+        pending_since: states.get('pending')?.since ?? null,
         ...escrowedBelow(root),
         ...failedAt(root),
         left_out,
@@ -275,18 +269,6 @@ function countTrees(statements: Statements) {
           WHERE ${BELOW} AND state = 'kept' AND state <> 'synced') AS kept,
          (SELECT count(*) FROM (SELECT event, max(id) FROM history WHERE ${STRICTLY_BELOW} GROUP BY path)
           WHERE event = 'deleted') AS deleted`,
-    ),
-    /** Where the pictures below a folder lie now whose images were deleted because they moved. */
-    movedBelow: all<[{ mirror: number; path: string }], { path: string; to: string }>(
-      `SELECT path, detail ->> '$[1].path' AS "to" FROM (
-         SELECT path, event, detail, max(id) FROM history WHERE ${STRICTLY_BELOW} GROUP BY path)
-       WHERE event = 'deleted' AND detail ->> '$[0]' = 'picture_moved'`,
-    ),
-    /** The pictures below a folder whose images are kept for good. */
-    keptBelow: all<[{ mirror: number; path: string }], { path: string; name: string; hash: Buffer }>(
-      `SELECT ${pathOf()} AS path, files.name, images.hash
-       FROM folders CROSS JOIN files ON files.folder = folders.id JOIN images ON images.id = files.image
-       WHERE ${BELOW} AND state = 'kept' AND state <> 'synced'`,
     ),
   }
 }

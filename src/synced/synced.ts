@@ -16,6 +16,7 @@ import { openJournal } from './tables/journal.ts'
 import { openMeta } from './tables/meta.ts'
 import { openMirrors } from './tables/mirrors.ts'
 import { openVersions } from './tables/versions.ts'
+import { openWaits } from './tables/waits.ts'
 
 function openTables(db: Db) {
   const sql = statements(db)
@@ -40,6 +41,7 @@ function openTables(db: Db) {
     space: openSpace(db),
     summaries: openSummaries(sql),
     versions: openVersions(sql),
+    waits: openWaits(sql),
   }
 }
 

@@ -228,7 +228,6 @@ export const WORDS = {
 
   // What became of a picture or an image.
   moved_from: 'moved from {path}',
-  perhaps_moved_from: 'perhaps moved from {path}',
   old_image_goes: 'the old image is to be deleted',
   old_image_stays: 'the old image stays',
   bytes_on_host: 'the bytes are on the host',
@@ -257,7 +256,7 @@ export const WORDS = {
   size_differs: 'the size is {listed} there, not {size} bytes',
   in_other_album: 'the image is in {album:folder}, not in {recorded:folder}',
 
-  // What `why` answers about a path (src/sync/outlook).
+  // What `why` answers about a path (src/daemon/report).
   in_sync: 'the image has the bytes that the file had when it was last read',
   in_sync_flat: ({ album }: { album: string }) =>
     `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
@@ -296,11 +295,9 @@ export const WORDS = {
 
   // What happens next with a picture.
   looked_at_again: 'albumd looks at it again',
-  will_be_uploaded: ({ ahead }: { ahead: number }) =>
-    ahead > 0 ? `albumd uploads it; ${inDigits(ahead)} other pictures wait too` : 'albumd uploads it',
+  will_be_uploaded: 'albumd uploads it',
   will_be_compared: 'albumd compares its bytes with those of its image, and uploads it only if they differ',
   flat_stays: 'stays where it is until the picture changes',
-  settles: 'waits until nobody has changed it for watch.settle',
   outside_hours: 'uploads wait for their hours (uploads.hours)',
   quota_used_up: ({ known }: { known: boolean }) =>
     `waits for quota, because today's uploads are used up; ${known ? 'uploads go on' : 'the host is asked again'} at this time`,
@@ -314,15 +311,9 @@ export const WORDS = {
   listing_blocked:
     'the host lists no albums, and the first upload needs that: {message:reason} ({code}){isTried:again}',
   deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}){isTried:again}',
-  will_fail: 'will fail: {why:reason}',
-  sent_whole_or_not:
-    '{why:reason}. albumd sends it once it is complete, or as it is if it has not changed by this time',
-  sent_whole_alone:
-    '{why:reason}. albumd sends it once it is complete, and calls it failed if it has not changed by this time',
   tried_again: 'albumd tries again',
   tried_once_changed: 'albumd tries again once the file changes',
   looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',
-  rename_first: 'until {name} has another name, nothing in its folder counts as deleted',
   not_mirrored: 'not mirrored',
   nothing_sent_there: 'nothing in the folder is sent meanwhile, and the images of its pictures stay',
   hidden_image_stays: 'the image stays on the host',
@@ -334,22 +325,12 @@ export const WORDS = {
 
   // What happens next with an image that is in escrow.
   goes_next: '{of:image} is deleted, once everything was scanned again',
-  goes_once_sent: '{of:image} is deleted once its picture is sent from {path}, where it lies now',
-  goes_once_told_apart:
-    '{of:image} stays until albumd knows whether its picture moved to {path}, which has the same size, and has sent it if so',
-  go_once_sent: 'each is deleted once its picture is sent from where it lies now',
-  go_once_told_apart:
-    'each stays until albumd knows whether its picture moved to a file of the same size, and has sent it if so',
-  not_before_grace: 'not before the grace has ended, when albumd has run for about {ms:span} more',
   grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
   host_refused:
     'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
   image_held: '{of:image} is held, because {held:held}',
   image_stays: '{of:image} stays ({why:reason})',
   but_stays: 'but {why:reason}',
-  doubt_elsewhere: 'nothing is deleted while a folder is in doubt ({why:inner}){why:remedy_of}',
-  doubt_and_grace:
-    '{why:fact}, and not before the grace has ended, when albumd has run for about {ms:span} more{why:remedy_of}',
   an_older_version: 'an older version',
   hidden_by_rule: 'hidden by an ignore rule',
   dry_run: 'a dry run asks the host for nothing',
@@ -421,8 +402,6 @@ export const WORDS = {
     return `${count(pictures, 'picture')}: ${inDigits(today)} today in ${now}, the rest ${begins}${daily}`
   },
   rest_is_reserve: 'the rest is kept for new pictures',
-  may_be_written: ({ pictures }: { pictures: number }) =>
-    `${count(pictures, 'picture')} may still be written, and ${pictures === 1 ? 'is sent once it is' : 'each is sent once it is'} complete`,
   links_what_is_there:
     'the records may lack what the host holds, and what is there already is linked, not uploaded',
   pictures_wait: 'still to be uploaded, {pictures} ({why:inner}){why:remedy_of}',
@@ -517,24 +496,17 @@ interface BacklogFacts {
   kept: number
 }
 
-/**
- * How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted, and how many of
- * the pictures moved. `moved_to`: the folder below the mirror that all of these went to, or null.
- */
-type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted' | 'moved', number> & {
-  moved_to: string | null
-}
+/** How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted. */
+type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted', number>
 
-function imagesOfFolder({ waiting, held, kept, deleted, moved, moved_to }: ImagesOfFolder): string {
+function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): string {
   const told = countEach(
     [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
     [held, held === 1 ? 'is held' : 'are held'],
     [kept, kept === 1 ? 'is kept on the host' : 'are kept on the host'],
     [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
   )
-  const to = moved_to === null ? '' : ` to ${moved_to || "the mirror's folder"}`
-  const moves = moved > 0 ? `, and ${inDigits(moved)} of its pictures moved${to}` : ''
-  return told.length > 0 ? `${moves}; of the images of its pictures ${told.join(', ')}` : moves
+  return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
 }
 
 /** For a reason that a person can do something about: the command that does it. */

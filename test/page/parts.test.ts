@@ -48,32 +48,44 @@ it('tells how many pictures lie outside their albums', () => {
   expect(shown({ pending_deletions: 1, state: 'guarded' })).not.toContain('is deleted')
 })
 
-it('says of pictures that may still be written what they wait for, and not how long they take to send', () => {
-  const quota = { exhausted: false, only_reserve_left: false, resumes_at: null, next_probe_at: null }
+it('says of pictures that are not sent what they wait for, and not how long they take to send', () => {
   const backlog = { pictures: 1, bytes: 600, moved: 0, days: 0, per_day: 9, next_day_at: null }
   const now = Date.parse('2026-11-25T22:00:00.000Z')
-  const shown = (state: string, changes: object = {}) => {
+  const own = {
+    code: 'incomplete',
+    cause: 'NOT_READY',
+    what: 'it may still be written',
+    at: null,
+    pictures: 1,
+  }
+  const ofAll = {
+    ...own,
+    code: 'quota_used_up',
+    cause: 'DAILY_LIMIT_REACHED',
+    what: 'used up',
+    pictures: null,
+  }
+  const shown = (state: string, waits: object[]) => {
     const status = {
       running: true,
       paused: null,
-      uploads_wait_until: null,
-      loss_ends_at: null,
-      mirrors: [{ state, pending_uploads: 1, unfinished: 1, will_be_held: false }],
-      quota: { ...quota, ...changes },
+      mirrors: [{ state, pending_uploads: 1, waits, will_be_held: false }],
       backlog: { ...backlog, done_by: new Date(now + 1000).toISOString() },
     }
     const recorded = { status, alerts: [] } as unknown as Recorded
     const facts = { recorded, problem: null, underWay: [], rate: 0 } as unknown as Facts
     return [stateInWords(facts, now).words, underWay(recorded, facts, now).text] as const
   }
-  const [title, text] = shown('idle')
-  expect(title).toBe('Waits: 1 picture may still be written')
-  expect(text).toContain('1 picture may still be written, and is sent once it is complete.')
-  expect(text).toContain('<code>albumd why FILE</code>')
+  const [title, text] = shown('idle', [own])
+  expect(title).toBe('Waits, 1 left')
+  expect(text).toContain('it may still be written')
   expect(text).not.toContain('1 s')
-  expect(shown('syncing')[0]).toBe('Syncing, 1 left, 1 s')
-  expect(shown('blocked')[0]).toBe('Waits, 1 left')
-  expect(shown('idle', { only_reserve_left: true })[0]).toBe('Waits for quota, 1 left')
+  expect(shown('syncing', [own])[0]).toBe('Syncing, 1 left, 1 s')
+  expect(shown('syncing', [own, ofAll])).toEqual([
+    'Waits for quota, 1 left',
+    expect.stringContaining('used up'),
+  ])
+  expect(shown('blocked', [])[0]).toBe('Waits, 1 left')
 })
 
 it('does not say that a picture needs a person which only waits for long', () => {

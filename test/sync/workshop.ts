@@ -51,6 +51,7 @@ export interface Workshop {
   events: PassEvent[]
   write(path: string, bytes: Uint8Array | string): void
   remove(path: string): void
+  context(changes?: Partial<EngineContext>): EngineContext
   /** One pass; `changes` replace parts of the engine, such as a host that fails. */
   pass(
     changes?: Partial<EngineContext>,
@@ -124,8 +125,15 @@ export async function openWorkshop(
     running: () => 0,
   }
   const never = new AbortController().signal
+  // Each as that of another process, which knows nothing of the last one's time.
+  const context = (changes: Partial<EngineContext> = {}) => ({
+    ...parts,
+    vanishedRules: new VanishedRules(systemClock),
+    ...changes,
+  })
   return {
     pictures,
+    context,
     mirror,
     db,
     clock: systemClock,
@@ -137,12 +145,13 @@ export async function openWorkshop(
       writeFileSync(join(pictures, path), bytes)
     },
     remove: path => rmSync(join(pictures, path), { recursive: true }),
-    // Each as that of another process, which knows nothing of the last one's time.
     pass: (changes, task, news, mirrors = [mirror], named) =>
-      runPass(
-        { ...parts, vanishedRules: new VanishedRules(systemClock), ...changes },
-        { mirrors, interruption: { stop: never, cut: never, ...(news && { news }) }, task, named },
-      ),
+      runPass(context(changes), {
+        mirrors,
+        interruption: { stop: never, cut: never, ...(news && { news }) },
+        task,
+        named,
+      }),
   }
 }
 

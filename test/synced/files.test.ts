@@ -107,11 +107,6 @@ describe('the summary', () => {
       message: said('m'),
       next_attempt_at: null,
     })
-    // Of these, only one still waits.
-    synced.meta.set(
-      'unfinished',
-      ['one', 'two', 'y'].map(name => ({ folder, name })),
-    )
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,
       gone_on_host: 0,
@@ -121,7 +116,7 @@ describe('the summary', () => {
       linked: 0,
       uncertain: 1,
       pending_uploads: 1,
-      unfinished: 1,
+      pending_since: 5,
       pending_deletions: 0,
       approved_deletions: 0,
       held_deletions: 0,

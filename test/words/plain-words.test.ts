@@ -82,7 +82,6 @@ const DECIDING: { [code in ReasonCode]?: readonly object[] } = {
   other_format: [{ extension: '.heic', known: ['png', 'jpg'] }],
   will_be_uploaded: [{ ahead: 0 }, { ahead: 3 }],
   quota_used_up: [{ known: true }, { known: false }],
-  may_be_written: [{ pictures: 1 }, { pictures: 2 }],
   sent_before_loss: [{ until: null }, { until: 0 }],
   records_gap: [
     { from: '2026-11-21T16:00:00.000Z', to: null },
@@ -114,7 +113,6 @@ const ALONE: ReadonlySet<ReasonCode> = new Set([
   'node_blocked',
   'listing_blocked',
   'deletions_blocked',
-  'will_fail',
   'backlog_takes',
 ])
 

@@ -1,14 +1,14 @@
 import type { PendingDeletion } from '../../daemon/commands/deletions.ts'
-import type { ShownStep } from '../../daemon/report/explain.ts'
+import { type ShownStep, stepInWords } from '../../daemon/report/step.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { fullPath } from '../../sync/tree-path.ts'
-import { because, inWords, type Reason, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { because, inWords, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
 import { count, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { carryOut } from '../carry-out.ts'
 import { configCommand, jsonOption, locationsToActOn, pathToActOn } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
 import { printJson, printLine } from '../terminal/output.ts'
-import { rowsInWords, stepInWords } from './why.ts'
+import { rowsInWords } from './why.ts'
 
 const ACTIONS = ['list', 'approve', 'discard'] as const
 
@@ -83,7 +83,7 @@ function report(
   if (told !== 'list') printLine(BEFORE[told])
   // The images that wait for the same stand together, above what they wait for.
   for (const [, group] of Map.groupBy(deletions, ({ next }) =>
-    told === 'discard' ? '' : next.map(ofSeveral).map(stepInWords).join('\n'),
+    told === 'discard' ? '' : next.map(step => stepInWords(ofSeveral(step))).join('\n'),
   )) {
     for (const deletion of group) printLine(inWordsOf(deletion, oneMirror))
     const all = count(group.length, 'image')
@@ -95,16 +95,9 @@ function report(
   if (told === 'list') printLine(DECIDE)
 }
 
-/** Steps that name the place of one picture, as several images have them in common. Others name the image first. */
-const SEVERAL: { [code in ReasonCode]?: Reason } = {
-  goes_once_sent: because('go_once_sent'),
-  goes_once_told_apart: because('go_once_told_apart'),
-}
-
+/** Other steps than that of one image name the image first. */
 function ofSeveral(step: ShownStep): ShownStep {
-  const words = SEVERAL[step.code]
-  const what = words ? inWords(words) : step.what.replace(/^the image( of the older version)? /, 'each ')
-  return { ...step, what }
+  return { ...step, what: step.what.replace(/^the image( of the older version)? /, 'each ') }
 }
 
 /** The steps of an image that waits for nothing but a pass. */

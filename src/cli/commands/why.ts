@@ -1,6 +1,7 @@
 import type { Explanation, PathImage } from '../../daemon/report/explain.ts'
+import type { PathState } from '../../daemon/report/path-state.ts'
+import { stepInWords } from '../../daemon/report/step.ts'
 import { systemClock } from '../../protocol/clock.ts'
-import type { PathState } from '../../sync/outlook/index.ts'
 import { count, countLeftOut, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { configCommand, jsonOption, locationsToActOn, pathArgument } from '../options.ts'
 import { EXIT, sayStateProblem } from '../problem.ts'
@@ -110,11 +111,6 @@ function inWords(explained: Explanation): string {
 /** Lines with a name before each text. A name stands once for the texts that have it in common. */
 export function rowsInWords(rows: readonly [name: string, text: string][]): string[] {
   return rows.map(([name, text], at) => `  ${(rows[at - 1]?.[0] === name ? '' : name).padEnd(8)}${text}`)
-}
-
-export function stepInWords({ what, at, command }: Explanation['next'][number]): string {
-  const how = command === null ? '' : `: ${command}`
-  return `${printable(what)}${how}${at === null ? '' : ` — ${localTime(at)}`}`
 }
 
 function imageInWords({ image_id, cdn_url, recorded_at, proof }: PathImage): string {

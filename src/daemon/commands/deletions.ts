@@ -4,9 +4,6 @@ import { realDisk } from '../../local/disk.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
 import { approved, kept, keptAhead } from '../../records/escrow.ts'
 import { movedTo } from '../../records/moves.ts'
-import { runningTime } from '../../sync/clock.ts'
-import { willBeHeld } from '../../sync/deletions/index.ts'
-import { deletionWaits, type Step, step, waitsForPerson } from '../../sync/outlook/index.ts'
 import { checkRoot, missingPictures } from '../../sync/scan/index.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
@@ -15,15 +12,14 @@ import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileAtPath } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because } from '../../words/reasons.ts'
+import { because, codeOf } from '../../words/reasons.ts'
 import { count, inDigits, isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
-import { claimsInRecords } from '../report/claims.ts'
-import { keptImages, type ShownStep, showStep } from '../report/explain.ts'
+import { keptImages } from '../report/explain.ts'
 import { locationsOf, picturesOf, recordedAt } from '../report/mirrored-pictures.ts'
-import { allowanceOf } from '../report/quota-status.ts'
+import { type ShownStep, showStep, type Wait, wait } from '../report/step.ts'
+import { deletionWaits, waitsForPerson } from '../report/waits.ts'
 import { stateFiles } from '../state/claim.ts'
-import { pauseAt } from '../state/pause.ts'
 import { type Command, isMeant, NotPossible, refuseSeveral } from './command.ts'
 
 /** `path`: absolute, or below a mirror's folder. Without it all held deletions are meant. */
@@ -184,30 +180,19 @@ function listed(
   entriesOf: (mirror: MirrorRow) => EscrowRow[],
   now: number,
 ): PendingDeletion[] {
-  const { mirrors, deletions: policy } = config
-  const isRunning = stateIsLocked(stateFiles(config.state_dir).lock)
-  const running = runningTime(synced, { now, running: isRunning })
-  const context = {
-    synced,
-    claims: claimsInRecords(config, synced, isRunning),
-    mirrors,
-    now,
-    running: isRunning,
-    allowance: allowanceOf(config),
-    paused: pauseAt(synced, now),
-  }
+  const { mirrors } = config
+  const running = stateIsLocked(stateFiles(config.state_dir).lock)
+  const context = { config, synced, running, now }
   return mirrors.flatMap(({ folder: mirror }) => {
     const row = synced.mirrors.of(mirror)
     if (!row) return []
-    const many = willBeHeld(synced, row.id, synced.summaries.mirror(row.id), policy, running)
-    const ofMirror = { ...context, rootInDoubt: row.guard_code === 'ROOT', areMany: () => many }
     const entries = entriesOf(row).filter(({ path }) => isMeant(mirror, path, wanted))
     return entries.map((entry): PendingDeletion => {
       const { path, reason, since, state } = entry
       const image = synced.images.byId(entry.image)!
       const isBack = reason === 'deleted' && orNull(() => realDisk.lstat(fullPath(mirror, path))) !== null
-      const next = isBack ? thereAgain(isRunning) : deletionWaits(ofMirror, entry)
-      const [only, another] = next
+      const next = isBack ? thereAgain(running) : deletionWaits(context, entry)
+      const [own] = next
       return {
         mirror,
         path,
@@ -216,7 +201,7 @@ function listed(
         reason,
         moved_to: movedTo(synced, image)?.path ?? null,
         since: isoTime(since),
-        goes_at: another ? null : isoTime(only!.at),
+        goes_at: codeOf(own!.why) === 'grace_runs' ? isoTime(own!.until) : null,
         next: next.map(showStep),
         size: image.size,
         cdn_url: image.cdn_url,
@@ -227,7 +212,7 @@ function listed(
 }
 
 /** What happens with the image of a picture that is on the disk again, and that no scan has found yet. */
-function thereAgain(isRunning: boolean): Step[] {
-  const looks = [step(because('there_again')), step(because('looked_at_again'))]
-  return isRunning ? looks : [...looks, step(because('run_sync'))]
+function thereAgain(running: boolean): Wait[] {
+  const looks = [wait(because('there_again')), wait(because('looked_at_again'))]
+  return running ? looks : [...looks, wait(because('run_sync'))]
 }

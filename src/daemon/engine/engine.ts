@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
 import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
@@ -128,7 +127,7 @@ export function openEngine(
       const mirrors = config.mirrors
         .filter(({ folder }) => !taken.has(folder))
         .map(mirror => ({ ...mirror, pruneIgnored }))
-      const report = await runPass(context, {
+      return await runPass(context, {
         mirrors,
         interruption: { ...interruption, stop, cut },
         scopeOf,
@@ -136,8 +135,6 @@ export function openEngine(
         named,
         isKeyNew: isNewKey(state.synced, access.apiKey),
       })
-      if ((task === 'mirror' || task === 'retry') && !named) await recordUnfinished(context)
-      return report
     } catch (error) {
       // Ends the other uploads and requests of the pass, which may still be under way.
       broken.abort()
@@ -191,13 +188,6 @@ async function noticeBandwidth(
     tx.meta.set('bandwidth', named)
     retried(tx, failures.uploadsOfCode('TOO_SLOW'))
   })
-}
-
-/** Records which pictures may still be written, for `status`. */
-async function recordUnfinished({ synced, incomplete }: EngineContext): Promise<void> {
-  const unfinished = incomplete.files()
-  if (!isDeepStrictEqual(unfinished, synced.meta.get('unfinished') ?? []))
-    await synced.commit(tx => tx.meta.set('unfinished', unfinished))
 }
 
 /** The parts of the outside world that the engine uses. */

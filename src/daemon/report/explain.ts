@@ -1,60 +1,34 @@
 import { keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Disk, realDisk } from '../../local/disk.ts'
-import { openPicture } from '../../local/picture-file.ts'
-import { systemClock } from '../../protocol/clock.ts'
+import type { Millis } from '../../protocol/clock.ts'
 import { OTHER_ACCOUNT } from '../../remote/failures.ts'
 import { albumName, albumPathOf, recordedAlbums } from '../../sync/album.ts'
-import { lossEndsAt } from '../../sync/clock.ts'
 import {
-  contentStep,
-  type GoneFolder,
-  type Outlook,
-  type OutlookContext,
-  outlook,
-  type PathState,
-  type Step,
-} from '../../sync/outlook/index.ts'
-import type { LeftOutWhy, MirrorLocation, RuleInFile } from '../../sync/scan/index.ts'
+  type LeftOutWhy,
+  lookAt,
+  type MirrorLocation,
+  type OnDisk,
+  type RuleInFile,
+} from '../../sync/scan/index.ts'
 import { folderAbove, fullPath, nameOf } from '../../sync/tree-path.ts'
 import { stateIsLocked } from '../../synced/lock.ts'
-import type { TreeSummary } from '../../synced/summary.ts'
+import type { GoneSummary, TreeSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
-import {
-  because,
-  codeOf,
-  commandOf,
-  failureIn,
-  inWords,
-  moreOf,
-  type Reason,
-  type ReasonCode,
-  reasonIn,
-} from '../../words/reasons.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because, codeOf, inWords, moreOf, type Reason, reasonIn } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
-import { pauseAt } from '../state/pause.ts'
 import { readState } from '../state/state.ts'
-import { claimsInRecords } from './claims.ts'
 import { locationsOf } from './mirrored-pictures.ts'
-import { allowanceOf } from './quota-status.ts'
-import { uploadsWaitUntil } from './upload-hours.ts'
-
-/** Something that will happen, or that a person can do. */
-export interface ShownStep {
-  code: ReasonCode
-  /** What keeps the picture from the host, by the codes of `status` and `put`. Null: `code` says all. */
-  cause: string | null
-  what: string
-  /** When, at the earliest: ISO 8601. Null: nobody can tell. */
-  at: string | null
-  /** The command that a person can copy into a shell. Null: there is none. */
-  command: string | null
-}
+import { nextSteps } from './next-steps.ts'
+import { type PathState, type Recorded, recordsOf, stateOf } from './path-state.ts'
+import { type ShownStep, showStep } from './step.ts'
+import { doubtOf, type WaitContext } from './waits.ts'
 
 export interface PathImage {
   image_id: string
@@ -120,79 +94,50 @@ export interface Explanation {
   /** What a folder holds; null for a picture. */
   counts: TreeSummary | null
   /** What became of the pictures of a folder that is gone and of their images, or null. */
-  gone: GoneFolder | null
+  gone: GoneSummary | null
   next: ShownStep[]
   history: PathEvent[]
 }
 
-/** What an explanation is made from. `running`: whether a daemon runs. `now`: milliseconds since 1970. */
-export interface ExplainContext {
-  config: Config
-  synced: Synced
+/** What an explanation is made from. */
+export interface ExplainContext extends WaitContext {
   disk: Disk
-  running: boolean
-  now: number
 }
 
 /**
  * What is known of a path: absolute, below a mirror's folder, or below the working folder. More than one answer when several
- * mirrors know the path, none when it lies in no mirror. Reads the state and the disk. `now`: milliseconds since 1970.
+ * mirrors know the path, none when it lies in no mirror. Reads the state and the disk.
  */
-export async function explainPath(config: Config, path: string, now: number): Promise<Explanation[]> {
+export function explainPath(config: Config, path: string, now: Millis): Explanation[] {
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
-  const explained = readState(config, synced =>
-    locationsOf(config, synced, path).map(location => ({
-      location,
-      explanation: explain({ config, synced, disk: realDisk, running, now }, location),
-    })),
+  return readState(config, synced =>
+    locationsOf(config, synced, path).map(location =>
+      explain({ config, synced, disk: realDisk, running, now }, location),
+    ),
   )
-  return Promise.all(explained.map(({ location, explanation }) => withContent(config, location, explanation)))
 }
 
-/** Reads a picture that is to be uploaded, because its bytes may keep it from being sent. */
-async function withContent(
-  config: Config,
-  location: MirrorLocation,
-  told: Explanation,
-): Promise<Explanation> {
-  if (told.file === null || (told.state !== 'pending' && told.state !== 'unseen')) return told
-  const found = await contentStep(contentPolicy(config), location, (root, path) =>
-    openPicture(root, path, { changed: () => new Error('it changed while it was read') }),
-  )
-  const others = told.next.filter(({ code }) => code !== 'will_be_uploaded' && code !== 'will_be_compared')
-  return found
-    ? { ...told, details: told.details ?? moreOf(found.why), next: [showStep(found), ...others] }
-    : told
-}
-
-function contentPolicy({ watch }: Pick<Config, 'watch'>): Pick<OutlookContext, 'settleMs' | 'incomplete'> {
-  return {
-    settleMs: watch.settle,
-    incomplete: { afterMs: watch.incomplete_after, action: watch.incomplete },
-  }
-}
-
-export function explain(context: ExplainContext, { mirror, path }: MirrorLocation): Explanation {
-  const { config, synced, disk, running, now } = context
-  const { state, reason, next, onDisk, recorded, guard, counts, gone } = outlook(
-    {
-      synced,
-      claims: claimsInRecords(config, synced, running),
-      disk,
-      running,
-      now,
-      mirrors: config.mirrors,
-      allowance: allowanceOf(config),
-      hold: config.deletions,
-      uploadForm: config.host.upload_form,
-      ...contentPolicy(config),
-      paused: pauseAt(synced, now),
-      uploadsWaitUntil: uploadsWaitUntil(config.uploads.hours, now),
-      lossEndsAt: lossEndsAt(synced, config.host.credential_lifetime, systemClock),
-      credentialLifetimeMs: config.host.credential_lifetime,
-    },
-    { mirror, path },
-  )
+export function explain(context: ExplainContext, location: MirrorLocation): Explanation {
+  const { config, synced, disk, running } = context
+  const { mirror, path } = location
+  const row = synced.mirrors.of(mirror.folder)
+  const onDisk = lookAt(disk, location)
+  const recorded = recordsOf(synced, row, path)
+  const { counts, gone } = folderOf(synced, row, path, onDisk, recorded)
+  const doubt = row ? doubtOf(synced, row, path) : null
+  const [state, reason] = doubt
+    ? [recorded.file?.state ?? ('unknown' as const), doubt]
+    : stateOf(onDisk, recorded, gone, mirror.deletions)
+  const next = nextSteps(context, {
+    location,
+    row,
+    onDisk,
+    recorded,
+    state,
+    reason,
+    isInDoubt: doubt !== null,
+    gone,
+  })
   const { file, image, escrow, failure, history } = recorded
   const isFolder =
     onDisk.kind === 'folder' ||
@@ -220,7 +165,7 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
       since: isoTime(since),
     })),
     kept: keptImages(synced, { mirror, path }).map(kept => showImage(synced, kept)),
-    guard: guard && inWords(guard),
+    guard: row?.guard == null ? null : inWords(row.guard),
     failure: failure
       ? {
           code: failure.code,
@@ -240,14 +185,22 @@ export function explain(context: ExplainContext, { mirror, path }: MirrorLocatio
   }
 }
 
-export function showStep({ why, at }: Step): ShownStep {
-  return {
-    code: codeOf(why),
-    cause: causeOf(why),
-    what: inWords(why),
-    at: isoTime(at),
-    command: commandOf(why),
-  }
+/** What is recorded below a path that is a folder, or was a folder before it went missing. */
+function folderOf(
+  synced: Synced,
+  row: MirrorRow | undefined,
+  path: string,
+  onDisk: OnDisk,
+  { file, isFolder }: Recorded,
+): { counts: TreeSummary | null; gone: GoneSummary | null } {
+  const isGone = onDisk.kind === 'absent' && !file && isFolder
+  const isUnread = onDisk.kind === 'unknown' && isFolder
+  if (!row || (onDisk.kind !== 'folder' && !isUnread && !isGone)) return { counts: null, gone: null }
+  const counts = synced.summaries.below(row.id, path)
+  const { gone: _gone, kept: _kept, hidden: _hidden, ...others } = counts.states
+  // Until a scan has found the folder gone, some of its pictures are recorded in other states than gone, kept and hidden.
+  const isFound = isGone && Object.keys(others).length === 0
+  return { counts, gone: isFound ? synced.summaries.goneBelow({ mirror: row.id, path }) : null }
 }
 
 /** A key that the host refuses needs a person, who must know where the key stands. */
@@ -256,21 +209,7 @@ function withKeyFile(shown: ShownStep, config: Config, running: boolean): ShownS
   return { ...shown, what: `${shown.what}; ${keyRemedy(config, running ? null : process.env)}` }
 }
 
-/** The codes for programs of what keeps pictures from the host. A failure of the host has its own code. */
-const CAUSES: { [code in ReasonCode]?: string } = {
-  root_in_doubt: 'GUARDED',
-  all_paused: 'PAUSED',
-  settles: 'NOT_READY',
-  sent_whole_or_not: 'NOT_READY',
-  sent_whole_alone: 'NOT_READY',
-  quota_used_up: 'DAILY_LIMIT_REACHED',
-}
-
-function causeOf(why: Reason): string | null {
-  return CAUSES[codeOf(why)] ?? failureIn(why)
-}
-
-function causeOfState(state: PathState, reason: Reason, onDisk: Outlook['onDisk']): string | null {
+function causeOfState(state: PathState, reason: Reason, onDisk: OnDisk): string | null {
   if (reasonIn(reason, 'picture_moved')) return 'MOVED'
   if (state === 'gone' || state === 'absent') return 'GONE'
   if (onDisk.kind !== 'left_out') return null

@@ -6,11 +6,10 @@ import type { Millis } from '../../protocol/clock.ts'
 import { movedTo } from '../../records/moves.ts'
 import { albumName } from '../../sync/album.ts'
 import { deliveryAddresses } from '../../sync/listing/index.ts'
-import { shownState, wasFolder } from '../../sync/outlook/index.ts'
 import { lookAt, type MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, fullPath, isAtOrBelow, pathOf } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
-import type { FileAtPath, FileState } from '../../synced/tables/files.ts'
+import type { FileAtPath, FileRow, FileState } from '../../synced/tables/files.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { orNull } from '../or-null.ts'
 
@@ -111,8 +110,17 @@ function isRecorded(synced: Synced, { mirror, path }: MirrorLocation): boolean {
 }
 
 /** Whether a path is a folder or was one, as far as the records tell. */
-function isFolder(synced: Synced, mirror: number, path: string): boolean {
-  return path === '' || synced.folders.at(mirror, path) !== undefined || wasFolder(synced, mirror, path)
+export function isFolder(synced: Synced, mirror: number, path: string): boolean {
+  if (path === '' || synced.folders.at(mirror, path) !== undefined) return true
+  return Object.values(synced.summaries.goneBelow({ mirror, path })).some(n => n > 0)
+}
+
+/**
+ * The state in which people see a file. A picture that failed and is tried again is failed until the new try has ended, as
+ * in the counts of the summaries.
+ */
+export function shownState({ failures }: Pick<Synced, 'failures'>, file: FileRow): FileState {
+  return file.state === 'pending' && failures.ofUpload(file) ? 'failed' : file.state
 }
 
 /** A recorded picture that uses an image of the host. */

@@ -2,21 +2,18 @@ import { checkFolders } from '../../config/folders.ts'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
 import { type Millis, systemClock } from '../../protocol/clock.ts'
-import { formatOfName } from '../../protocol/formats.ts'
 import { firstRecorded, restorableSince } from '../../records/versions.ts'
 import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import { albumName } from '../../sync/album.ts'
-import { lossEndsAt, runningTime } from '../../sync/clock.ts'
-import { type HoldPolicy, willBeHeld } from '../../sync/deletions/index.ts'
-import { mirrorOutlook } from '../../sync/outlook/index.ts'
+import { lossEndsAt } from '../../sync/clock.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { doubtOfRoot } from '../../sync/scan/index.ts'
 import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
-import { LEFT, type LeftToDo, type MirrorSummary } from '../../synced/summary.ts'
+import { LEFT, type LeftToDo } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
+import { because, inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { version } from '../package.ts'
@@ -25,11 +22,11 @@ import { pauseAt } from '../state/pause.ts'
 import { type RecordsGap, recordsGaps } from '../state/records.ts'
 import { readState, refuseOther } from '../state/state.ts'
 import { readWatching, type Watching } from '../watch/watching.ts'
-import { claimsInRecords } from './claims.ts'
 import { type FailureStatus, failuresOf } from './failures.ts'
 import { accountStatus, type MachineStatus, type StoreStatus } from './machines.ts'
+import { type MirrorStatus, mirrorStatus } from './mirror-status.ts'
 import { allowanceOf, type BacklogStatus, type QuotaStatus, quotaStatus } from './quota-status.ts'
-import { uploadsWaitUntil, waitInWords } from './upload-hours.ts'
+import { uploadsWaitUntil } from './upload-hours.ts'
 
 /** `status --json`, as the contract has it. Times are ISO 8601. */
 export interface Status {
@@ -105,35 +102,6 @@ export interface Status {
   /** Why `notify.on_upload` failed the last time it ran. Null: it did not fail. */
   upload_command_failed: string | null
   failures: FailureStatus[]
-}
-
-export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced'> {
-  folder: string
-  album: string
-  state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
-  /** Why it is in this state; for `idle`, what its pictures wait for. Null: none wait, or the state says all. */
-  reason: string | null
-  /** The folder in doubt that `reason` tells of, as its whole path. Null: it tells of none. */
-  doubt: string | null
-  /** Whether a person must end what guards or blocks the mirror. */
-  needs_person: boolean
-  /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
-  looked_at: boolean
-  /**
-   * Recorded pictures that are missing, in a folder with a name that is not UTF-8. Each may have got that name, so its
-   * image is kept until the file with that name is renamed.
-   */
-  perhaps_renamed: number
-  /**
-   * Whether the deletions in `pending_deletions` are more than `hold_above` and `hold_min` allow, so that they will be held
-   * and not carried out.
-   */
-  will_be_held: boolean
-  /** Pictures that failed, and whose image of before is still on the host. */
-  failed_with_image: number
-  /** The path of the first picture of those in `gone_on_host`. Null: there is none. */
-  first_gone_on_host: string | null
-  oldest_unsynced: string | null
 }
 
 /** What a running daemon tells of itself when it is asked, because it can't record this where its disk is full. */
@@ -227,61 +195,45 @@ function stopped(mirror: MirrorStatus, state: MirrorStatus['state'], reason: str
 export function statusOf(config: Config, synced: Synced, running: boolean, now: Millis): Status {
   const blocks = synced.account.blocks()
   const paused = pauseAt(synced, now)
-  const claims = claimsInRecords(config, synced, running)
   const mirrors = synced.mirrors.idsOf(config.mirrors)
   const whole = restorableSince(synced, mirrors)
   const first = firstRecorded(synced)
   const found = synced.meta.get('new_state')
-  return tellingWaits(
-    {
-      version,
-      running,
-      pid: running ? synced.meta.get('pid') : null,
-      other_config: running && isOther(synced, config),
-      config_file: null,
-      waits_for: null,
-      config_needs_stop: running && synced.meta.get('config_needs_stop') === true,
-      config_refused: running ? synced.meta.get('config_refused') : null,
-      key_refused: running ? synced.meta.get('key_refused') : null,
-      paused: paused && { until: isoTime(paused.until) },
-      mirrors: config.mirrors.map(({ folder, album }) =>
-        mirrorStatus(synced, folder, album, config.deletions, { paused, running, blocks, claims, now }),
-      ),
-      ...quotaStatus(config, synced, now),
-      ...accountStatus(config, synced, running),
-      watching: readWatching(synced, running),
-      uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
-      loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
-      restorable_since: isoTime(whole),
-      restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
-      restorable_gaps: recordsGaps(stateFiles(config.state_dir), synced),
-      audit: auditStatus(synced, mirrors, running),
-      new_state: found && { ...found, message: inWords(because('new_state', found)) },
-      others_images: othersImages(synced),
-      blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
-        code,
-        endpoint,
-        since: isoTime(since),
-        said_at: isoTime(said_at),
-        message: inWords(message),
-        next_try_at: running ? isoTime(triedAgainAt({ code, since, said_at }, allowanceOf(config))) : null,
-        needs_person: needsPerson(code),
-      })),
-      upload_command_failed: synced.meta.get('upload_command_failed'),
-      failures: failuresOf(config, synced),
-    },
-    now,
-  )
-}
-
-/** The status in which each idle mirror says what its pictures wait for. */
-export function tellingWaits(status: Status, now: number): Status {
-  const mirrors = status.mirrors.map(mirror =>
-    mirror.state === 'idle' && mirror.pending_uploads > 0
-      ? { ...mirror, reason: waitInWords(status, mirror, now) }
-      : mirror,
-  )
-  return { ...status, mirrors }
+  return {
+    version,
+    running,
+    pid: running ? synced.meta.get('pid') : null,
+    other_config: running && isOther(synced, config),
+    config_file: null,
+    waits_for: null,
+    config_needs_stop: running && synced.meta.get('config_needs_stop') === true,
+    config_refused: running ? synced.meta.get('config_refused') : null,
+    key_refused: running ? synced.meta.get('key_refused') : null,
+    paused: paused && { until: isoTime(paused.until) },
+    mirrors: config.mirrors.map(mirror => mirrorStatus({ config, synced, running, now }, mirror)),
+    ...quotaStatus(config, synced, now),
+    ...accountStatus(config, synced, running),
+    watching: readWatching(synced, running),
+    uploads_wait_until: running ? isoTime(uploadsWaitUntil(config.uploads.hours, now)) : null,
+    loss_ends_at: isoTime(lossEndsAt(synced, config.host.credential_lifetime, systemClock)),
+    restorable_since: isoTime(whole),
+    restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
+    restorable_gaps: recordsGaps(stateFiles(config.state_dir), synced),
+    audit: auditStatus(synced, mirrors, running),
+    new_state: found && { ...found, message: inWords(because('new_state', found)) },
+    others_images: othersImages(synced),
+    blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
+      code,
+      endpoint,
+      since: isoTime(since),
+      said_at: isoTime(said_at),
+      message: inWords(message),
+      next_try_at: running ? isoTime(triedAgainAt({ code, since, said_at }, allowanceOf(config))) : null,
+      needs_person: needsPerson(code),
+    })),
+    upload_command_failed: synced.meta.get('upload_command_failed'),
+    failures: failuresOf(config, synced),
+  }
 }
 
 function isOther({ meta }: Synced, config: Config): boolean {
@@ -296,42 +248,6 @@ function othersImages(synced: Synced): Status['others_images'] {
   const images = others.reduce((sum, album) => sum + album.images, 0)
   const found = { album: albumName(synced, first.album), albums: others.length, images }
   return { ...found, message: inWords(because('others_images', found)) }
-}
-
-function mirrorStatus(
-  synced: Synced,
-  folder: string,
-  album: string,
-  policy: HoldPolicy,
-  context: Parameters<typeof mirrorOutlook>[0] & { now: number },
-): MirrorStatus {
-  const row = synced.mirrors.of(folder)
-  const id = row?.id ?? 0
-  const summary = synced.summaries.mirror(id)
-  const namesNotUtf8 = synced.summaries.namesOfCode(id, 'NAME_NOT_UTF8')
-  const perhapsRenamed = namesNotUtf8.length > 0 ? synced.summaries.perhapsRenamed(id) : 0
-  const { state, reason } = mirrorOutlook(context, row, summary)
-  const [block] = context.blocks
-  return {
-    folder,
-    album,
-    state,
-    reason: reason && inWords(reason),
-    doubt: reason && folderIn(reason),
-    needs_person:
-      (state === 'guarded' && reason !== null && !endsByItself(reason)) ||
-      (state === 'blocked' && block !== undefined && needsPerson(block.code)),
-    looked_at: row !== undefined,
-    ...summary,
-    // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.
-    files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
-    left_out_with_image: summary.left_out_with_image - perhapsRenamed,
-    perhaps_renamed: perhapsRenamed,
-    will_be_held: willBeHeld(synced, id, summary, policy, runningTime(synced, context)),
-    failed_with_image: summary.failed > 0 ? synced.summaries.failedWithImage(id) : 0,
-    first_gone_on_host: summary.gone_on_host > 0 ? synced.summaries.firstGone(id) : null,
-    oldest_unsynced: isoTime(summary.oldest_unsynced),
-  }
 }
 
 /** What audits have found, in `status --json`. */

@@ -1,6 +1,6 @@
+import type { MirrorStatus } from '../../daemon/report/mirror-status.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
 import { uploadsLeft } from '../../daemon/report/quota-status.ts'
-import type { MirrorStatus } from '../../daemon/report/status.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
@@ -9,7 +9,7 @@ import type { PageCommand } from '../commands.ts'
 import type { Facts, Recorded } from '../facts.ts'
 import type { UnderWay } from '../under-way.ts'
 import { albumInWords, cutName, type Html, html, thumbnail, time } from './elements.ts'
-import { areUnfinished, bytesLeft, isAtWork, timeLeft } from './state.ts'
+import { bytesLeft, timeLeft, whatWaits } from './state.ts'
 
 const STATES = {
   waits: ['waits until the current work is done', null],
@@ -149,19 +149,15 @@ ${
 }
 
 function pace(status: Recorded['status'], sending: readonly UnderWay[], rate: number, now: number): Html {
-  const { backlog, paused, uploads_wait_until, loss_ends_at: loss, quota } = status
+  const { backlog, paused } = status
   if (paused !== null)
     return html`Paused${paused.until !== null && html` until ${time(paused.until)}`}: nothing is sent or deleted.`
   if (backlog.pictures === 0 && sending.length === 0) return html`Nothing waits.`
   const bytes = bytesLeft(backlog, sending)
   const speed = sending.length > 0 && rate > 0 && html` at <b>${sizeInWords(Math.round(rate))}/s</b>`
   const waiting = html`<b>${count(backlog.pictures, 'picture')}</b> (${sizeInWords(bytes)}) to go${speed}`
-  if (uploads_wait_until !== null) return html`${waiting}; uploads begin at ${time(uploads_wait_until)}`
-  if (loss !== null)
-    return html`${waiting}. ${inWords(because('sent_before_loss', { until: Date.parse(loss) }))}.`
-  if (quota.exhausted) return html`${waiting}; today's quota is used up`
-  if (!isAtWork(status, sending) && areUnfinished(status, now))
-    return html`${inWords(because('may_be_written', { pictures: backlog.pictures }))}. <code>albumd why FILE</code> says until when albumd waits, and what happens then.`
+  const wait = whatWaits(status, sending)
+  if (wait) return html`${waiting}; ${wait.what}${wait.at !== null && html`: ${time(wait.at)}`}`
   const left = timeLeft(backlog, bytes, rate, now)
   const daily = backlog.days > 0 && html` at ${inDigits(backlog.per_day)} a day`
   return html`${waiting}${left !== null && html`, about <b>${left}</b>`}${daily || (left !== null && ' left')}`

@@ -1,5 +1,5 @@
 import { isForPerson } from '../../daemon/notify/health.ts'
-import { whatUploadsWaitFor } from '../../daemon/report/upload-hours.ts'
+import type { UploadWait } from '../../daemon/report/mirror-status.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { count, inDigits, spanInWords } from '../../words/text.ts'
 import type { Facts, Recorded } from '../facts.ts'
@@ -41,33 +41,30 @@ const LEFT = ['pending_deletions', 'failed', 'uncertain', 'linked'] as const
 function waiting(status: Recorded['status'], { underWay, rate }: Facts, now: number): StateInWords {
   const { backlog } = status
   const pictures = `${inDigits(backlog.pictures)} left`
-  const wait = whatUploadsWaitFor(status, now)
-  const waits = (words: string) => ({ kind: 'busy', words, until: wait.until }) as const
-  if (wait.for === 'hours' || wait.for === 'loss') return waits(`Waits with ${pictures}`)
-  if (wait.for === 'quota') return waits(`Waits for quota, ${pictures}`)
-  if (isAtWork(status, underWay)) {
+  const wait = whatWaits(status, underWay)
+  if (wait === null) {
     const time = timeLeft(backlog, bytesLeft(backlog, underWay), rate, now)
-    return { ...waits(['Syncing', pictures, ...(time === null ? [] : [time])].join(', ')), until: null }
+    const words = ['Syncing', pictures, ...(time === null ? [] : [time])].join(', ')
+    return { kind: 'busy', words, until: null }
   }
-  if (wait.for === 'reserve') return waits(`Waits for quota, ${pictures}`)
-  return waits(
-    areUnfinished(status, now)
-      ? `Waits: ${count(backlog.pictures, 'picture')} may still be written`
-      : `Waits, ${pictures}`,
-  )
+  const forQuota = wait?.cause === 'DAILY_LIMIT_REACHED' ? ' for quota' : ''
+  return { kind: 'busy', words: `Waits${forQuota}, ${pictures}`, until: wait?.at ?? null }
+}
+
+/** What pictures wait for while none is sent: first what stands with the account. Null: some are sent. Undefined: nobody knows. */
+export function whatWaits(
+  status: Recorded['status'],
+  underWay: readonly UnderWay[],
+): UploadWait | null | undefined {
+  const waits = status.mirrors.flatMap(mirror => mirror.waits)
+  const ofAll = waits.find(({ pictures }) => pictures === null)
+  const isSending = isAtWork(status, underWay) && (ofAll === undefined || underWay.length > 0)
+  return isSending ? null : (ofAll ?? waits[0])
 }
 
 /** Whether pictures are being sent. */
-export function isAtWork({ mirrors }: Recorded['status'], underWay: readonly UnderWay[]): boolean {
+function isAtWork({ mirrors }: Recorded['status'], underWay: readonly UnderWay[]): boolean {
   return underWay.length > 0 || mirrors.some(({ state }) => state === 'syncing')
-}
-
-/** Whether nothing but their writers keeps pictures from being sent. */
-export function areUnfinished(status: Recorded['status'], now: Millis): boolean {
-  return (
-    whatUploadsWaitFor(status, now).for === 'writers' &&
-    status.mirrors.every(({ state, pending_uploads }) => state === 'idle' || pending_uploads === 0)
-  )
 }
 
 type Backlog = Recorded['status']['backlog']

@@ -2,6 +2,7 @@ import { HOUR_MS } from '../../protocol/clock.ts'
 import { countDeletion, needed, postponed, unproved } from '../../records/escrow.ts'
 import { deleted } from '../../records/images.ts'
 import { movedTo } from '../../records/moves.ts'
+import { stayed } from '../../records/waits.ts'
 import { isOfThisOne } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
@@ -61,6 +62,7 @@ export async function deleteImages(
     const image = synced.images.byId(entry.image)!
     const stays = await whyStays(context, run, entry, image, walks, cut)
     if (stays) {
+      if (stays !== entry.why) await synced.commit(tx => stayed(tx, entry, stays, clock.wall()))
       tell({ event: 'image_kept', mirror, path, reason: stays })
       continue
     }

@@ -1,8 +1,8 @@
 import { DAY_MS, type Millis } from '../../protocol/clock.ts'
 import { held } from '../../records/escrow.ts'
-import type { MirrorSummary } from '../../synced/summary.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowWeight } from '../../synced/tables/escrow.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { Tell } from '../pass-events.ts'
@@ -54,19 +54,21 @@ export async function weighDeletions(
 }
 
 /**
- * Whether anything that waits in its grace will be held, as far as the records tell. `summary`: of the mirror. `running`: running time
- * in milliseconds.
+ * Records whether what waits in its grace in a mirror will be held, so that people are told before. `running`: running time in
+ * milliseconds.
  */
-export function willBeHeld(
-  { escrow }: Synced,
-  mirror: number,
-  summary: Pick<MirrorSummary, 'synced' | 'linked'>,
+export async function recordWeight(
+  { escrow, commit }: Synced,
+  { id, will_hold }: Pick<MirrorRow, 'id' | 'will_hold'>,
   policy: HoldPolicy,
   running: number,
-): boolean {
-  if (!escrow.anyToHold(mirror)) return false
-  const in_use = summary.synced + summary.linked
-  return isTooMuch({ in_use, ...escrow.toDelete({ mirror, since: running - WINDOW_MS }) }, policy)
+): Promise<void> {
+  const window = { mirror: id, since: running - WINDOW_MS }
+  const { pending, deleted } = escrow.toDelete(window)
+  // All files of the mirror are counted only when so many images wait.
+  const mayBe = pending + deleted > policy.hold_min && escrow.anyToHold(id)
+  const will = mayBe && isTooMuch(escrow.weight(window), policy) ? 1 : 0
+  if (will !== will_hold) await commit(tx => tx.mirrors.willHold({ id, will_hold: will }))
 }
 
 /** Forgets the deletions that happened before the window. */

@@ -7,7 +7,6 @@ export {
   lookAt,
   type MirrorLocation,
   type OnDisk,
-  perhapsRenamedTo,
   type RuleInFile,
 } from './on-disk.ts'
 export {

@@ -156,29 +156,6 @@ function ownRules(disk: Disk, root: string, base: string): IgnoreRules[] {
   return text === null ? [] : [{ base, text }]
 }
 
-/**
- * The path of a file whose name is not valid UTF-8, in the closest folder above a missing `path`, or null. The missing
- * picture may have been renamed to this file.
- */
-export function perhapsRenamedTo(disk: Disk, { mirror, path }: MirrorLocation): string | null {
-  for (const above of [...foldersAbove(path)].reverse()) {
-    const names = namesNotUtf8(disk, fullPath(mirror.folder, above))
-    if (names === null) continue
-    const isMisnamed = (at: string) => lookAt(disk, { mirror, path: at }).kind === 'misnamed'
-    return names.map(name => pathOf(above, name)).find(isMisnamed) ?? null
-  }
-  return null
-}
-
-/** The names in a folder that are not valid UTF-8. Null: the folder does not exist, or can't be read. */
-function namesNotUtf8(disk: Disk, folder: string): string[] | null {
-  try {
-    return disk.readFolder(folder).flatMap(({ name, validUtf8 }) => (validUtf8 ? [] : [name]))
-  } catch {
-    return null
-  }
-}
-
 interface Entry {
   kind: DiskEntry['kind']
   /** Null: the name is not valid UTF-8, and lstat can't be asked about such a name. */

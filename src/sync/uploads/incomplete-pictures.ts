@@ -75,11 +75,6 @@ export class IncompletePictures {
     return { kind: 'waits', message: known.message, retryInMs: known.end - now }
   }
 
-  /** The pictures that waited when they were last read. Some may be gone since. */
-  files(): FileKey[] {
-    return [...this.#waiting.values()].map(({ folder, name }) => ({ folder, name }))
-  }
-
   /** Whether the picture changed while albumd waited for it, when it was last read. */
   isRestless(file: FileKey): boolean {
     return this.#waiting.get(textOf(file))?.why === 'restless'
@@ -132,7 +127,7 @@ export class IncompletePictures {
     const now = clock.monotonic()
     const since = this.#sameSince(file, read, now)
     this.#waiting.delete(textOf(file))
-    const waits = waitForEnd(ending, this.#policy, settleMs)
+    const waits = waitForEnd(ending, this.#policy.afterMs, settleMs)
     if (waits === null) return null
     const { afterMs, message } = waits
     const cut = ending.kind === 'cut'
@@ -152,7 +147,7 @@ export class IncompletePictures {
         from: now,
         end: now + afterMs - known,
       })
-    if (ending.kind !== 'cut' || waits.becomes === 'sent') return null
+    if (ending.kind !== 'cut' || action === 'send') return null
     return {
       kind: 'failed',
       code: 'PICTURE_INCOMPLETE',
@@ -178,27 +173,21 @@ export class IncompletePictures {
 }
 
 /**
- * For a picture whose end is missing: why it waits, for how many milliseconds after its last change, and what becomes of it
- * afterwards. Null: the picture is complete.
+ * For a picture whose end is missing: why it waits, and for how many milliseconds after its last change. Null: it is complete.
  */
-export function waitForEnd(
+function waitForEnd(
   ending: OpenPicture['ending'],
-  { afterMs, action }: IncompletePolicy,
+  afterMs: number,
   settleMs: number,
-): { message: Reason; afterMs: number; becomes: 'sent' | 'failed' } | null {
+): { message: Reason; afterMs: number } | null {
   switch (ending.kind) {
     case 'cut':
       return {
         message: because('incomplete', { missing: ending.missing }),
         afterMs: Math.max(settleMs, afterMs),
-        becomes: action === 'send' ? 'sent' : 'failed',
       }
     case 'blank':
-      return {
-        message: because('blank'),
-        afterMs: Math.max(settleMs, Math.min(BLANK_MS, afterMs)),
-        becomes: 'sent',
-      }
+      return { message: because('blank'), afterMs: Math.max(settleMs, Math.min(BLANK_MS, afterMs)) }
     default:
       return null
   }

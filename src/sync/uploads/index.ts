@@ -1,7 +1,7 @@
 /** Brings pictures to the host: queue, credential and bytes, adoption, and recovery of what was in doubt. */
 
 export { type Verified, verifyLink, verifyLinks } from './adoption.ts'
-export { IncompletePictures, type IncompletePolicy, waitForEnd } from './incomplete-pictures.ts'
+export { IncompletePictures } from './incomplete-pictures.ts'
 export { forgetNodeTrouble, nodeTrouble } from './node-refusals.ts'
 export { RecoveryPace, recoverUploads } from './recovery.ts'
 export { uploadPending } from './upload-pending.ts'

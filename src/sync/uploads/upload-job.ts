@@ -2,10 +2,11 @@ import { DAY_MS, HOUR_MS, type Millis } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
+import { waits } from '../../records/waits.ts'
 import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
-import { because, type Reason } from '../../words/reasons.ts'
+import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { albumPathOf } from '../album.ts'
 import type { AlbumTree } from '../albums/index.ts'
 import type { EngineContext } from '../context.ts'
@@ -187,4 +188,16 @@ export async function recordStop({ synced, quota, clock }: UploadRun, failure: H
     await synced.commit(tx =>
       tx.account.block({ endpoint: 'upload', code, message, since: now, said_at: now }),
     )
+}
+
+/** Records what one picture waits for. What all wait for stands with the account, and a run that sends nothing decides nothing. */
+export async function recordWait(
+  { synced, clock, only }: UploadRun,
+  file: FileRow,
+  { message: why, retryInMs }: Waits,
+): Promise<void> {
+  if (only !== null || codeOf(why) === 'sent_before_loss') return
+  const at = Math.round(clock.wall())
+  const until = retryInMs === undefined ? null : at + Math.ceil(retryInMs)
+  await synced.commit(tx => waits(tx, file, { why, until, at }))
 }

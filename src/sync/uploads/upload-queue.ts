@@ -15,9 +15,11 @@ import {
   jobOf,
   type Only,
   recordStop,
+  recordWait,
   type UploadJob,
   type UploadResult,
   type UploadRun,
+  type Waits,
 } from './upload-job.ts'
 
 type QueueRun = UploadRun & { uploader: Uploader }
@@ -244,6 +246,7 @@ export class UploadQueue {
       case 'linked':
         return tell({ event: 'picture_linked', mirror, path })
       case 'waits':
+        await recordWait(this.#run, file, result)
         return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result), this.#run.clock.wall()))
@@ -298,7 +301,7 @@ function onlyCompared({ pictures, compare, ...rest }: Pending, only: Only | null
   return { pictures: 0, bytes: 0, compare: pictures + compare, moved: 0 }
 }
 
-function waiting({ message, retryInMs }: Extract<UploadResult, { kind: 'waits' }>) {
+function waiting({ message, retryInMs }: Waits) {
   return { message, ...(retryInMs !== undefined && { retry_in_ms: Math.ceil(retryInMs) }) }
 }
 

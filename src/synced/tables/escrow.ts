@@ -1,3 +1,5 @@
+import type { Millis } from '../../protocol/clock.ts'
+import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 import { isBelow } from '../queries.ts'
 import { openLike, withBytes } from './files.ts'
@@ -15,6 +17,9 @@ export interface EscrowRow {
   due_at: number
   /** 1: the grace is over, and the host refused to delete the image. Then `due_at` is the time of the next try. */
   postponed: 0 | 1
+  /** Why the last pass that might have deleted the image did not, and since when. Null: no pass has decided so. */
+  why: Reason | null
+  why_at: Millis | null
 }
 
 /**
@@ -32,7 +37,7 @@ export const ESCROW_TRANSITIONS = {
 
 const inStates = (states: readonly string[]) => `state IN (${states.map(state => `'${state}'`).join()})`
 
-type NewEscrowRow = Omit<EscrowRow, 'postponed'>
+type NewEscrowRow = Omit<EscrowRow, 'postponed' | 'why' | 'why_at'>
 
 /** The three counts by which the hold decides whether a mirror deletes too much at once. */
 export interface EscrowWeight {
@@ -101,7 +106,8 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       put: run<[row: NewEscrowRow]>(`INSERT INTO escrow (image, mirror, path, reason, state, since, due_at)
      VALUES (@image, @mirror, @path, @reason, @state, @since, @due_at)
      ON CONFLICT DO UPDATE SET mirror = excluded.mirror, path = excluded.path, reason = excluded.reason,
-       since = excluded.since, due_at = excluded.due_at, postponed = 0 WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`),
+       since = excluded.since, due_at = excluded.due_at, postponed = 0, why = NULL, why_at = NULL
+       WHERE ${inStates(ESCROW_TRANSITIONS.entered.grace)}`),
       giveGrace: run<[{ without: number; due_at: number }]>(
         `UPDATE escrow SET due_at = +@due_at WHERE state = 'grace' AND postponed = 0 AND due_at = +@without`,
       ),
@@ -110,10 +116,14 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       postpone: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
         'UPDATE escrow SET due_at = @due_at, postponed = 1 WHERE image = @image',
       ),
+      /** A pass has left the image. A reason that stays the same keeps its time. */
+      stay: run<[Pick<EscrowRow, 'image' | 'why' | 'why_at'>]>(
+        'UPDATE escrow SET why = @why, why_at = @why_at WHERE image = @image AND why IS NOT @why',
+      ),
       hurry: run<[now: number]>('UPDATE escrow SET due_at = min(due_at, +?) WHERE postponed = 1'),
       /** A person has approved the deletion, so the image may be deleted at once. */
       approve: run<[image: number]>(
-        `UPDATE escrow SET state = 'approved', due_at = 0 WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
+        `UPDATE escrow SET state = 'approved', due_at = 0, why = NULL, why_at = NULL WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
       ),
       /** Holds the entries of a mirror until a person approves or discards them. Answers how many entries became held. */
       hold: changes<[mirror: number]>(`UPDATE escrow SET state = 'held' WHERE ${toHold}`),

@@ -163,8 +163,6 @@ const FACTS = {
   /** Whether a person has paused albumd, and at what time the pause ends by itself. */
   paused: flag,
   paused_until: number,
-  /** Pictures that the last pass did not send, because they may still be written (engine/engine.ts). */
-  unfinished: json<readonly FileKey[]>(),
   /** The setting `uploads.bandwidth`; '' when the config has none. */
   bandwidth: text,
   /** Why this machine does nothing: another one has its albums. Null: it has them, or has not asked for them. */

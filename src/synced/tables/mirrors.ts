@@ -33,6 +33,8 @@ export interface MirrorRow {
    * does not find counts as deleted. 2: a scan found the trusted root empty, and the root may stay empty.
    */
   accept: 0 | 1 | 2
+  /** Whether the last pass found more in its grace than the hold allows, so that it will be held. */
+  will_hold: 0 | 1
 }
 
 /** The mirrors that the state knows. When a mirror is taken out of the config, its records stay. */
@@ -64,6 +66,11 @@ export function openMirrors({ all, get, run }: Statements) {
         'UPDATE mirrors SET dev = @dev, ino = @ino, birthtime = @birthtime WHERE id = @id',
       ),
       moved: run<[folder: string, id: number]>('UPDATE mirrors SET folder = ? WHERE id = ?'),
+      willHold: run<[Pick<MirrorRow, 'id' | 'will_hold'>]>(
+        'UPDATE mirrors SET will_hold = @will_hold WHERE id = @id',
+      ),
+      /** Forgets of all mirrors what will be held, because a person or the hold has decided. The next pass weighs anew. */
+      weighAnew: run<[]>('UPDATE mirrors SET will_hold = 0 WHERE will_hold = 1'),
       accept: (id: number, accept: MirrorRow['accept']) => setAccept(accept, id),
       phase: (id: number, phase: MirrorRow['phase']) => setPhase(phase, id),
       /** Removes the guards of scans that were ended early, because the next process scans everything. */

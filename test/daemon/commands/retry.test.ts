@@ -12,6 +12,6 @@ it('retry of a picture that is not complete does not advise to ask the host', as
   const { config, synced } = at
   const retried = retryCommand.carryOut({ config, synced } as CommandContext, { path: 'half.png' })
   await expect(retried).rejects.toThrow(
-    /^half\.png has not failed, but waits \(not on the host yet; "albumd why [^"]*" tells what it waits for\)$/,
+    /^half\.png has not failed, but waits \(File is not complete yet[^()]*\)$/,
   )
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checksOf, healthOf } from '../../../src/daemon/notify/health.ts'
-import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
+import type { MirrorStatus } from '../../../src/daemon/report/mirror-status.ts'
+import type { Status } from '../../../src/daemon/report/status.ts'
 import { needsPerson } from '../../../src/remote/failures.ts'
 import { mirrorInSync } from '../report/mirror-status.ts'
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { statusLine } from '../../../src/daemon/notify/service-manager.ts'
-import type { MirrorStatus, Status } from '../../../src/daemon/report/status.ts'
+import type { MirrorStatus } from '../../../src/daemon/report/mirror-status.ts'
+import type { Status } from '../../../src/daemon/report/status.ts'
 import { mirrorInSync } from '../report/mirror-status.ts'
 
 const MIRROR = mirrorInSync(1200)

@@ -1,4 +1,4 @@
-import type { MirrorStatus } from '../../../src/daemon/report/status.ts'
+import type { MirrorStatus } from '../../../src/daemon/report/mirror-status.ts'
 
 /** The status of a mirror whose pictures are all on the host. */
 export function mirrorInSync(pictures: number): MirrorStatus {
@@ -28,8 +28,8 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     flat: 0,
     kept: 0,
     perhaps_renamed: 0,
+    waits: [],
     will_be_held: false,
-    unfinished: 0,
     oldest_unsynced: null,
   }
 }

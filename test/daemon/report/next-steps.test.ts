@@ -1,12 +1,13 @@
-import { renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { stateInWords } from '../../../src/cli/commands/why.ts'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
 import type { DaemonView } from '../../../src/daemon/loop/supervisor.ts'
 import { type ExplainContext, type Explanation, whyNotThere } from '../../../src/daemon/report/explain.ts'
 import { quotaStatus, whatBacklogTakes } from '../../../src/daemon/report/quota-status.ts'
+import { statusOf } from '../../../src/daemon/report/status.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { Metrics } from '../../../src/page/metrics.ts'
@@ -14,7 +15,6 @@ import { systemClock } from '../../../src/protocol/clock.ts'
 import { held } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { noteLost } from '../../../src/sync/clock.ts'
-import { contentStep } from '../../../src/sync/outlook/index.ts'
 import { spoken } from '../../../src/sync/pass-events.ts'
 import { lockState } from '../../../src/synced/lock.ts'
 import type { BlockRow } from '../../../src/synced/tables/account.ts'
@@ -24,6 +24,7 @@ import { failure } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
 import { type Asked, asked, events } from './asked.ts'
 
+const codes = ({ next }: Explanation) => next.map(({ code }) => code)
 const steps = ({ next }: Explanation) => next.map(({ what }) => what).join('\n')
 
 describe('why, of a picture', () => {
@@ -152,7 +153,7 @@ describe('why, of a picture', () => {
       await at.pass({ graceMs: 600_000 })
       expect(listed()).toMatchObject({
         goes_at: null,
-        next: [{ code: 'grace_runs' }, { code: 'root_in_doubt' }],
+        next: [{ code: 'grace_runs' }, { code: 'root_missing' }],
       })
       expect(at.why('p.png', { now }).next).toContainEqual(listed().next[1])
     } finally {
@@ -180,32 +181,6 @@ describe('why, of a picture', () => {
     ).toMatchObject([
       { what: expect.stringMatching(/^Deletions wait because of \S+\/other \(Ignore [^()]+\)\. \w/) },
     ])
-  })
-
-  it('tells of a folder in doubt and of the grace in one step, where a deletion waits for both', async () => {
-    const at = await asked()
-    at.write('p.png', png(3, 3).bytes)
-    at.write('other/q.png', png(9, 3).bytes)
-    await at.pass({ graceMs: 600_000 })
-    rmSync(join(at.pictures, 'p.png'))
-    at.write('other/.albumdignore', Buffer.from([0xff]))
-    await at.pass({ graceMs: 600_000 })
-    const config = { ...at.config, state_dir: tempFolder() }
-    const daemon = lockState(stateFiles(config.state_dir).lock)
-    onTestFinished(() => daemon.release())
-    const both = {
-      code: 'doubt_and_grace',
-      what: expect.stringMatching(
-        /^Deletions wait because of \S+\/other \(Ignore file [^()]+\), and not before the grace has ended, .* 10 min more\. \w[^.]*$/,
-      ),
-      at: null,
-    }
-    expect(listPending(config, at.synced, undefined, Date.now())).toMatchObject([
-      { goes_at: null, next: [both] },
-    ])
-    const { next } = at.why('p.png')
-    expect(next[0]).toMatchObject(both)
-    expect(next.filter(({ what }) => /grace has ended|wait because/.test(what))).toHaveLength(1)
   })
 
   it('tells what becomes of an image that has no grace', async () => {
@@ -265,95 +240,37 @@ describe('why, of a picture', () => {
     expect(gone.next.map(({ code }) => code)).not.toContain('bring_back')
   })
 
-  it('knows a picture that moved, also before it is sent from its new place', async () => {
+  it('advises no restore of a picture that moved, and records why its image stays until it is sent', async () => {
     const at = await asked()
     at.write('a/p.png', png(3, 3).bytes)
+    at.write('stays.png', png(9, 9).bytes)
     await at.pass()
     renameSync(join(at.pictures, 'a'), join(at.pictures, 'b'))
-    const host = hostWith(at.host, {
-      requestUpload: async () =>
-        failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429, retryAfterMs: 3_600_000 }),
+    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', {
+      status: 429,
+      retryAfterMs: 3_600_000,
     })
+    const host = hostWith(at.host, { requestUpload: async () => refused })
     // Read so late that the file can't change any more without a new timestamp.
     const read = async (root: string, path: string) =>
       Object.assign(await openPicture(root, path, { changed: () => new Error() }), {
         readAt: Number.MAX_VALUE,
       })
-    await at.pass({ host, openPicture: read })
+    await at.pass({ host, openPicture: read, graceMs: 600_000 })
+    expect(codes(at.why('a/p.png'))).toEqual(['grace_runs', 'keep_image'])
+    expect(codes(at.why('a'))).toEqual(['grace_runs', 'keep_folder'])
+    await at.pass({ host, openPicture: read, running: () => 700_000 })
     expect(at.why('a/p.png').reason).toBe('the picture moved to b/p.png')
-    expect(at.why('b/p.png')).toMatchObject({ state: 'pending', reason: 'moved from a/p.png' })
-    expect(at.why('a/p.png', { running: false }).next.map(({ code }) => code)).toEqual([
-      'goes_once_sent',
-      'quota_used_up',
-      'quota_raised',
-      'run_sync_then',
+    const { next } = at.why('a/p.png')
+    expect(next).toMatchObject([
+      { code: 'image_stays', what: expect.stringContaining('b/p.png'), as_of: expect.stringMatching(/^20/) },
     ])
-    const config = { ...at.config, state_dir: tempFolder() }
-    const daemon = lockState(stateFiles(config.state_dir).lock)
-    onTestFinished(() => daemon.release())
-    const listed = () => listPending(config, at.synced, undefined, Date.now())[0]!
-    expect(listed()).toMatchObject({
-      path: 'a/p.png',
-      moved_to: 'b/p.png',
-      goes_at: null,
-      next: [
-        {
-          what: 'the image is deleted once its picture is sent from b/p.png, where it lies now',
-          at: null,
-        },
-        { code: 'quota_used_up' },
-        { code: 'quota_raised' },
-      ],
-    })
-    const told = ({ next }: Pick<Explanation, 'next'>) => next.map(({ what, at }) => `${what} ${at}`)
-    expect(told(at.why('a/p.png', { now: Date.now() }))).toEqual(told(listed()))
-    await at.decide('approve', 'a/p.png')
-    expect(listed()).toMatchObject({ approved: true, next: [{ code: 'goes_once_sent' }, {}, {}] })
-    // Not read yet, the file may be the picture, and may be another one of the same size.
-    const [open] = at.synced.files.inState('pending')
-    at.synced.commitNow(tx => tx.files.put({ ...open!, hash: null }))
-    expect(listed()).toMatchObject({
-      moved_to: null,
-      next: [{ code: 'goes_once_told_apart', at: null }, { code: 'quota_used_up' }, { code: 'quota_raised' }],
-    })
-    expect(at.why('a/p.png').next).toMatchObject(listed().next)
-  })
-
-  it('tells of a picture that moved by what ends later, its grace or the wait for the quota', async () => {
-    const at = await asked()
-    at.write('a/p.png', png(3, 3).bytes)
-    await at.pass()
-    renameSync(join(at.pictures, 'a'), join(at.pictures, 'b'))
-    await at.pass({ graceMs: 600_000 }, 'look')
-    const now = Date.now()
-    const told = () => {
-      const { next } = at.why('a/p.png', { now })
-      const waits = next.filter(({ code, command }) => command === null && code !== 'quota_raised')
-      return waits.map(({ code, at: time }) => [code, time])
-    }
-    const day = (ms: number) => new Date(now + ms).toISOString()
-    expect(told()).toEqual([
-      ['goes_once_told_apart', null],
-      ['not_before_grace', expect.stringMatching(/^20/)],
+    await at.pass({ host, openPicture: read, running: () => 800_000 })
+    expect(at.why('a/p.png').next[0]!.as_of).toBe(next[0]!.as_of)
+    expect(listPending(at.config, at.synced, undefined, Date.now())).toMatchObject([
+      { path: 'a/p.png', moved_to: 'b/p.png', goes_at: null, next: [{ code: 'image_stays' }, {}] },
     ])
-    usedUp(at, now + 3_600_000)
-    expect(told()).toEqual([
-      ['goes_once_told_apart', null],
-      ['quota_used_up', day(3_600_000)],
-    ])
-    usedUp(at, now + 60_000)
-    expect(told().map(([code]) => code)).toEqual([
-      'goes_once_told_apart',
-      'quota_used_up',
-      'not_before_grace',
-    ])
-    const [open] = at.synced.files.inState('pending')
-    const { hash } = at.synced.images.byId(at.synced.escrow.ofMirror(1)[0]!.image)!
-    at.synced.commitNow(tx => tx.files.put({ ...open!, hash }))
-    expect(told().map(([code]) => code)).toEqual(['goes_once_sent', 'quota_used_up', 'not_before_grace'])
-    // The end of the grace would not delete an image that waits for an upload.
-    for (const path of ['a/p.png', 'a'])
-      for (const { code } of at.why(path, { now }).next) expect(code).not.toMatch(/^end_grace/)
+    expect(at.why('b/p.png').next).toMatchObject([{ code: 'quota_used_up' }, { code: 'quota_raised' }])
   })
 
   it('says of a renamed picture that is not read yet that it perhaps moved, and advises no deletion', async () => {
@@ -365,31 +282,43 @@ describe('why, of a picture', () => {
     renameSync(join(at.pictures, 'old'), join(at.pictures, 'new'))
     rmSync(join(at.pictures, 'x/gone.png'))
     await at.pass({ graceMs: 600_000 }, 'look')
-    const codes = (path: string) => at.why(path, { running: false }).next.map(({ code }) => code)
-    expect(at.why('old/a.png')).toMatchObject({
-      state: 'gone',
-      reason: 'perhaps the picture moved to new/a.png, which has the same size and no image yet',
-      cause: 'GONE',
-    })
-    expect(at.why('new/a.png')).toMatchObject({ state: 'pending', reason: 'perhaps moved from old/a.png' })
-    expect(codes('old/a.png')).toContain('keep_image')
-    expect(codes('old/a.png')).not.toContain('end_grace')
-    expect(codes('old')).toContain('keep_folder')
-    expect(codes('old')).not.toContain('end_graces')
-    expect(at.why('x/gone.png').reason).toBe('gone from the disk')
-    expect(codes('x/gone.png')).toContain('end_grace')
-
+    const advice = (path: string) => codes(at.why(path, { running: false }))
+    for (const [path, keep] of [
+      ['old/a.png', 'keep_image'],
+      ['old', 'keep_folder'],
+    ] as const) {
+      expect(advice(path)).toContain(keep)
+      for (const code of ['end_grace', 'end_graces', 'bring_back']) expect(advice(path)).not.toContain(code)
+    }
+    expect(advice('x/gone.png')).toContain('end_grace')
     await at.synced.commit(tx => held(tx, 1, 0))
     at.synced.commitNow(tx =>
       tx.escrow.unproved({ image: tx.escrow.atPath(1, 'old/a.png')[0]!.image, due_at: 0 }),
     )
     expect(at.why('old/a.png').deletions).toMatchObject([{ state: 'unproved' }])
-    expect(codes('old/a.png')).not.toContain('approve_image')
+    expect(advice('old/a.png')).not.toContain('approve_image')
+  })
 
-    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
-    const host = hostWith(at.host, { requestUpload: async () => refused })
-    await at.pass({ graceMs: 600_000, host, running: () => 700_000 })
-    expect(at.why('old/a.png').reason).toBe('the picture moved to new/a.png')
+  it('says before the grace is over that so many deletions will be held, until a person decides', async () => {
+    const at = await asked()
+    const hold = { hold_above: 0.25, hold_min: 1 }
+    for (const n of [0, 1, 2, 3]) at.write(`${n}.png`, png(2 + n, 2).bytes)
+    await at.pass({ hold })
+    for (const n of [0, 1, 2]) rmSync(join(at.pictures, `${n}.png`))
+    await at.pass({ hold, graceMs: 600_000 })
+    const told = () => statusOf(at.config, at.synced, true, Date.now()).mirrors[0]!.will_be_held
+    expect(at.why('0.png').next[0]).toMatchObject({ code: 'will_be_held', at: null })
+    expect(listPending(at.config, at.synced, undefined, Date.now())[0]).toMatchObject({
+      goes_at: null,
+      next: [{ code: 'will_be_held' }, { code: 'run_daemon' }],
+    })
+    expect(told()).toBe(true)
+    await at.decide('discard', '0.png')
+    expect(told()).toBe(false)
+    await at.pass({ hold, graceMs: 600_000 })
+    expect(told()).toBe(true)
+    await at.pass({ hold: { ...hold, hold_min: 3 }, graceMs: 600_000 })
+    expect(told()).toBe(false)
   })
 
   it('does not speak of a grace when the host refused the deletion', async () => {
@@ -408,22 +337,16 @@ describe('why, of a picture', () => {
     const waiting = at.why('p.png', { now })
     expect(events(waiting).at(-1)).toBe('postponed')
     expect(waiting.next).toMatchObject([
-      { at: expect.stringMatching(/^20/) },
+      { code: 'host_refused', at: expect.stringMatching(/^20/), as_of: expect.stringMatching(/^20/) },
       { command: `albumd retry ${join(at.pictures, 'p.png')}` },
     ])
-    expect(steps(waiting)).toBe(
-      'the host refused to delete the image (the host said FORBIDDEN); next try when albumd has run for about 60 min more\nto try at once',
-    )
     const stopped = at.why('p.png', { now, running: false })
-    expect(stopped.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
-    expect(steps(stopped)).not.toContain('grace')
+    expect(stopped.next).toMatchObject([{ code: 'host_refused', at: null }, { command: 'albumd sync' }])
     at.write('p.png', png(3, 3).bytes)
     await at.pass()
     rmSync(join(at.pictures, 'p.png'))
     await at.pass({ graceMs: 600_000 })
-    expect(steps(at.why('p.png', { now }))).toContain(
-      'once the grace has ended, when albumd has run for about 10 min more',
-    )
+    expect(codes(at.why('p.png', { now }))).toContain('grace_runs')
   })
 
   it('tells what a failed upload and an upload in doubt wait for', async () => {
@@ -488,7 +411,7 @@ describe('why, of a picture', () => {
     expect(at.why('p.png')).toMatchObject({
       state: 'pending',
       reason: 'new',
-      next: [{ what: 'albumd uploads it' }],
+      next: [{ code: 'will_be_uploaded' }],
     })
     at.write('p.png', png(30, 30).bytes)
     expect(at.why('p.png')).toMatchObject({ state: 'pending', reason: 'new' })
@@ -564,8 +487,6 @@ describe('why, of a picture', () => {
       tx.meta.clear('paused')
       tx.account.forgetExhaustion()
     })
-    const young = at.why('p.png', { now: Math.ceil(statSync(join(at.pictures, 'p.png')).ctimeMs) })
-    expect(steps(young)).toContain('nobody has changed it')
   })
 
   it('tells that while only the reserve is left, an older picture waits and a new picture does not', async () => {
@@ -597,32 +518,31 @@ describe('why, of a picture', () => {
     expect(steps(why(now - 60_000, { config: oldest }))).not.toContain('quota.reserve')
   })
 
-  it('tells what a half-written picture lacks, and how long albumd waits for it', async () => {
+  it('tells with its time what a picture waits for, as the pass recorded it, and until it is complete', async () => {
     const at = await asked()
-    const [mirror] = at.config.mirrors
     const whole = png(30, 30).bytes
-    at.write('half.png', whole.subarray(0, whole.length - 12))
-    at.write('whole.png', whole)
-    at.write('no.png', 'this is no picture')
-    const changed = statSync(join(at.pictures, 'half.png')).ctimeMs
-    const { settle: settleMs, incomplete_after: afterMs } = at.config.watch
-    const step = async (path: string, action: 'leave' | 'send') => {
-      const found = await contentStep(
-        { settleMs, incomplete: { afterMs, action } },
-        { mirror: mirror!, path },
-        (root, at) => openPicture(root, at, { changed: () => new Error() }),
-      )
-      return found && { what: inWords(found.why), at: found.at }
+    at.write('a/half.png', whole.subarray(0, whole.length - 12))
+    const own = () => at.why('a/half.png').next
+    const recorded = { code: 'incomplete', cause: 'NOT_READY', at: expect.stringMatching(/^20/) }
+    for (const task of ['look', 'adopt'] as const) {
+      await at.pass({}, task)
+      expect(own()).toMatchObject([{ code: 'will_be_uploaded', as_of: null }])
     }
-    const left = await step('half.png', 'leave')
-    expect(left!.what).toMatch(
-      /^File is not complete yet.+once it is complete, and calls it failed if it has not changed by this time$/,
-    )
-    expect(left!.at).toBe(Math.round(changed * 1000) / 1000 + 600_000)
-    expect((await step('half.png', 'send'))!.what).toMatch(/or as it is if it has not changed by this time$/)
-    expect((await step('no.png', 'leave'))!.what).toContain('no picture')
-    expect(await step('whole.png', 'leave')).toBeNull()
-    expect((await step('gone.png', 'leave'))!.what).not.toBe('')
+    await at.pass()
+    const [first] = own()
+    expect(first).toMatchObject({ ...recorded, as_of: expect.stringMatching(/^20/) })
+    await at.pass()
+    expect(own()).toEqual([first])
+    expect(at.why('a').next).toEqual([first])
+    expect(statusOf(at.config, at.synced, true, Date.now()).mirrors).toMatchObject([
+      { state: 'idle', reason: expect.stringMatching(/^1 picture: /), waits: [{ ...recorded, pictures: 1 }] },
+    ])
+    at.synced.commitNow(tx => tx.meta.set('paused', true))
+    expect(own()).toMatchObject([{ code: 'all_paused' }, recorded])
+    at.synced.commitNow(tx => tx.meta.clear('paused'))
+    at.write('a/half.png', whole)
+    await at.pass({}, 'look')
+    expect(own()).toMatchObject([{ code: 'will_be_uploaded' }])
   })
 })
 

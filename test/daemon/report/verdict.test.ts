@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { MirrorStatus } from '../../../src/daemon/report/status.ts'
+import type { MirrorStatus } from '../../../src/daemon/report/mirror-status.ts'
 import { verdictOn } from '../../../src/daemon/report/status.ts'
 import type { HostFailure } from '../../../src/remote/host.ts'
 import { said } from '../../../src/words/reasons.ts'

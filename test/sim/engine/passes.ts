@@ -14,7 +14,7 @@ import type { Action } from '../histories/history.ts'
 import { isOpen, openFor } from '../histories/setting.ts'
 import { believeGone } from '../judges/ignore-judge.ts'
 import type { Oracle } from '../judges/oracle.ts'
-import { mustForetell } from '../judges/outlook-judge.ts'
+import { mustTellTruth } from '../judges/waits-judge.ts'
 import { ACTIONS } from '../people/actions.ts'
 import { HOST_ACTIONS } from '../people/host-actions.ts'
 import { ENDED, Interruptions } from './interruptions.ts'
@@ -107,7 +107,7 @@ export class Passes {
     if (!life.dead) world.pausing.passEnded()
     this.#inPass = false
     world.sights.see('pass')
-    await mustForetell(world)
+    mustTellTruth(world)
     return report
   }
 

@@ -11,7 +11,7 @@ import type { TrueImage } from '../host/host-truth.ts'
 import { approveHeld, trustDoubtful } from '../people/person.ts'
 import { isEmpty } from './doubts.ts'
 import { needless, standsFor } from './needless.ts'
-import { mustKnowAll } from './outlook-judge.ts'
+import { mustKnowAll } from './waits-judge.ts'
 
 /** After each pass of the end: a minute, credentials' lives, graces, and the hours until what failed is tried again. */
 const RESTS_MS = [

@@ -1,5 +1,10 @@
+import type { Deletions } from '../../records/escrow.ts'
 import { moveOf } from '../../records/moves.ts'
-import type { TreeSummary } from '../../synced/summary.ts'
+import { albumName } from '../../sync/album.ts'
+import { planFolder } from '../../sync/plan.ts'
+import type { OnDisk } from '../../sync/scan/index.ts'
+import { fileAt, folderAbove, nameOf } from '../../sync/tree-path.ts'
+import type { GoneSummary } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FailureRow } from '../../synced/tables/failures.ts'
@@ -9,11 +14,7 @@ import type { ImageRow } from '../../synced/tables/images.ts'
 import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
-import { albumName } from '../album.ts'
-import { planFolder } from '../plan.ts'
-import type { MirrorLocation, OnDisk } from '../scan/index.ts'
-import { fileAt, folderAbove, fullPath, isAtOrBelow, nameOf } from '../tree-path.ts'
-import type { GoneFolder } from './gone-folder.ts'
+import { isFolder, shownState } from './mirrored-pictures.ts'
 
 /**
  * The state of a path: the state of its record, or one of these.
@@ -29,31 +30,20 @@ export type PathState = FileState | 'gone_on_host' | 'unseen' | 'absent' | 'left
 /** What is recorded of a path. */
 export interface Recorded {
   file: FileRow | undefined
+  /** Whether it is a folder, or was one. */
   isFolder: boolean
   image: ImageRow | undefined
   /** Whether the file is synced or linked to an image that an audit found gone from the host. */
   goneOnHost: boolean
   /** The path of the album that `image` lies in; '' is the root. */
   album: string
-  /** That the picture moved, or perhaps moved: from this path when it is gone, and to this path when it is new. */
+  /** Where a picture that is gone lies now, or perhaps lies. */
   move: Reason | null
   escrow: EscrowRow[]
+  /** The uploads of which nobody knows yet whether they arrived. */
   inDoubt: OpenUpload[]
   failure: FailureRow | undefined
   history: HistoryRow[]
-}
-
-/**
- * What `outlook` has found out about a path. `isRenamed`: the path is missing, and may have got a name that is not valid
- * UTF-8.
- */
-export interface Subject {
-  location: MirrorLocation
-  onDisk: OnDisk
-  recorded: Recorded
-  counts: TreeSummary | null
-  gone: GoneFolder | null
-  isRenamed: boolean
 }
 
 const NOTHING: Recorded = {
@@ -69,60 +59,37 @@ const NOTHING: Recorded = {
   history: [],
 }
 
-/**
- * The state in which people see a file. A picture that failed and is tried again is failed until the new try has ended, as
- * in the counts of the summaries.
- */
-export function shownState({ failures }: Pick<Synced, 'failures'>, file: FileRow): FileState {
-  return file.state === 'pending' && failures.ofUpload(file) ? 'failed' : file.state
-}
-
 /** What is recorded of a path. `row`: of the path's mirror, if it is recorded. */
 export function recordsOf(synced: Synced, row: MirrorRow | undefined, path: string): Recorded {
   if (!row) return NOTHING
   const { id } = row
   const above = path === '' ? undefined : synced.folders.at(id, folderAbove(path))
+  const key = above && { folder: above.id, name: nameOf(path) }
   const scanned = fileAt(synced, id, path)
   const file = scanned && { ...scanned, state: shownState(synced, scanned) }
   const image = file?.image == null ? undefined : synced.images.byId(file.image)
+  const isUsed = file?.state === 'synced' || file?.state === 'linked'
   return {
     file,
-    isFolder: synced.folders.at(id, path) !== undefined,
+    isFolder: isFolder(synced, id, path),
     image,
-    goneOnHost:
-      image !== undefined &&
-      (file?.state === 'synced' || file?.state === 'linked') &&
-      synced.audit.has('gone', image.remote_id),
+    goneOnHost: image !== undefined && isUsed && synced.audit.has('gone', image.remote_id),
     album: albumName(synced, image?.album ?? null),
-    move: scanned ? moveAt(synced, scanned, image) : null,
+    move: image && file?.state === 'gone' ? moveOf(synced, image) : null,
     escrow: synced.escrow.atPath(id, path),
-    inDoubt: above ? synced.journal.openOnFile({ folder: above.id, name: nameOf(path) }) : [],
-    failure: above ? synced.failures.of(above.id, nameOf(path)) : undefined,
+    inDoubt: key ? synced.journal.openOnFile(key) : [],
+    failure: key && synced.failures.of(key.folder, key.name),
     history: synced.history.of({ mirror: id, path }),
   }
 }
 
-function moveAt(synced: Synced, file: FileRow, image: ImageRow | undefined): Reason | null {
-  if (image) return file.state === 'gone' ? moveOf(synced, image) : null
-  return file.state === 'pending' ? cameFrom(synced, file) : null
-}
-
-/** From where a new picture moved, or perhaps moved, or null. Once it was read, its bytes tell. */
-export function cameFrom(synced: Pick<Synced, 'escrow' | 'summaries'>, file: FileRow): Reason | null {
-  const { hash, name } = file
-  const path = hash === null ? synced.summaries.movedFrom(file) : synced.escrow.pathOfBytes({ hash, name })
-  return path === undefined ? null : because(hash === null ? 'perhaps_moved_from' : 'moved_from', { path })
-}
-
-/** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */
-export function doubtOf(synced: Synced, row: MirrorRow, path: string): Reason | null {
-  if (row.guard_code === 'ROOT') return row.guard
-  const folder = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
-  return folder ? because('at_path', { path: fullPath(row.folder, folder.path), why: folder.unknown }) : null
-}
-
-export function stateOf(subject: Subject): [PathState, Reason] {
-  const { onDisk, recorded } = subject
+/** The state of a path, and why it is in it. `gone`: what became of the images of a folder that is gone. */
+export function stateOf(
+  onDisk: OnDisk,
+  recorded: Recorded,
+  gone: GoneSummary | null,
+  deletions: Deletions,
+): [PathState, Reason] {
   const { file } = recorded
   switch (onDisk.kind) {
     case 'unknown':
@@ -135,25 +102,19 @@ export function stateOf(subject: Subject): [PathState, Reason] {
       return ['folder', because('folder_mirrored')]
     case 'picture':
       if (!file) return ['unseen', because('not_scanned')]
-      return [recorded.goneOnHost ? 'gone_on_host' : file.state, withChange(file, subject)]
-    case 'absent':
-      return stateOfAbsent(subject)
+      return [
+        recorded.goneOnHost ? 'gone_on_host' : file.state,
+        withChange(file, onDisk, recorded, deletions),
+      ]
+    case 'absent': {
+      const { inDoubt, history, isFolder } = recorded
+      if (file) return [file.state, withChange(file, onDisk, recorded, deletions)]
+      if (inDoubt.length > 0) return ['uncertain', because('gone_uncertain')]
+      const last = history.at(-1)
+      if (last) return ['absent', whatBecame(last)]
+      return ['absent', isFolder ? because('folder_gone', gone) : because('not_known')]
+    }
   }
-}
-
-function stateOfAbsent(subject: Subject): [PathState, Reason] {
-  const { recorded, gone, isRenamed } = subject
-  const { file, history, inDoubt, isFolder } = recorded
-  if (isRenamed && (file ? file.state === 'hidden' : isFolder)) return ['unknown', because('perhaps_renamed')]
-  if (file) {
-    const left = history.findLast(({ event }) => event === 'left_out')?.detail
-    const isUnknown = file.state === 'hidden' && left != null && codeOf(left) === 'perhaps_renamed'
-    return [isUnknown ? 'unknown' : file.state, withChange(file, subject)]
-  }
-  if (inDoubt.length > 0) return ['uncertain', because('gone_uncertain')]
-  const last = history.at(-1)
-  if (last) return ['absent', whatBecame(last)]
-  return ['absent', gone || isFolder ? because('folder_gone', gone) : because('not_known')]
 }
 
 function whatBecame({ event, detail }: HistoryRow): Reason {
@@ -162,17 +123,17 @@ function whatBecame({ event, detail }: HistoryRow): Reason {
 }
 
 /** Why a file is in its state. When the file has changed since the last scan, the answer says this too. */
-function withChange(file: FileRow, { location, onDisk, recorded, isRenamed }: Subject): Reason {
+function withChange(file: FileRow, onDisk: OnDisk, recorded: Recorded, deletions: Deletions): Reason {
   const seen = onDisk.kind === 'picture' ? [onDisk.look] : []
-  const problem = { name: '', code: 'NAME_NOT_UTF8', message: because('name_not_utf8') } as const
-  const look = { files: seen, aside: [], ignored: [], problems: isRenamed ? [problem] : [] }
+  const look = { files: seen, aside: [], ignored: [], problems: [] }
   // A record has the ctime 0 when the next scan is to read the picture's bytes. This does not mean that the file has
   // changed.
   const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
-  const { deletions } = location.mirror
   const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false }, 0)
   const before = whyInState(file, recorded)
-  return change && codeOf(change.reason) !== 'new'
+  // A hidden picture need not be there.
+  const isNews = file.state !== 'hidden' || onDisk.kind !== 'absent'
+  return isNews && change && codeOf(change.reason) !== 'new'
     ? because('since_then', { before, now: change.reason })
     : before
 }
@@ -183,10 +144,8 @@ function whyInState(file: FileRow, { goneOnHost, history, failure, album, move }
   switch (file.state) {
     case 'synced':
       return file.flat > 0 ? because('in_sync_flat', { album }) : because('in_sync')
-    case 'pending': {
-      const why = whyPending(file, history)
-      return codeOf(why) === 'new' && move ? move : why
-    }
+    case 'pending':
+      return whyPending(file, history)
     case 'linked':
       return because('linked_by_name')
     case 'failed':
@@ -207,7 +166,7 @@ function whyInState(file: FileRow, { goneOnHost, history, failure, album, move }
 const DONE: ReadonlySet<HistoryEvent> = new Set(['uploaded', 'adopted', 'linked', 'unchanged', 'arrived'])
 
 /** Why a file is to be uploaded or compared. */
-export function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly HistoryRow[]): Reason {
+function whyPending({ image }: Pick<FileRow, 'image'>, history: readonly HistoryRow[]): Reason {
   const done = history.findLastIndex(({ event }) => DONE.has(event))
   const since = history.slice(done + 1).findLast(({ event }) => event === 'changed' || event === 'lost')
   return since?.detail ?? because(image === null ? 'new' : 'touched')

@@ -1,0 +1,119 @@
+import type { Millis } from '../../protocol/clock.ts'
+import { formatOfName } from '../../protocol/formats.ts'
+import { needsPerson } from '../../remote/failures.ts'
+import type { MirrorSummary } from '../../synced/summary.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because, endsByItself, folderIn, inWords, type Reason } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
+import { pauseAt } from '../state/pause.ts'
+import { claimsInRecords } from './claims.ts'
+import { type ShownStep, showStep, stepInWords, wait } from './step.ts'
+import { accountWaits, type WaitContext } from './waits.ts'
+
+/** A mirror in `status --json`. Times are ISO 8601. */
+export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'pending_since'> {
+  folder: string
+  album: string
+  state: 'idle' | 'scanning' | 'syncing' | 'paused' | 'guarded' | 'blocked'
+  /** Why it is in this state; for `idle`, the first of `waits`. Null: none wait, or the state says all. */
+  reason: string | null
+  /** What its pictures wait for that are to be uploaded. */
+  waits: UploadWait[]
+  /** The folder in doubt that `reason` tells of, as its whole path. Null: it tells of none. */
+  doubt: string | null
+  /** Whether a person must end what guards or blocks the mirror. */
+  needs_person: boolean
+  /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
+  looked_at: boolean
+  /**
+   * Recorded pictures that are missing, in a folder with a name that is not UTF-8. Each may have got that name, so its
+   * image is kept until the file with that name is renamed.
+   */
+  perhaps_renamed: number
+  /**
+   * Whether the deletions in `pending_deletions` are more than `hold_above` and `hold_min` allow, so that they will be held
+   * and not carried out.
+   */
+  will_be_held: boolean
+  /** Pictures that failed, and whose image of before is still on the host. */
+  failed_with_image: number
+  /** The path of the first picture of those in `gone_on_host`. Null: there is none. */
+  first_gone_on_host: string | null
+  oldest_unsynced: string | null
+}
+
+/** What pictures wait for. `pictures`: how many; null: all of the mirror, because it stands with the account. */
+export interface UploadWait extends ShownStep {
+  pictures: number | null
+}
+
+export function mirrorStatus(
+  context: WaitContext,
+  { folder, album }: { folder: string; album: string },
+): MirrorStatus {
+  const { synced } = context
+  const row = synced.mirrors.of(folder)
+  const id = row?.id ?? 0
+  const { pending_since, ...summary } = synced.summaries.mirror(id)
+  const namesNotUtf8 = synced.summaries.namesOfCode(id, 'NAME_NOT_UTF8')
+  const perhapsRenamed = namesNotUtf8.length > 0 ? synced.summaries.perhapsRenamed(id) : 0
+  const { state, reason, needs_person } = whatItDoes(context, row, summary)
+  const waits = pending_since === null ? [] : uploadWaitsOf(context, id, pending_since)
+  const [first] = state === 'idle' ? waits : []
+  return {
+    folder,
+    album,
+    state,
+    reason: first ? stepInWords(first, first.pictures) : reason && inWords(reason),
+    waits,
+    doubt: reason && folderIn(reason),
+    needs_person,
+    looked_at: row !== undefined,
+    ...summary,
+    // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.
+    files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
+    left_out_with_image: summary.left_out_with_image - perhapsRenamed,
+    perhaps_renamed: perhapsRenamed,
+    will_be_held: row?.will_hold === 1 && summary.pending_deletions > summary.approved_deletions,
+    failed_with_image: summary.failed > 0 ? synced.summaries.failedWithImage(id) : 0,
+    first_gone_on_host: summary.gone_on_host > 0 ? synced.summaries.firstGone(id) : null,
+    oldest_unsynced: isoTime(summary.oldest_unsynced),
+  }
+}
+
+/** What a mirror does, or why it does nothing. A block is shown only when the mirror waits for something. */
+function whatItDoes(
+  { config, synced, running, now }: WaitContext,
+  row: MirrorRow | undefined,
+  {
+    pending_uploads,
+    pending_deletions,
+    uncertain,
+  }: Pick<MirrorSummary, 'pending_uploads' | 'pending_deletions' | 'uncertain'>,
+): Pick<MirrorStatus, 'state' | 'needs_person'> & { reason: Reason | null } {
+  const does = (state: MirrorStatus['state'], reason: Reason | null = null, needs_person = false) => {
+    return { state, reason, needs_person }
+  }
+  if (row?.guard) return does('guarded', row.guard, !endsByItself(row.guard))
+  const paused = pauseAt(synced, now)
+  if (paused) return does('paused', because('paused_until', paused))
+  if (running && row?.phase) return does(row.phase)
+  const [block] = synced.account.blocks()
+  if (block && pending_uploads + pending_deletions + uncertain > 0)
+    return does('blocked', block.message, needsPerson(block.code))
+  const doubt = pending_deletions > 0 ? claimsInRecords(config, synced, running).doubt() : null
+  return doubt ? does('blocked', doubt) : does('idle')
+}
+
+/** `since`: when the oldest picture was found that is to be uploaded. */
+function uploadWaitsOf(context: WaitContext, mirror: number, since: Millis): UploadWait[] {
+  const account = accountWaits(context, 'upload', since)
+  // What has a time ends at this time, and no command ends it before.
+  const isEarly = account.some(({ until }) => until !== null && until > context.now)
+  const command = context.running || isEarly ? [] : [wait(because('run_sync'))]
+  const own = context.synced.waits.below({ mirror, path: '' })
+  return [
+    ...[...command, ...account].map(one => ({ ...showStep(one), pictures: null })),
+    ...own.map(({ pictures, why, until, at }) => ({ ...showStep(wait(why, until, at)), pictures })),
+  ]
+}

@@ -1,0 +1,181 @@
+import type { Config } from '../../config/schema.ts'
+import { type Millis, systemClock } from '../../protocol/clock.ts'
+import { graceOf } from '../../records/escrow.ts'
+import { needsPerson, remedyOfCode } from '../../remote/failures.ts'
+import { lossEndsAt, runningTime } from '../../sync/clock.ts'
+import { doubtAbout } from '../../sync/deletions/index.ts'
+import { onlyReserveLeft, readQuota, triedAgainAt } from '../../sync/quota/index.ts'
+import { fullPath, isAtOrBelow } from '../../sync/tree-path.ts'
+import type { Synced } from '../../synced/synced.ts'
+import type { BlockRow } from '../../synced/tables/account.ts'
+import type { EscrowRow } from '../../synced/tables/escrow.ts'
+import type { MirrorRow } from '../../synced/tables/mirrors.ts'
+import { because, type ImageName, ofWholeHost, quotaRemedy, type Reason } from '../../words/reasons.ts'
+import { pauseAt } from '../state/pause.ts'
+import { claimsInRecords } from './claims.ts'
+import { allowanceOf } from './quota-status.ts'
+import { type Wait, wait } from './step.ts'
+import { uploadsWaitUntil } from './upload-hours.ts'
+
+/** What waits are read from. */
+export interface WaitContext {
+  config: Config
+  synced: Synced
+  /** Whether a daemon runs. */
+  running: boolean
+  now: Millis
+}
+
+/**
+ * What stands with the account, so that nothing is sent or deleted: the one place that asks for it. What only a person can
+ * end comes first. `since`: when a scan found the picture that is meant, for which the reserve may be kept; null: no picture.
+ */
+export function accountWaits(
+  context: WaitContext,
+  what: 'upload' | 'delete',
+  since: Millis | null = null,
+): Wait[] {
+  const { config, synced, running, now } = context
+  const paused = pauseAt(synced, now)
+  if (paused) return [wait(because('all_paused'), paused.until)]
+  const blocks = blockWaits(context, what)
+  if (what === 'delete') {
+    const doubt = claimsInRecords(config, synced, running).doubt()
+    return [
+      ...blocks.forPerson,
+      ...blocks.passing,
+      ...(doubt ? [wait(because('but_stays', { why: doubt }))] : []),
+    ]
+  }
+  // `albumd sync` does not wait for the hours, because a person who types it wants pictures sent now.
+  const opens = running ? uploadsWaitUntil(config.uploads.hours, now) : null
+  const loss = lossEndsAt(synced, config.host.credential_lifetime, systemClock)
+  return [
+    ...blocks.forPerson,
+    ...(opens === null ? [] : [wait(because('outside_hours'), opens)]),
+    ...(loss === null ? [] : [wait(because('sent_before_loss', { until: null }), loss)]),
+    ...quotaWaits(context, since),
+    ...blocks.passing,
+  ]
+}
+
+function quotaWaits({ config, synced, now }: WaitContext, since: Millis | null): Wait[] {
+  const allowance = allowanceOf(config)
+  const quota = readQuota(synced, allowance, now)
+  if (quota.exhausted) {
+    const { resumes, ask } = quota.exhausted
+    const remedy = quotaRemedy(synced.account.blocks())
+    const used = wait(because('quota_used_up', { known: resumes !== null }), resumes ?? ask)
+    return remedy ? [used, wait(remedy)] : [used]
+  }
+  // A picture that was found today may use the reserve.
+  const isKept = since !== null && since < quota.began && onlyReserveLeft(allowance, quota)
+  return isKept ? [wait(because('reserve_kept'), quota.ends)] : []
+}
+
+const BLOCKED: { [endpoint: string]: 'uploads_blocked' | 'node_blocked' | 'listing_blocked' | undefined } = {
+  upload: 'uploads_blocked',
+  send: 'node_blocked',
+  list: 'listing_blocked',
+}
+
+function blockWaits(context: WaitContext, what: 'upload' | 'delete'): { forPerson: Wait[]; passing: Wait[] } {
+  const waits = context.synced.account.blocks().flatMap(block => {
+    // `quotaWaits` tells of the quota.
+    if (remedyOfCode(block.code) === 'quota') return []
+    const { endpoint } = block
+    const own =
+      what === 'upload' ? BLOCKED[endpoint] : endpoint === 'delete' ? 'deletions_blocked' : undefined
+    const code = ofWholeHost(block) ?? own
+    return code ? [{ isForPerson: needsPerson(block.code), ...blockWait(context, code, block) }] : []
+  })
+  // A host that is away is recorded for each endpoint that was asked.
+  const all = [...new Map(waits.map(one => [one.why, one])).values()]
+  return {
+    forPerson: all.filter(({ isForPerson }) => isForPerson),
+    passing: all.filter(({ isForPerson }) => !isForPerson),
+  }
+}
+
+/** A daemon tries a blocked endpoint again by itself. */
+function blockWait(
+  { running, config }: WaitContext,
+  words: NonNullable<(typeof BLOCKED)[string]> | 'key_refused' | 'host_away' | 'deletions_blocked',
+  { code, message, since, said_at }: BlockRow,
+): Wait {
+  const until = running ? triedAgainAt({ code, since, said_at }, allowanceOf(config)) : null
+  return wait(because(words, { code, message, isTried: until !== null }), until)
+}
+
+/** Why a path is in doubt, because its root or a folder above it is in doubt; or null. */
+export function doubtOf(synced: Synced, row: MirrorRow, path: string): Reason | null {
+  if (row.guard_code === 'ROOT') return row.guard
+  const folder = synced.folders.unknown(row.id).find(doubtful => isAtOrBelow(path, doubtful.path))
+  return folder ? because('at_path', { path: fullPath(row.folder, folder.path), why: folder.unknown }) : null
+}
+
+/** What a picture waits for that is to be sent. `since`: when a scan found it. No wait: it goes with the next pass. */
+export function uploadWaits(
+  context: WaitContext,
+  file: { folder: number; name: string; since: Millis | null } | undefined,
+): Wait[] {
+  const account = accountWaits(context, 'upload', file?.since ?? null)
+  const own = file && context.synced.waits.of(file)
+  return own ? [...account, wait(own.why, own.until, own.at)] : account
+}
+
+/** Whether the image is deleted only after a person has approved it. */
+export function waitsForPerson({ state }: Pick<EscrowRow, 'state'>): boolean {
+  return state === 'held' || state === 'unproved'
+}
+
+export function imageOf({ reason }: Pick<EscrowRow, 'reason'>): 'image' | 'older' {
+  return reason === 'superseded' ? 'older' : 'image'
+}
+
+/**
+ * What an image in escrow waits for: its own wait, what stands with the account and with any mirror, and the command that
+ * begins when no daemon runs. Only a grace that nothing stops has a time.
+ */
+export function deletionWaits(
+  context: WaitContext,
+  entry: EscrowRow,
+  of: ImageName = imageOf(entry),
+): Wait[] {
+  const { config, synced } = context
+  const own = ownWait(context, entry, of)
+  if (waitsForPerson(entry)) return [own]
+  const doubt = doubtAbout(synced, config.mirrors)
+  const stops = [...accountWaits(context, 'delete'), ...(doubt ? [wait(doubt)] : [])]
+  const isPaused = pauseAt(synced, context.now) !== null
+  return [
+    stops.length > 0 ? { ...own, until: null } : own,
+    ...stops,
+    ...(context.running || isPaused ? [] : [wait(because(startOf(context, entry)))]),
+  ]
+}
+
+function ownWait(context: WaitContext, entry: EscrowRow, of: ImageName): Wait {
+  const { synced, running, now } = context
+  const { state, due_at, postponed, why, why_at } = entry
+  if (state === 'held' || state === 'unproved') return wait(because('image_held', { of, held: state }))
+  const willHold = state === 'grace' && synced.mirrors.byId(entry.mirror)?.will_hold === 1
+  if (willHold && synced.escrow.isCounted(entry.image)) return wait(because('will_be_held'))
+  const ms = due_at - runningTime(synced, context)
+  const until = running ? now + ms : null
+  if (ms > 0 && postponed === 0) return wait(because('grace_runs', { of, ms }), until)
+  if (ms > 0) return wait(because('host_refused', { of, ms, why }), until, why_at)
+  return why
+    ? wait(because('image_stays', { of, why }), null, why_at)
+    : wait(because('goes_next', { of }), running ? now : null)
+}
+
+/** Whether the image waits for the end of its grace, which passes only while a daemon runs. */
+export function isInGrace(context: WaitContext, entry: EscrowRow): boolean {
+  return entry.postponed === 0 && graceOf(entry, runningTime(context.synced, context)) === 'runs'
+}
+
+function startOf(context: WaitContext, entry: EscrowRow): 'run_daemon' | 'goes_by_sync' | 'run_sync' {
+  if (isInGrace(context, entry)) return 'run_daemon'
+  return graceOf(entry, runningTime(context.synced, context)) === 'none' ? 'goes_by_sync' : 'run_sync'
+}

@@ -1,0 +1,21 @@
+import type { Millis } from '../protocol/clock.ts'
+import type { Tx } from '../synced/synced.ts'
+import type { EscrowRow } from '../synced/tables/escrow.ts'
+import type { FileKey } from '../synced/tables/files.ts'
+import type { WaitRow } from '../synced/tables/waits.ts'
+import type { Reason } from '../words/reasons.ts'
+
+/** An end of a wait is worked out anew by each try, and differs by less than this while it is the same. */
+const SAME_END_MS = 1000
+
+/** A picture waits for something of its own. Nothing is written for a wait that is recorded already. */
+export function waits(tx: Tx, { folder, name }: FileKey, wait: Omit<WaitRow, keyof FileKey>): void {
+  const known = tx.waits.of({ folder, name })
+  const isSame = known?.why === wait.why && Math.abs((known.until ?? 0) - (wait.until ?? 0)) < SAME_END_MS
+  if (!isSame) tx.waits.put({ folder, name, ...wait })
+}
+
+/** A pass that might have deleted an image left it, for this reason. */
+export function stayed(tx: Tx, { image }: Pick<EscrowRow, 'image'>, why: Reason, now: Millis): void {
+  tx.escrow.stay({ image, why, why_at: now })
+}

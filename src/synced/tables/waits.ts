@@ -1,0 +1,36 @@
+import type { Millis } from '../../protocol/clock.ts'
+import type { Reason } from '../../words/reasons.ts'
+import type { Statements } from '../database.ts'
+import { isBelow } from '../queries.ts'
+import type { FileKey } from './files.ts'
+
+/** What a picture waits for, as the pass decided. `until` null: nobody can tell. */
+export interface WaitRow extends FileKey {
+  why: Reason
+  until: Millis | null
+  /** Since when it waits for this. */
+  at: Millis
+}
+
+/** What several pictures wait for: one of them for `why`, and all of them for a reason of its code. */
+export type WaitOfSeveral = Omit<WaitRow, keyof FileKey> & { pictures: number }
+
+/** Pictures that the last try left for later. A row ends with the next transition of its file. */
+export function openWaits({ all, get, run }: Statements) {
+  return {
+    reads: {
+      of: get<[FileKey], WaitRow>('SELECT * FROM waits WHERE folder = @folder AND name = @name'),
+      /** What the pictures at and below a folder wait for, the reason of most of them first. */
+      below: all<[{ mirror: number; path: string }], WaitOfSeveral>(
+        `SELECT why, until, max(at) AS at, count(*) AS pictures FROM waits JOIN folders ON folders.id = waits.folder
+         WHERE mirror = +@mirror AND (@path = '' OR path = +@path OR (${isBelow()})) GROUP BY why ->> '$[0]' ORDER BY pictures DESC, why`,
+      ),
+    },
+    writes: {
+      put: run<[WaitRow]>(
+        'INSERT OR REPLACE INTO waits (folder, name, why, until, at) VALUES (@folder, @name, @why, @until, @at)',
+      ),
+      clear: run<[FileKey]>('DELETE FROM waits WHERE folder = @folder AND name = @name'),
+    },
+  }
+}
