@@ -78,8 +78,7 @@ export class Uploader {
     // Another disk may have been mounted at the folder since the scan.
     if (!job.isAsScanned()) return { kind: 'waits', message: because('folder_replaced') }
     const used = this.#imageOf(job)
-    // An open intent to delete the image may have been carried out. So the image may be gone, and the picture is uploaded.
-    if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {
+    if (used && this.#isThere(used, hash)) {
       await synced.commit(tx => unchanged(tx, job, open, used, job.file.flat, momentOf(this.#run)))
       return { kind: 'unchanged', size: open.look.size }
     }
@@ -100,6 +99,11 @@ export class Uploader {
     if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash)
     if (album.value === undefined) return this.#notThere()
     return this.#bring(job, open, picture, album.value, signal)
+  }
+
+  /** Whether an image has these bytes and is on the host. An open intent to delete it may have been carried out. */
+  #isThere(image: ImageRow, hash: Buffer): boolean {
+    return image.hash.equals(hash) && !this.#run.synced.journal.deletionOf(image.id)
   }
 
   #wasSent({ file }: UploadJob, hash: Buffer): boolean {

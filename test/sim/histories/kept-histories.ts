@@ -1,5 +1,5 @@
 import type { History } from './history.ts'
-import { at, atStep, FAULT, HOURLY, THREE } from './parts.ts'
+import { at, atStep, FAULT, HOURLY, IN_A, THREE } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
@@ -26,11 +26,7 @@ const KEPT: readonly History[] = [
   {
     ...THREE,
     seed: 1_000_000_031,
-    files: [
-      [1, 1],
-      [17, 2],
-      [33, 3],
-    ],
+    files: IN_A,
     actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1)],
   },
   // The same of a root and of a folder, and the upload of the newest picture is in doubt.
@@ -43,11 +39,7 @@ const KEPT: readonly History[] = [
   {
     ...THREE,
     seed: 1_000_000_035,
-    files: [
-      [1, 1],
-      [17, 2],
-      [33, 3],
-    ],
+    files: IN_A,
     pauses: [60_000, 60_000, 3_700_000, 60_000, 60_000],
     actions: [
       at(0, 'saveCopy', 0, 1),
@@ -81,11 +73,7 @@ const KEPT: readonly History[] = [
     actions: [at(1, 'add', 17, 3), at(2, 'add', 33, 5)],
   },
   // A deletion is served and its answer lost; then the file comes back with the same bytes.
-  {
-    ...THREE,
-    seed: 1_000_000_001,
-    actions: [at(1, 'remove'), at(1, 'fault', 1, 2), at(2, 'undelete')],
-  },
+  { ...THREE, seed: 1_000_000_001, actions: [at(1, 'remove'), at(1, 'fault', 1, 2), at(2, 'undelete')] },
   // A picture is served and albumd killed; delivery gives nothing, and every other walk misses the newest image.
   {
     ...THREE,
@@ -111,17 +99,9 @@ const KEPT: readonly History[] = [
     actions: [at(1, 'wait', 41_000)],
   },
   // A person pauses albumd for ten seconds, and then until further notice.
-  {
-    ...THREE,
-    seed: 1_000_000_005,
-    actions: [at(0, 'pause', 1, 9), at(0, 'pause')],
-  },
+  { ...THREE, seed: 1_000_000_005, actions: [at(0, 'pause', 1, 9), at(0, 'pause')] },
   // A person pauses albumd while it gives up pictures.
-  {
-    ...THREE,
-    seed: 1_000_000_006,
-    actions: [at(1, 'remove'), at(1, 'remove'), atStep(1, 28, 'pause')],
-  },
+  { ...THREE, seed: 1_000_000_006, actions: [at(1, 'remove'), at(1, 'remove'), atStep(1, 28, 'pause')] },
   // Each picture becomes a folder: nothing is left in the mirror's album.
   {
     ...THREE,
@@ -174,23 +154,11 @@ const KEPT: readonly History[] = [
     actions: [at(0, 'quota', 1), at(2, 'clockJump', 3), at(2, 'clockJump', 3)],
   },
   // A folder loses all its many pictures between two passes.
-  {
-    ...THREE,
-    seed: 1_000_000_012,
-    actions: [at(0, 'fillFolder', 1, 2), at(1, 'emptyFolder', 0, 1)],
-  },
+  { ...THREE, seed: 1_000_000_012, actions: [at(0, 'fillFolder', 1, 2), at(1, 'emptyFolder', 0, 1)] },
   // A rule hides a picture that is on the host, and nobody asks for more.
-  {
-    ...THREE,
-    seed: 1_000_000_013,
-    actions: [at(1, 'ignore')],
-  },
+  { ...THREE, seed: 1_000_000_013, actions: [at(1, 'ignore')] },
   // A rule hides a picture, a person gives it up, and takes the rule back in the very last moment.
-  {
-    ...THREE,
-    seed: 1_000_000_014,
-    actions: [at(1, 'ignore'), at(1, 'prune'), atStep(1, 40, 'unignore')],
-  },
+  { ...THREE, seed: 1_000_000_014, actions: [at(1, 'ignore'), at(1, 'prune'), atStep(1, 40, 'unignore')] },
   // A rule hides a folder, and a person gives up what it holds a pass later.
   {
     ...THREE,
@@ -224,11 +192,7 @@ const KEPT: readonly History[] = [
     actions: [at(0, 'quota', 1), atStep(0, 61, 'kill', 0, 2)],
   },
   // An ignore file is deleted.
-  {
-    ...THREE,
-    seed: 1_000_000_017,
-    actions: [at(0, 'ignore'), at(1, 'unignore')],
-  },
+  { ...THREE, seed: 1_000_000_017, actions: [at(0, 'ignore'), at(1, 'unignore')] },
 ]
 
 const SIX: History['files'] = [
@@ -258,11 +222,7 @@ const KEPT_CHECKING: readonly History[] = [
   // Another person uploads an image that looks like one of ours.
   { ...HOURLY, seed: 1_000_000_102, actions: [at(1, 'otherLookAlike', 0, 1), at(1, 'auditRepair')] },
   // The host keeps an image that albumd deletes.
-  {
-    ...HOURLY,
-    seed: 1_000_000_103,
-    actions: [at(1, 'keepDeleted'), at(1, 'remove'), at(2, 'auditRepair')],
-  },
+  { ...HOURLY, seed: 1_000_000_103, actions: [at(1, 'keepDeleted'), at(1, 'remove'), at(2, 'auditRepair')] },
   // The same, and the root is away when that is to be mended.
   {
     ...HOURLY,

@@ -1,14 +1,8 @@
 import { TWICE } from '../host/faults.ts'
 import type { History } from './history.ts'
-import { at, atStep, FAULT, HOURLY, IN_BOTH, SILENT, THREE, TWO_MIRRORS } from './parts.ts'
+import { at, atStep, FAULT, HOURLY, IN_A, IN_BOTH, SILENT, THREE, TWO_IN_A, TWO_MIRRORS } from './parts.ts'
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
-
-/** Two pictures in the folder `a`. */
-const BOTH_IN_A: History['files'] = [
-  [1, 1],
-  [17, 2],
-]
 
 /**
  * Histories that were kept later. Broad histories do not begin as these: a longer list of beginnings would change what each
@@ -19,11 +13,7 @@ export const KEPT_LATER: readonly History[] = [
   {
     ...THREE,
     seed: 1_000_000_059,
-    files: [
-      [1, 1],
-      [17, 2],
-      [33, 3],
-    ],
+    files: IN_A,
     actions: [at(0, 'saveCopy', 0, 0), at(1, 'change', 0, 7), at(2, 'olderCopy', 0, 0)],
   },
   // A folder is swapped for a backup that lacks the newest picture, and gets another one.
@@ -31,10 +21,7 @@ export const KEPT_LATER: readonly History[] = [
     ...THREE,
     seed: 1_000_000_060,
     pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
-    files: [
-      [1, 1],
-      [17, 2],
-    ],
+    files: TWO_IN_A,
     actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(3, 'add', 33, 4)],
   },
   // A folder is taken away, and a scan later a backup comes in its place that lacks the newest picture, a folder in it, or the
@@ -43,7 +30,7 @@ export const KEPT_LATER: readonly History[] = [
     (newer, number) => ({
       ...THREE,
       seed: 1_000_000_064 + number,
-      files: [[0, 3], ...(number === 3 ? ([[3, 1]] as typeof BOTH_IN_A) : BOTH_IN_A)] as History['files'],
+      files: [[0, 3], ...(number === 3 ? ([[3, 1]] as typeof TWO_IN_A) : TWO_IN_A)] as History['files'],
       graceMs: 600_000,
       pauses: [60_000, 60_000, 60_000, 700_000, 700_000],
       actions: [at(0, 'saveCopy', 0, 1), newer, at(2, 'takeAside', 0, 1), at(3, 'olderCopy', 0, 1)],

@@ -75,3 +75,10 @@ export const IN_BOTH: History['files'] = [
   [16, 2],
   [256, 3],
 ]
+/** Three pictures in the folder `a`, and two of them. */
+export const IN_A: History['files'] = [
+  [1, 1],
+  [17, 2],
+  [33, 3],
+]
+export const TWO_IN_A = IN_A.slice(0, 2)

@@ -127,11 +127,11 @@ export const DELETIONS: readonly Mutant[] = [
   },
   {
     name: 'a deletion leaves no intent',
-    file: 'sync/uploads/upload.ts',
-    find: 'if (used?.hash.equals(hash) && !synced.journal.deletionOf(used.id)) {',
-    replace: 'if (used?.hash.equals(hash)) {',
     why: 'a file that comes back is linked to an image that may be gone',
     seed: 1_000_000_001,
+    instead: {
+      'sync/uploads/upload.ts': { 'Uploader.#isThere': () => (image, hash) => image.hash.equals(hash) },
+    },
   },
   {
     name: 'no grace',

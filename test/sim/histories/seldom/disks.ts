@@ -1,5 +1,5 @@
 import type { History } from '../history.ts'
-import { at, atStep, HOURLY, IN_BOTH, THREE, TWO_MIRRORS } from '../parts.ts'
+import { at, atStep, HOURLY, IN_BOTH, THREE, TWO_IN_A, TWO_MIRRORS } from '../parts.ts'
 import { PLAIN_SETTING } from '../setting.ts'
 
 /** Roots, mounts, folders and rules that come, go and change. */
@@ -66,10 +66,7 @@ export const DISKS: readonly History[] = [
   {
     ...THREE,
     seed: 1_000_000_271,
-    files: [
-      [1, 1],
-      [17, 2],
-    ],
+    files: TWO_IN_A,
     actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 3, 5), at(2, 'olderCopy', 0, 1)],
   },
   // Another disk is mounted over a folder, and a picture goes elsewhere.
