@@ -43,7 +43,7 @@ const SCARCE: readonly History[] = [
   // An upload under way in a crash is found.
   ...[407, 407, 407, 407, 407, 407, 407, 407],
   // A repair has a picture sent again.
-  ...[101, 124, 287, 371],
+  ...[101, 603, 287, 371],
   // The process is killed with an album under way, or a folder is another one when its picture is to be sent.
   ...[236, 236, 212, 212],
   // A folder is scanned again while an upload is under way.

@@ -242,7 +242,7 @@ const KEPT_CHECKING: readonly History[] = [
     actions: [at(1, 'keepDeleted'), at(1, 'remove'), at(2, 'auditRepair'), atStep(2, 22, 'pause')],
   },
   // What every other walk lacks an audit, and the repair after it, both miss.
-  { ...LACKING, seed: 1_000_000_124 },
+  { ...LACKING, seed: 1_000_000_603 },
   // The same: a walk that was not whole at once comes between.
   { ...LACKING, seed: 1_000_000_371 },
   // A picture is served and albumd killed; delivery gives nothing, every other walk lacks the newest, and few are whole at once.

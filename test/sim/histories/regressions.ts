@@ -49,7 +49,7 @@ export const REGRESSIONS: Readonly<Record<number, string>> = {
   27018852: 'what was hidden and then deleted with its folder stayed on the host for ever',
   22048176: 'a repair sent again what lay in an album that the host had once denied, and that was made anew',
   23018350: 'a clock that was set forward made an image look old that was only listed late',
-  1000000124: 'a repair sent again what two walks lacked that were not one after the other',
+  1000000603: 'a repair sent again what two walks lacked that were not one after the other',
   1000000009: 'a folder that was emptied while it was looked at seemed to hold what had been met first',
   1000000010: 'an ignore file that had just vanished was believed to be gone by the second look of one pass',
   1000000011: 'a quota was used up for as long as the clock that had said so was set back',
