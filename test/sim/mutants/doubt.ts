@@ -34,19 +34,32 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'NOT_FOUND ends uploads where an album is too deep',
-    file: 'sync/albums/album-doubts.ts',
-    find: 'await synced.commit(tx => albumClosed(tx, album.id, clock.wall()))\n    return { ok: true, value: false }',
-    replace: 'return { ok: false, failure }',
     why: 'no other picture is sent either',
     seed: 300_000_058,
+    instead: {
+      'sync/albums/album-doubts.ts': {
+        albumClosed: idle,
+        'AlbumDoubts.isGone': original => async (album, failure, signal) => {
+          const gone = await original(album, failure, signal)
+          return gone.ok && !gone.value ? { ok: false, failure } : gone
+        },
+      },
+    },
   },
   {
     name: 'NOT_FOUND proves that an album is gone where nobody can look',
-    file: 'sync/albums/album-doubts.ts',
-    find: 'if (listed.value === false && (await this.doubt(album)))',
-    replace: 'if (listed.value !== true && (await this.doubt(album)))',
     why: 'an album that is too deep for others gets a twin in each pass',
     seed: 1_000_000_023,
+    instead: {
+      'sync/albums/album-doubts.ts': {
+        'AlbumDoubts.#isListed':
+          original =>
+          async (...args) => {
+            const listed = await original(...args)
+            return listed.ok ? { ok: true, value: listed.value ?? false } : listed
+          },
+      },
+    },
   },
   {
     name: 'no journal',
@@ -130,11 +143,14 @@ export const DOUBT: readonly Mutant[] = [
   },
   {
     name: 'an album that was made where nobody could look is the only one of its name',
-    file: 'sync/albums/album-tree.ts',
-    find: "blind ? 'made blind' : 'made'",
-    replace: "'made'",
     why: 'what lies in the one that was there before is sent again',
     seed: 27017557,
+    instead: {
+      'sync/albums/album-tree.ts': {
+        'AlbumTree.#record': original => (parent, name, id, how) =>
+          original(parent, name, id, how === 'made blind' ? 'made' : how),
+      },
+    },
   },
   {
     name: 'an album is made again at once',

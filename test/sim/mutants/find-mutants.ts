@@ -23,8 +23,6 @@ for (const mutant of MUTANTS.filter(({ name }) => wanted === undefined || name =
         : `${mutant.name}: NOT CAUGHT`,
     )
   } catch (error) {
-    print(
-      `${mutant.name}: ${(error as Error).message.split('\n').find(line => line.includes('does not hold')) ?? error}`,
-    )
+    print(`${mutant.name}: ${(error as Error).message}`)
   }
 }

@@ -3,8 +3,7 @@ import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parentPort } from 'node:worker_threads'
 import type { Order } from './catch-mutant.ts'
-import type { Edit, Mutant, Named } from './mutant.ts'
-import { MUTANTS } from './mutants.ts'
+import type { Mutant } from './mutant.ts'
 import { withNamed } from './named.ts'
 
 /*
@@ -42,6 +41,9 @@ registerHooks({
   },
 })
 
+// Late: what the tables import is seen too.
+const { MUTANTS } = await import('./mutants.ts')
+
 function addressOf(url: string, mutant: string): string {
   return `${url}?mutant=${encodeURIComponent(mutant)}`
 }
@@ -52,27 +54,17 @@ function mutantNamed(name: string): Mutant {
   return mutant
 }
 
-function filesOf(name: string): string[] {
-  const mutant = mutantNamed(name)
-  return 'instead' in mutant ? Object.keys(mutant.instead) : editsOf(mutant).map(({ file }) => file)
-}
-
-function editsOf(mutant: Mutant): readonly Edit[] {
-  if ('instead' in mutant) return []
-  return 'edits' in mutant ? mutant.edits : [mutant]
-}
-
 /** What the edited modules call: what stands in the place of a name. */
 Object.assign(globalThis, {
   albumdMutant: (mutant: string, file: string) => (name: string, original: unknown, self: unknown) =>
-    (mutantNamed(mutant) as Named).instead[file]![name]!(original, self),
+    mutantNamed(mutant).instead[file]![name]!(original, self),
 })
 
 /** The modules that a mutant edits, and all that import them. */
 let reach: { name: string; modules: Set<string> } | null = null
 function reachOf(name: string): Set<string> {
   if (reach?.name === name) return reach.modules
-  const files = filesOf(name).map(file => `${OURS}src/${file}`)
+  const files = Object.keys(mutantNamed(name).instead).map(file => `${OURS}src/${file}`)
   const unplayed = files.find(file => !importers.has(file))
   if (unplayed) throw new Error(`the simulation plays nothing of ${unplayed}`)
   const modules = new Set(files)
@@ -83,23 +75,14 @@ function reachOf(name: string): Set<string> {
 }
 
 function edited(url: string, name: string): string {
-  const mutant = mutantNamed(name)
-  const file = url.slice(`${OURS}src/`.length)
-  if ('instead' in mutant && url.startsWith(`${OURS}src/`) && mutant.instead[file]) {
+  const file = url.startsWith(`${OURS}src/`) ? url.slice(`${OURS}src/`.length) : ''
+  const names = mutantNamed(name).instead[file]
+  if (names) {
     const by = `albumdMutant(${JSON.stringify(name)}, ${JSON.stringify(file)})`
-    return withNamed(textOf(url), Object.keys(mutant.instead[file]), by)
+    return withNamed(textOf(url), Object.keys(names), by)
   }
-  const edits = editsOf(mutant).filter(({ file }) => url === `${OURS}src/${file}`)
-  if (edits.length === 0) {
-    if (!sources.has(url)) sources.set(url, stripTypeScriptTypes(textOf(url)))
-    return sources.get(url)!
-  }
-  let text = textOf(url)
-  for (const { file, find, replace } of edits) {
-    if (text.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`)
-    text = text.replace(find, () => replace)
-  }
-  return stripTypeScriptTypes(text)
+  if (!sources.has(url)) sources.set(url, stripTypeScriptTypes(textOf(url)))
+  return sources.get(url)!
 }
 
 function textOf(url: string): string {

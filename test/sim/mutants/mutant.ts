@@ -7,24 +7,13 @@ export type By = (
   self: Any,
 ) => ((...args: Any[]) => unknown) | boolean | number | string | object
 
-export interface Edit {
-  /** Below `src/`. */
-  file: string
-  /** Occurs exactly once in it, or the table is wrong. */
-  find: string
-  replace: string
-}
-
 /** A protection of the engine, switched off. */
-export type Mutant = (Edit | { edits: readonly Edit[] } | Named) & {
+export interface Mutant {
   name: string
   /** What goes wrong without the protection. */
   why: string
   /** A history that shows it, and that holds with the protection. */
   seed: number
-}
-
-export interface Named {
   /** By modules below `src/`, what is replaced there, by its name (`withNamed`). */
   instead: Readonly<Record<string, Readonly<Record<string, By>>>>
 }
