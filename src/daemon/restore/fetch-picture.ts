@@ -15,8 +15,8 @@ const PATIENCE = { random: Math.random, maxDelayMs: 10_000 }
 const MOST_UNKNOWN = 2 ** 32
 
 /**
- * Fetches a picture into a file and compares it with what is known of it. Tries several times where that may help. False:
- * `signal` ended the fetch early. Throws PictureProblem, and the errors of the disk.
+ * Fetches a picture into a file and compares it. False: `signal` ended it early. Throws PictureProblem and errors of the
+ * disk.
  */
 export async function fetchPicture(
   downloads: Downloads,
@@ -32,8 +32,7 @@ export async function fetchPicture(
     if (!got.ok && got.code === 'CANCELLED') return false
     const problem = await problemOf(got, known, file)
     if (problem === null) return true
-    // The wrong answer may come from a cache on the way. From the second try on, the request asks caches to fetch the
-    // picture again.
+    // A cache on the way may have given the wrong answer, so from the second try on caches are asked to fetch anew.
     if (tries >= triesFor(problem)) throw problem
     file.empty()
     const asked = got.ok ? got.retryAfterMs : null

@@ -17,10 +17,9 @@ import { safeName, type TargetFolder } from './target-folder.ts'
 type ListedImage = WholeWalk['images'][number]
 
 /**
- * Fills an empty folder with all images that the host lists, each in the folder of its album, or goes on where an earlier
- * run ended. This is for a person who has lost pictures and state, so it needs no records. Where records exist, they prove
- * the bytes of their images. No albumd may work with the state meanwhile, because both together would ask the host too
- * often (§8). Throws Refused, LockedError and StateError.
+ * Fills an empty folder with all images that the host lists, or goes on where an earlier run ended. It needs no records:
+ * a person may have lost them. Where there are some, they prove the bytes. No albumd may use the state meanwhile, because
+ * both together would ask too often (§8). Throws Refused, LockedError and StateError.
  */
 export async function restoreFromHost(
   config: Config,
@@ -61,8 +60,7 @@ async function listedImages(
     const recorded = synced.images.byRemoteId(image.id)
     const isProof = recorded !== undefined && recorded.proof !== 'none'
     const url = recorded?.cdn_url ?? built(image.id, image.name ?? '') ?? (base && belowBase(base, image.id))
-    // The listing tells only when the image was uploaded. When a recorded file has these bytes, its record tells the
-    // picture's own time.
+    // The listing has only the time of the upload. A recorded file with these bytes has the picture's own time.
     const file = isProof && synced.files.onImage(recorded.id).find(({ hash }) => hash?.equals(recorded.hash))
     const ms = timeOf(image) ?? (isProof ? recorded.recorded_at : null)
     const picture = {
@@ -121,10 +119,9 @@ async function listAll(
 }
 
 /**
- * The path of each image: the names of its albums and its own name. When several images would have one path, all but the
- * newest get their id into their names. `before`: the paths that an earlier run has chosen. They stay, because their files
- * may be on the disk already. `fold`: answers the same text for paths that the disk takes for one. `renamed`: the images that
- * got their id into their names, each with the path that it would have had.
+ * The path of each image. Where several would have one path, all but the newest get their id into their names. `before`:
+ * the paths of an earlier run, whose files may be on the disk. `fold`: the same text for paths that the disk takes for
+ * one. `renamed`: the images with an id in their names, and the path that each would have had.
  */
 export function placed(
   { albums, images }: Pick<WholeWalk, 'albums' | 'images'>,
@@ -159,10 +156,7 @@ export function placed(
   return { paths, renamed }
 }
 
-/**
- * Orders images by their time of upload, the newest first. Images with the same time, or without one, are ordered by their
- * ids, the last id first.
- */
+/** Images with the same time, or without one, are ordered by their ids, the last first. */
 function newestFirst(a: ListedImage, b: ListedImage): number {
   return (timeOf(b) ?? 0) - (timeOf(a) ?? 0) || (a.id < b.id ? 1 : -1)
 }

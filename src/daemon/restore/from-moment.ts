@@ -53,10 +53,9 @@ export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirro
 }
 
 /**
- * Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host still holds their bytes. A
- * folder that lies in a mirror is filled in place: pictures that came later stay, and a file that differs is put aside, so
- * that nothing is lost. A folder in a mirror is made when only this folder is missing. Any other folder must be empty. It
- * needs no API key, and may run beside a daemon. Throws NotPossible, LockedError and StateError.
+ * Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host holds their bytes. In a
+ * mirror, later pictures stay, and a file that differs is put aside. A folder elsewhere must be empty. Needs no API key,
+ * and may run beside a daemon. Throws NotPossible, LockedError and StateError.
  */
 export function restoreMoment(
   config: Config,
@@ -107,10 +106,7 @@ export function restoreMoment(
   })
 }
 
-/**
- * The time that a restore into a mirror brings back, how many pictures were recorded then, and how many of them, with how
- * many bytes, the restore has to fetch at most. Throws as `restoreMoment` does.
- */
+/** What `restoreMoment` brings back: the time, how many pictures, and how many and how many bytes are fetched at most. */
 export function previewMoment(
   config: Config,
   request: Omit<MomentRequest, 'ca'>,
@@ -195,10 +191,7 @@ function refuseUnknown(synced: Synced, moment: number): void {
   throw new NotPossible(`Nothing was recorded at ${localTime(moment)}. ${since}`)
 }
 
-/**
- * Throws NotPossible when the mirror's folder is perhaps not what it was, for example because a disk is not mounted. The
- * pictures would be written to another disk.
- */
+/** Throws where the mirror's folder may not be what it was: the pictures would be written to another disk. */
 function refuseDoubt(synced: Synced, row: MirrorRow | undefined, { mirror, path }: PlaceInMirror): void {
   const doubt = row ? whyInDoubt(synced, row, path) : because('root_missing', { folder: mirror })
   if (doubt)

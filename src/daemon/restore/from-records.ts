@@ -27,8 +27,8 @@ export interface RestoreRequest {
 }
 
 /**
- * Fills an empty folder with the mirrors' pictures from the host, or goes on where an earlier run ended. It needs no API
- * key, and may run beside a daemon. Throws NotPossible, LockedError and StateError.
+ * Fills an empty folder with the mirrors' pictures, or goes on where an earlier run ended. Needs no API key, and may run
+ * beside a daemon. Throws NotPossible, LockedError and StateError.
  */
 export function restoreMirrors(
   config: Config,
@@ -64,10 +64,7 @@ export function unknownTo(
   }
 }
 
-/**
- * The folder for each mirror, below the folder that is filled: '' for a single mirror, otherwise the name of the mirror's
- * folder. Where two mirrors have the same name, each gets its whole path.
- */
+/** A folder for each mirror: '' for a single one, else the name of its folder, or its whole path where names are alike. */
 export function foldersFor(mirrors: readonly string[]): Map<string, string> {
   if (mirrors.length === 1) return new Map([[mirrors[0]!, '']])
   const short = mirrors.map(folder => basename(folder))
@@ -110,8 +107,7 @@ export function recordedPictures(
   const dueOf = (picture: WantedPicture, tried: readonly number[] = []): Due => {
     const { mirror, path, to, version, image: own, isOlder, isThere, gone, noImage, now } = picture
     const shown = { mirror, path, to }
-    // A picture that moved since has another image of the same bytes. An image whose bytes were compared comes first, and of
-    // several the picture's own.
+    // A picture that moved has another image of the same bytes. Compared bytes come first, then the picture's own image.
     const rank = ({ id, proof }: ImageRow) => (proof === 'none' ? 2 : 0) + (id === own ? 0 : 1)
     const [image] = (version ? synced.images.byHash(version.hash) : [])
       .filter(({ id }) => !tried.includes(id))

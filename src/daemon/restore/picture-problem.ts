@@ -66,9 +66,8 @@ export function diskRefuses(root: string, code = ''): string | null {
 }
 
 /**
- * Answers an error of the file system as a PictureProblem, or as another error where the disk takes no more pictures: when it
- * refuses `root`, or a file in the restore's own folder, where each picture begins. Elsewhere another disk may be mounted.
- * Throws every other error as it is.
+ * A PictureProblem for an error of the disk with one picture, or an error that ends the restore: the disk refuses `root`
+ * or the restore's own folder. Throws every other error as it is.
  */
 export function diskProblem(error: unknown, root: string): Error {
   if (error instanceof PictureProblem) return error

@@ -20,10 +20,7 @@ import { folderAbove, nameOf } from '../../sync/tree-path.ts'
 import { PictureProblem } from './picture-problem.ts'
 import { safeName, type TargetFolder } from './target-folder.ts'
 
-/**
- * What is known of a picture: every byte, by its hash, or only what the host lists. `isLinked`: albumd has found the image by
- * name and size alone.
- */
+/** What is known of a picture: its hash, or only what the host lists. `isLinked`: it was found by name and size alone. */
 export type Known = { size: number; sha256: Buffer; isLinked?: boolean } | { listed: ListedImage }
 
 /** The picture's size in bytes; 0 when only a listing tells it. */
@@ -51,8 +48,7 @@ export interface Wanted {
 const FOLDERS_KEPT = 500
 
 /**
- * Puts files into a folder and its subfolders, never outside of it. Throws PictureProblem, and Node's errors, which `diskProblem`
- * explains.
+ * Puts files into a folder and below, never outside of it. Throws PictureProblem, and errors that `diskProblem` explains.
  */
 export class PlaceFiles {
   readonly root: string
@@ -68,9 +64,8 @@ export class PlaceFiles {
   }
 
   /**
-   * The size of the picture when it is already on the disk with the known bytes. This function then also sets the file's
-   * modification time, where it differs. Null: nothing is on the disk at the picture's path, or a file that will be put
-   * aside. Throws PictureProblem when something else is there.
+   * The picture's size when it is there with the known bytes (its modification time is then set), or null: nothing is
+   * there, or a file to put aside. Throws PictureProblem where something else is.
    */
   async sizeThere({ to, known, mtime, isThere }: Wanted): Promise<number | null> {
     if (isThere?.() && isReal(dirname(join(this.root, to)))) return sizeOf(known)
@@ -78,8 +73,7 @@ export class PlaceFiles {
     const stats = await lstat(file).catch(absent)
     if (stats === null) return null
     if (!stats.isFile() || !sizeIs(known, stats.size)) return this.#another()
-    // When the file has the picture's modification time, an earlier run finished the file, because only a complete file
-    // gets that time.
+    // Only a complete file gets the picture's modification time, so an earlier run has finished this one.
     const isFinished = this.#aside === null && Math.round(stats.mtimeMs * 1000) === mtime
     if ('listed' in known || isFinished) return stats.size
     const handle = await openThere(file)
@@ -110,9 +104,9 @@ export class PlaceFiles {
   }
 
   /**
-   * Moves a file to its path, once its bytes are complete and proved. Another file there gets a second name in the folder
-   * `aside` first, or a copy where the disk allows no second name. Only then is the file replaced, by one rename: a path that
-   * held a file is never empty, because a scan would take the picture for deleted. Answers whether another file was put aside.
+   * Moves a proved file to its path. Another file there first gets a second name in `aside`, then is replaced by one
+   * rename: a path that held a file is never empty, because a scan would take it for deleted. Returns whether a file was
+   * put aside.
    */
   async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
     await begun.complete(mtime)
@@ -144,10 +138,7 @@ export class PlaceFiles {
     for (const folder of made) if (folder.status === 'fulfilled') toDisk(folder.value)
   }
 
-  /**
-   * The path in the folder `aside` for a file or link that has the picture's place. A restore that was killed may have given
-   * the file this second name already.
-   */
+  /** The path in `aside` for what has the picture's place. A restore that was killed may have given it this name already. */
   async #pathAside(aside: string, path: string, full: string): Promise<string> {
     const folder = dirname(join(aside, path))
     makeFolder(folder, 0o700)
@@ -191,10 +182,7 @@ export class PlaceFiles {
     return folder
   }
 
-  /**
-   * Refuses a symbolic link in the folder's place, because the link may lead out of the folder that is filled. Refuses a
-   * folder that can't be opened, because `flush` could not sync the folder's new entries to the disk.
-   */
+  /** Refuses a symbolic link, which may lead out of the folder, and a folder that `flush` could not open to sync. */
   async #makeFolder(path: string): Promise<string> {
     if (path === '') return this.root
     const full = join(await this.#folder(folderAbove(path)), nameOf(path))
@@ -257,8 +245,8 @@ export class BegunFile implements ByteSource {
 }
 
 /**
- * Moves the file by a hard link, because rename(2) would replace another file. Where the file system has no hard links, it
- * first checks that no file is there, and leaves no time for another download: the disk may take its name for the same.
+ * A hard link, because rename(2) would replace another file. Without hard links it looks first, and leaves no time
+ * between.
  */
 async function moveTo(from: string, to: string): Promise<void> {
   if (await linkTo(from, to)) return

@@ -19,10 +19,7 @@ export type RestoreEvent =
   /** The disk can't hold the image's own path beside another one. `path`: that path. */
   | ({ event: 'picture_renamed' } & Shown)
 
-/**
- * Which picture it is: the mirror and the path below its folder, and `to`, the path below the folder that is filled. An
- * image that only the host lists has no mirror.
- */
+/** The mirror and the path below it; `to`: the path below the folder that is filled. An image only listed has no mirror. */
 export interface Shown {
   mirror?: string
   path: string
@@ -51,10 +48,7 @@ export interface RestoreReport extends Record<Note, number> {
   unread: number
   /** How many pictures were not tried, because the restore ended early. */
   untried: number
-  /**
-   * How many pictures were not restored because they were deleted from the disk, although their images are still on the
-   * host.
-   */
+  /** Pictures that were deleted from the disk, although their images are still on the host. */
   gone: number
   /** How many pictures were not restored under this name, because their bytes are recorded under another name. */
   moved: number
@@ -89,10 +83,7 @@ export interface Picture extends Wanted {
   /** Null: not known. */
   url: string | null
   note: Note | null
-  /**
-   * The same picture with its newer image, when a daemon has replaced the image since the record was read. Null: no daemon
-   * has.
-   */
+  /** The picture's newer image, where a daemon has replaced it since the record was read; or null. */
   replacement?(): Due | null
 }
 
@@ -120,14 +111,12 @@ export interface Source {
   doubt: string | null
 }
 
-/**
- * The most downloads at the same time. More would slow down other users of the host, and one disk would hardly be faster.
- */
+/** More downloads at once would slow down others, and one disk would hardly be faster. */
 const CONCURRENCY_MAX = 8
 
 /**
- * Fills an empty folder with what a source names, or goes on where an earlier run ended. `ca`: PEM; null: the authorities that
- * Node knows. Throws NotPossible, LockedError, StateError, and what `openSource` throws.
+ * Fills an empty folder with what a source names, or goes on. `ca`: PEM; null: the authorities that Node knows. Throws
+ * NotPossible, LockedError, StateError, and what `openSource` throws.
  */
 export async function fillFolder(
   config: Config,
@@ -196,10 +185,7 @@ class Restore {
     mirror_waits: false,
   }
   #outagesInARow = 0
-  /**
-   * How many of the missing pictures no later run can bring back: their name is unsafe, or no record names an image of their
-   * bytes any more. A host that answers 404 may answer otherwise later.
-   */
+  /** Missing pictures that no later run can bring back. A host that answers 404 may answer otherwise later. */
   lost = 0
 
   constructor(source: Source, downloads: Downloads, files: PlaceFiles, tell: (event: RestoreEvent) => void) {
@@ -225,8 +211,7 @@ class Restore {
     await this.#files.flush().catch(error => {
       report.stopped ??= diskProblem(error, this.#files.root).message
     })
-    // When the restore ended early, the pictures that are left are counted as not tried. Without them, the report would
-    // seem to name all missing pictures.
+    // Pictures that were not tried are counted, because the report would seem to name all that are missing.
     for (const left of due) if (!this.#isLeftOut(left)) report.untried++
     report.interrupted = stop.aborted && report.untried > 0
     report.stopped ??= doubt
@@ -302,10 +287,7 @@ class Restore {
     this.#tell({ event: 'picture_restored', ...shown, size, there, note })
   }
 
-  /**
-   * Stops the restore after too many failures of the host or the network in a row, because the next pictures would fail
-   * too.
-   */
+  /** Ends the restore after too many failures in a row, because the next pictures would fail too. */
   #count({ isOutage, message }: PictureProblem): void {
     this.#outagesInARow = isOutage ? this.#outagesInARow + 1 : 0
     if (this.#outagesInARow >= OUTAGES_MAX)

@@ -23,18 +23,15 @@ export interface TargetRequest {
   /** Whether pictures that were deleted are restored too. */
   deleted?: boolean
   /**
-   * Where the folder lies in a mirror. Only then may it be a folder of a mirror, and need not be empty. `was`: what
-   * the records know at its path. Only a folder that had pictures at the time is made when it is missing.
+   * Where the folder lies in a mirror; only then it need not be empty. `was`: what the records know at its path. Only a
+   * folder that had pictures is made when it is missing.
    */
   place?: { mirror: string; was: 'folder' | 'picture' | null } | null
 }
 
 /** The file in `own` that names the host and the mirrors of the restore. */
 const MARK = 'restore.json'
-/**
- * The file in `own` that holds the path of each image. Without it, a later run might give an image another path, because
- * the listing has changed.
- */
+/** Holds the path of each image: the listing may change, and a later run would choose others. */
 const PATHS = 'paths.json'
 
 /** The file in `own` that holds the time whose pictures are restored. Without it, "2d" would mean another time in each run. */
@@ -49,8 +46,8 @@ const NOTES: ReadonlySet<string> = new Set([MARK, PATHS, MOMENT])
 const NOT_COUNTED: ReadonlySet<string> = new Set([RESTORE_FOLDER, 'lost+found'])
 
 /**
- * Opens the folder to fill. It makes the folder, or takes one that is empty or that a restore of the same mirrors has begun
- * to fill. A folder in a mirror is filled whatever it holds. Throws NotPossible and LockedError.
+ * Makes the folder, or takes one that is empty or that an earlier restore of the same mirrors began to fill. A folder in
+ * a mirror is filled whatever it holds. Throws NotPossible and LockedError.
  */
 export async function openTarget(
   config: Config,
@@ -76,10 +73,7 @@ export async function openTarget(
       root,
       /** A folder on the same disk, for files that are not complete yet and for the restore's notes. */
       own,
-      /**
-       * The folder for files that have the place of a picture and other bytes. Null: such a file stays, and the picture is
-       * missing.
-       */
+      /** Where files go that have a picture's place and other bytes. Null: they stay, and the picture is missing. */
       aside,
       /** The path of each image, as the first run has chosen it. Empty until `keepPaths` was called. */
       async paths(): Promise<Map<string, string>> {
@@ -97,9 +91,8 @@ export async function openTarget(
         return now
       },
       /**
-       * `complete`: nothing is left to restore, so the folder `own` is removed. Otherwise `own` stays, so that a later run can
-       * go on, and so that nothing that is missing from a mirror is deleted meanwhile. From an empty folder elsewhere `own` is
-       * removed in any case. Answers whether `own` stays.
+       * Removes `own` when the restore is complete, and in an empty folder elsewhere. Otherwise it stays: a later run
+       * goes on, and nothing that is missing from a mirror is deleted meanwhile. Returns whether it stays.
        */
       async close(complete: boolean): Promise<boolean> {
         try {
@@ -161,10 +154,7 @@ export async function begunMoment(
   return JSON.parse((await readOwn(join(own, MOMENT))) ?? 'null')
 }
 
-/**
- * Throws NotPossible for a folder that must not be filled. When a mirror's folder is half filled, a daemon would think that
- * the missing half was deleted. The state folder is only for albumd's own files. `takesAt`: the command takes --at too.
- */
+/** A mirror's half filled folder would look like deletions. `takesAt`: the command takes --at too. */
 function refuseLocation(
   root: string,
   { mirrors, state_dir }: Config,
@@ -300,10 +290,7 @@ function readOwn(file: string): Promise<string | null> {
   return readFile(file, { encoding: 'utf8', flag }).catch(() => null)
 }
 
-/**
- * Whether the path leads to a file below the folder that is filled. Recorded paths are checked, because somebody may have
- * changed the database.
- */
+/** Somebody may have changed the database, so recorded paths must lead below the folder that is filled. */
 export function isSafePath(path: string): boolean {
   if (path.includes('\0')) return false
   const parts = path.split('/')
@@ -317,8 +304,8 @@ const EXTENSION_MAX = 16
 const ADDITION_MAX = 100
 
 /**
- * Turns a listed name into the name of one file or folder. Characters that no file name may hold become "_". A name that is
- * too long loses its end, but not its extension. `addition` comes before the extension.
+ * A file name for a listed name: "_" for what none may hold; a long one loses its end, not its extension. `addition`
+ * comes before the extension.
  */
 export function safeName(name: string, addition = ''): string {
   const plain = (text: string) => text.toWellFormed().replaceAll(/[/\0]/g, '_')

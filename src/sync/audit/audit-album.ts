@@ -57,8 +57,8 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
 }
 
 /**
- * The findings about unrecorded images. An image that may be the same picture as a missing one is no finding but put into
- * `instead`: as a copy a person might delete it, and it may be the only image of its picture.
+ * The findings about unrecorded images. One that may be a missing picture goes into `instead`: a person might delete a
+ * copy.
  */
 function judgeUnrecorded(
   unrecorded: readonly ListedImage[],
@@ -91,10 +91,7 @@ function sameName({ name }: ImageRow, listed: ListedImage): boolean {
   return listed.name === undefined || plainName(listed.name) === plainName(name)
 }
 
-/**
- * How a listing differs from the record of an image. When the listing does not show a property, or rounds it, this is no
- * difference.
- */
+/** How a listing differs from a record. What it does not show, or rounds, is no difference. */
 function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Reason[] {
   const differences: Reason[] = []
   if (names && !sameName(image, listed))
@@ -111,16 +108,12 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
   return differences
 }
 
-/**
- * Formats whose dimensions are not compared, because their files have no pixels or hold several pictures, and hosts differ
- * in the dimensions that they read (§4.1).
- */
+/** Files without pixels or with several pictures: hosts differ in the dimensions that they read (§4.1). */
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
 /**
- * Whether an image that no file needs has a twin: an image of the same name and bytes, in the same album, that a file
- * needs. Only an image with a twin is a finding. Without a twin it may be there on purpose: a mirror keeps images, or a
- * person has discarded its deletion.
+ * Whether a file needs an image of the same name and bytes in the same album. Without one, the image may be there on
+ * purpose: a mirror keeps images, or a person has discarded its deletion.
  */
 function isTwin(
   image: ImageRow,
@@ -161,8 +154,7 @@ export function recordsOf(
   now: Millis,
 ) {
   const { audit, deleted, images, journal, files } = synced
-  // When a clock was ahead, images may be recorded with dates in the future. Of such an image, the row's number tells
-  // whether it is older than the audit.
+  // A clock may have been ahead. Of a date in the future, the row's number says whether it is older than the audit.
   const isOlder = ({ id, recorded_at }: ImageRow) =>
     recorded_at <= began || (recorded_at > now && id <= newest)
   // An upload without an album may have arrived in any album (§4.1).
@@ -189,8 +181,8 @@ export function recordsOf(
 }
 
 /**
- * Whether albumd deleted this image, and the host still holds it. A host may make its ids from the bytes. Then another
- * person's upload of the same bytes has the same id, and its time is later than the deletion.
+ * Whether albumd deleted this image and the host still holds it. An image uploaded later may have the same id, where ids
+ * are made from bytes.
  */
 export function isLeftOver({ deleted }: Synced, { id, time }: ListedImage): boolean {
   const at = deleted.at(id)

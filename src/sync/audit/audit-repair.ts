@@ -21,10 +21,7 @@ import {
 } from './audit.ts'
 import { compareAlbum, isLeftOver, NOW, recordsOf } from './audit-album.ts'
 
-/**
- * `repaired`: the findings that are settled. `withheld`: how many images were not deleted, because there were too many to
- * delete without asking a person.
- */
+/** `repaired`: settled findings. `withheld`: images that are too many to delete without asking a person. */
 export interface Repairs {
   repaired: Finding[]
   withheld: number
@@ -33,8 +30,8 @@ export interface Repairs {
 }
 
 /**
- * Records that the images of `gone` findings are lost, after their albums were walked again. The files of these images
- * become pending, and the next pass uploads them. Nothing is changed on the host.
+ * Records that the images of `gone` findings are lost, after their albums were walked again. Changes nothing on the host;
+ * the next pass uploads them.
  */
 export async function repairGone(
   context: AuditContext & Pick<EngineContext, 'contents'>,
@@ -52,8 +49,7 @@ export async function repairGone(
     if (look.kind === 'unknown') continue
     const missing = await notDelivered(context, look.missing, cut)
     if (missing.length > 0 && !listed) {
-      // All albums are walked, because the image may be in an album that the records do not name: when the host once denied
-      // an album, albumd created a second album, and the first album may still hold images.
+      // The image may be in an album that no record names: the host once denied an album, and albumd made a second one.
       const everywhere = lookOf(await walkEverything(context.host, cut))
       if (everywhere.kind === 'failed') return { ...repairs, stopped: everywhere.failure }
       if (everywhere.kind === 'unknown') return repairs
@@ -66,8 +62,7 @@ export async function repairGone(
       missing.filter(image => unsureFor(context, image) > 0).map(({ remote_id }) => remote_id),
     )
     await synced.commit(tx => {
-      // The next upload into the album looks at the album again, because a person may have put another image in the place
-      // of the image that is gone.
+      // A person may have put another image in its place, so the next upload looks at the album again.
       tx.contents.forgetAlbum(album)
       for (const finding of ofAlbum) {
         if (unsure.has(finding.remote_id)) continue
@@ -85,10 +80,7 @@ export async function repairGone(
 /** How often an album is looked at, at most, until two looks in a row are complete. */
 const LOOKS = 4
 
-/**
- * The images that are recorded in an album and that two complete looks in a row did not show. One look is not enough,
- * because the host may have several machines, and one of them may not know an image yet.
- */
+/** The recorded images that two complete looks in a row did not show. One of a host's machines may not know an image yet. */
 async function lookForMissing(
   context: AuditContext,
   album: number | null,
@@ -108,9 +100,8 @@ async function lookForMissing(
 }
 
 /**
- * Deletes the images of findings of the kind `twice` that are albumd's own: images that albumd deleted before, and images
- * that no file needs while a file needs another image of the same name and bytes. Each album is walked once more. When
- * there are more than `most` such images, none is deleted. `mayGo` is asked before each deletion.
+ * Deletes the images of `twice` findings that are albumd's own. Each album is walked once more. More than `most` are left
+ * alone. `mayGo` is asked before each deletion.
  */
 export async function deleteTwice(
   context: AuditContext,
@@ -136,10 +127,7 @@ export async function deleteTwice(
   return repairs
 }
 
-/**
- * Answers null when the image is gone or the finding is settled, 'kept' when the image may not be deleted now, or the
- * host's refusal.
- */
+/** Returns null when the finding is settled, 'kept' when the image may not be deleted now, or the host's refusal. */
 async function deleteOne(
   context: AuditContext,
   finding: Finding,
@@ -148,8 +136,7 @@ async function deleteOne(
   mayGo: () => boolean,
 ): Promise<HostFailure | 'kept' | null> {
   const { synced } = context
-  // A host may give the id of a deleted image to a new image. The new image may come from an upload in doubt, so nothing is
-  // deleted while an upload is in doubt.
+  // A host may give a deleted image's id to a new one, which may come from an upload in doubt.
   if (stop.aborted || !mayGo() || synced.journal.openUploads().length > 0) return 'kept'
   const compared = compareAlbum(listed, recordsOf(synced, finding.album, NOW, context.clock.wall()))
   const still = compared.findings.some(
@@ -162,8 +149,8 @@ async function deleteOne(
 }
 
 /**
- * Whether an image is albumd's own: a record names its id, or albumd deleted this image before. An image that only looks
- * like a recorded image belongs to another person. `shown`: the image as it is listed now; without it the id alone decides.
+ * A record names its id, or albumd deleted it before; what only looks alike is another person's. `shown`: as it is listed
+ * now.
  */
 export function isOurs(
   synced: Synced,

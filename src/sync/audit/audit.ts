@@ -28,9 +28,7 @@ export interface AuditRun extends AuditContext {
 }
 
 export interface AuditReport {
-  /**
-   * How many albums were compared. When this run continued an earlier run, the albums of the earlier run are counted too.
-   */
+  /** Those of an earlier run that this one continued count too. */
   albums: number
   /** The albums that could not be compared, by their paths. */
   skipped: { album: string; reason: Reason }[]
@@ -44,8 +42,8 @@ export interface AuditReport {
 const STALE_MS = 7 * DAY_MS
 
 /**
- * Walks every album that recorded images are in, or that albumd created, and every album at or below a mirror's album, and
- * records the differences as findings. Changes nothing on the host. The caller must not upload or delete at the same time.
+ * Walks every album that holds recorded images, that albumd created, or that is at or below a mirror's, and records the
+ * differences. Changes nothing on the host. Nothing may upload or delete meanwhile.
  */
 export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
   const { synced, clock } = run
@@ -130,10 +128,7 @@ function finish(tx: Tx, albums: readonly (number | null)[], now: number): void {
   gapEnded(tx, now)
 }
 
-/**
- * Wraps a host, so that it is asked for a listing at most once in `gapMs`. The gate alone would let an audit use the whole
- * rate.
- */
+/** Asks for a listing at most once in `gapMs`. The gate alone would let an audit use the whole rate. */
 function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   let next = Number.NEGATIVE_INFINITY
   return hostWith(host, {
@@ -146,10 +141,7 @@ function sparing({ host, clock, gapMs }: AuditRun): ImageHost {
   })
 }
 
-/**
- * Those of the images that the host does not deliver. Only young images are fetched, because a host may be late to list
- * them. Every other image is answered without a request.
- */
+/** Those that the host does not deliver. Only young images are fetched, because a host may list them late. */
 export async function notDelivered(
   context: Omit<AuditContext, 'synced'>,
   images: readonly ImageRow[],
@@ -173,8 +165,8 @@ function youngFor(
 }
 
 /**
- * For how many milliseconds more nobody can tell whether an image that is not listed is gone. The host may be late to list a
- * young image. Only its delivery address could tell whether the image is there, and the host may have named no address.
+ * For how many milliseconds more nobody can tell whether an unlisted image is gone: a young one may be listed late, and
+ * the host may have named no delivery address to ask.
  */
 export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow): number {
   return image.cdn_url === null ? youngFor(context, image) : 0
@@ -199,10 +191,7 @@ function record(
   }
   for (const finding of compared.elsewhere) recordMoved(finding)
 
-  /**
-   * Records that an album lists an image whose record names another album. When the other album lists the image too, there
-   * is nothing to record.
-   */
+  /** Records that an album lists an image whose record names another album. Where both list it, nothing is recorded. */
   function recordMoved(finding: Finding): void {
     const home = images.byRemoteId(finding.remote_id)!.album
     if (audit.isDone(home) && !lacked.has(finding.remote_id) && !audit.has('gone', finding.remote_id)) return
@@ -224,8 +213,7 @@ export type AlbumLook =
   | { kind: 'failed'; failure: HostFailure }
 
 /**
- * Walks an album. `album`: its row. Null is the root, and when the account's default album is not known, all albums are
- * walked for it. An album that is gone from the host has no images.
+ * Walks an album. Null is the root, and while the default album is not known, all albums. An album that is gone is empty.
  */
 export async function lookAtAlbum(
   context: AuditContext,
@@ -241,9 +229,8 @@ export async function lookAtAlbum(
 }
 
 /**
- * The images of the root, and those images of other albums that are recorded in the root. The reason: an upload without an
- * album lands in the account's default album (§4.1), and while this album is not known, its images are recorded in the
- * root.
+ * The images of the root, and those of other albums that are recorded there: an upload without an album lands in the
+ * account's default album (§4.1), and while that is not known, the root is recorded.
  */
 async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSignal): Promise<AlbumLook> {
   const recorded = synced.images.inAlbum(null)
@@ -255,8 +242,8 @@ async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSigna
 }
 
 /**
- * What walks of an album show. `recorded`: the images that the listing is compared with. When the listing shows all of
- * them, the look is `whole`, although the host may count more images than it lists.
+ * What walks of an album show. When all `recorded` images are listed, the look is `whole`, although the host may count
+ * more.
  */
 export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] | null = null): AlbumLook {
   if (!walk.ok) {
@@ -276,10 +263,7 @@ export const listingChanges = {
   reason: because('listing_changed'),
 } as const
 
-/**
- * Looks for an album whose id the host does not know. The album is gone when its parent does not list the album, or when
- * the parent is gone too.
- */
+/** An album is gone when its parent does not list it, or is gone too. */
 async function lookForAlbum(
   context: AuditContext,
   { remote_id, parent, made_at }: AlbumRow,

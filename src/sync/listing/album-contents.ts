@@ -25,10 +25,7 @@ export class AlbumContents {
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
 
-  /**
-   * Looks at an album, only once. `folder`: the folder that the album is for; null when it is for another folder than the
-   * picture's. Answers the failure that kept the album from being looked at.
-   */
+  /** Looks at an album once. `folder`: null when the album is for another folder than the picture's. Returns what failed. */
   lookAt(
     context: ListingContext,
     album: Album,
@@ -84,11 +81,9 @@ export class AlbumContents {
     folder: number | null,
     signal: AbortSignal,
   ): Promise<Outcome<void>> {
-    // A picture that is uploaded without an album lands in the account's default album (§4.1). While the default album is
-    // not known, it may be any album, so all albums are walked.
+    // An upload without an album lands in the default album (§4.1), which may be any album while it is not known.
     const everywhere = album === null && synced.meta.get('default_album') !== ''
-    // When an earlier look has counted unrecorded images, the album is walked: one of these images may be a picture of a
-    // mirror, and only a walk tells their ids.
+    // One of the unrecorded images may be a picture of a mirror, and only a walk shows their ids.
     if (!everywhere && synced.contents.unrecorded(album?.id ?? null) === 0) {
       const alike = await looksAsRecorded(synced, host, album, signal)
       if (!alike.ok) return withoutList(synced, alike.failure)
@@ -160,10 +155,8 @@ async function lookForOthers(
 }
 
 /**
- * Whether an album holds as many images as are recorded, and its first and last page show no unrecorded image. The count
- * alone is not enough. An example: a disk is rolled back to a snapshot. Then the album may hold as many images as the old
- * records name, but other images. Hosts list by time, so images that came after the snapshot are on the first or the last
- * page.
+ * Whether the count fits, and the first and last page show no unrecorded image. The count alone is not enough: after a
+ * rollback of the disk as many other images may be there. Hosts list by time, so those are on the first or last page.
  */
 async function looksAsRecorded(
   synced: Synced,
@@ -204,19 +197,13 @@ function keyOf({ name }: Pick<ListedImage, 'name'>): string {
   return name === undefined ? '' : plainName(name)
 }
 
-/**
- * The result of a look when the host gives no listing. When the reason is that the account's plan has no listings, uploads
- * go on without a look, unless the records are known to be old.
- */
+/** A plan without listings uploads without a look, unless the records are known to be old. */
 function withoutList(synced: Synced, failure: HostFailure): Outcome<void> {
   if (failure.remedy !== 'plan' || synced.meta.get('restored') !== null) return { ok: false, failure }
   return { ok: true, value: undefined }
 }
 
-/**
- * The listed images that no record names, without images that albumd deleted, because hosts may list such images for a
- * while.
- */
+/** Images that no record names. Hosts may list for a while what albumd deleted, so that is left out. */
 export function unrecordedIn<Image extends ListedImage>(
   { images, deleted }: Synced,
   listed: readonly Image[],
@@ -224,10 +211,7 @@ export function unrecordedIn<Image extends ListedImage>(
   return listed.filter(({ id }) => !images.byRemoteId(id) && deleted.at(id) === undefined)
 }
 
-/**
- * Whether the host lists images under the names that they were uploaded with, judged by the listed images that are
- * recorded.
- */
+/** Whether the host lists images under the names that they were uploaded with, judged by those that are recorded. */
 export function namesAreKept({ images }: Synced, listed: readonly ListedImage[]): boolean {
   return listed.every(({ id, name }) => {
     const ours = name === undefined ? undefined : images.byRemoteId(id)
@@ -236,8 +220,8 @@ export function namesAreKept({ images }: Synced, listed: readonly ListedImage[])
 }
 
 /**
- * Records the albums that hold the walk's images, and the albums above them. Answers the rows of all these albums by the
- * host's ids; null is the root.
+ * Records the albums that hold the walk's images, and those above. Returns their rows by the host's ids; null is the
+ * root.
  */
 export function recordAlbums(tx: Tx, walk: Walk): Map<string | null, number | null> {
   const rows = new Map<string | null, number | null>([[null, null]])

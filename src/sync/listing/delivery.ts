@@ -40,15 +40,11 @@ export function rememberingDelivery(host: ImageHost, synced: Synced): ImageHost 
 /** How delivery addresses are built from ids. An example: `https://cdn.example/` + id + `.jpg`. */
 export type DeliveryPattern = NonNullable<ReturnType<typeof confirmedPattern>>
 
-/**
- * How many of the latest acknowledged uploads are read. The addresses of older uploads may follow a pattern that the host
- * no longer uses.
- */
+/** Older addresses may follow a pattern that the host no longer uses. */
 const SAMPLE = 50
 
 /**
- * The pattern of delivery addresses that acknowledged uploads have shown. Null when they show no pattern, or several. The
- * part after the id may depend on the extension of the name.
+ * The pattern of the addresses of acknowledged uploads, or null: none, or several. After the id the extension may follow.
  */
 export function confirmedPattern({ images }: Pick<Synced, 'images'>) {
   let prefix: string | null = null
@@ -111,10 +107,7 @@ export type Comparison =
   /** `why`: what kept albumd from comparing the bytes. */
   | { verdict: 'unknown'; why: Reason }
 
-/**
- * Whether a delivery address gives these bytes now. False proves nothing, because a cache may have sent other bytes or a
- * 404.
- */
+/** Whether an address delivers these bytes now. False proves nothing: a cache may have sent other bytes or a 404. */
 export async function delivers(
   host: ImageHost,
   cdnUrl: string,
@@ -135,8 +128,7 @@ export async function compareBytes(
   const addressOf = deliveryAddresses(synced)
   const compared = await compareAt(host, addressOf, image, picture, signal)
   if (compared.verdict !== 'other') return compared
-  // When the host makes images smaller on delivery, or answers every such address with the same bytes, every image would
-  // seem to differ from its picture. So the last image that was sent must be delivered as it was sent.
+  // A host may shrink pictures, or deliver the same bytes everywhere. So the last upload must come back as it was sent.
   const sent = synced.images.latestUploaded()
   if (!sent) return unknown(because('delivery_not_shown'))
   const proof = await compareAt(host, addressOf, sent, sent, signal)

@@ -82,8 +82,8 @@ export interface Features {
 }
 
 /**
- * Whether a listed image can be this picture. A property that the listing does not show rules nothing out. `names`: false
- * when the host is known to change names.
+ * Whether a listed image can be this picture. What is not shown rules nothing out. `names`: false where the host changes
+ * them.
  */
 export function canBe(listed: ListedImage, picture: Features, names = true): boolean {
   if (names && listed.name !== undefined && plainName(listed.name) !== plainName(picture.name)) return false
@@ -97,8 +97,7 @@ interface Dimensions {
 }
 
 /**
- * Whether these can be the dimensions of a picture. An unknown width or height rules nothing out. A host may list a picture
- * as it is stored, or as EXIF turns it, with width and height exchanged.
+ * Whether these can be a picture's dimensions. Unknown ones rule nothing out, and a host may turn a picture as EXIF says.
  */
 export function dimensionsFit(listed: Dimensions, picture: Omit<Features, 'name' | 'size'>): boolean {
   const near = (a: number | null | undefined, b: number | null | undefined) =>
@@ -138,8 +137,8 @@ export function mostBytes(printed: string): number | null {
 }
 
 /**
- * The least and the most bytes that a listed size can mean, for each of its possible meanings. §2 shows sizes such as "1.2
- * MB", and says neither whether a KB has 1000 or 1024 bytes nor how sizes are rounded. Null: the size is not understood.
+ * The least and most bytes for each meaning of a listed size. §2 shows "1.2 MB", not how it is rounded or how large a KB
+ * is. Null: not understood.
  */
 function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)

@@ -10,32 +10,24 @@ export interface Walk {
   images: (ListedImage & { album: string | null })[]
   /** Whether these are all images of the album. False: the album may hold more. */
   complete: boolean
-  /**
-   * Whether a page showed an image that an earlier page had shown. Then the order of the images has changed during the
-   * walk, and the walk has missed other images.
-   */
+  /** Whether a page showed an image again: the order has changed during the walk, and others were missed. */
   repeats: boolean
 }
 
-/**
- * A walk that finds more entries than this fails. Nobody has so many in one album, and a listing without end would fill the
- * memory.
- */
+/** Nobody has so many in one album. A listing without end would fill the memory. */
 const ENTRIES_MOST = 1_000_000
 /** How often an album is walked while other people change it. */
 const TRIES = 3
 /**
- * Some hosts list in no fixed order. One walk then misses images, but several walks together show all. When so many walks
- * in a row show no new image, albumd assumes that no image is missing.
+ * A host may list in no fixed order: then several walks together show all. After so many without a new image, none is
+ * missing.
  */
 const QUIET_WALKS = 5
 const WALKS_MOST = 20
 
 /**
- * Reads every page of an album; null is the root. Albums may be listed on the first page, on each page, or spread over the
- * pages (§4.4 does not show which). A page that shows nothing new ends the walk, whatever `total_pages` says, because a
- * wrong `total_pages` could let the walk go on without end. An album with more entries than `most` fails the walk; tests let
- * it fail sooner.
+ * Reads every page of an album; null is the root. Albums may be on any page (§4.4 does not show which). A page with
+ * nothing new ends the walk, because a wrong `total_pages` could have no end. More entries than `most` fail the walk.
  */
 export async function walkAlbum(
   host: Pick<ImageHost, 'list'>,
@@ -53,8 +45,7 @@ export async function walkAlbum(
   })
   for (let page = 1; ; page++) {
     const listed = await host.list(album, page, signal)
-    // When images were deleted during the walk, there are fewer pages, and a host may answer NOT_FOUND for a page. This
-    // does not mean that the album is gone.
+    // Images were deleted during the walk, so there are fewer pages. The album is not gone.
     if (!listed.ok && page > 1 && listed.failure.remedy === 'gone') return walked(false)
     if (!listed.ok) return listed
     const { total_pages, total_images } = listed.value.pagination
@@ -66,8 +57,7 @@ export async function walkAlbum(
     if (albums.size + images.size > most) return { ok: false, failure: withoutEnd }
     const bringsNew = albums.size + images.size > before
     if (bringsNew && page < total_pages) continue
-    // The walk is complete when the count of images fits and has not changed. Otherwise other people have added or deleted
-    // images during the walk, and images have moved from page to page.
+    // Otherwise images came or went during the walk, and others have moved from page to page.
     return walked(images.size === total_images && atFirst === total_images)
   }
 }
@@ -76,14 +66,9 @@ const unclear = { remedy: 'later', endpoint: 'list', code: 'HOST_LISTING' } as c
 const withoutEnd: HostFailure = { ...unclear, message: because('listing_endless', { most: ENTRIES_MOST }) }
 export const listingChanges: HostFailure = { ...unclear, message: because('listing_changes') }
 
-/**
- * What several walks of an album have shown together. Each further walk is made because the walk before was not complete.
- */
+/** What several walks have shown together. Each further one is made because the one before was not complete. */
 export interface WholeWalk extends Walk {
-  /**
-   * Whether no image was missed: the last walk was complete, or further walks showed nothing new although the host counts
-   * more images.
-   */
+  /** The last walk was complete, or further walks showed nothing new although the host counts more images. */
   settled: boolean
   /** Whether the first walk was complete. */
   atOnce: boolean
@@ -128,8 +113,7 @@ function showTheSame(one: Walk, other: Walk): boolean {
 }
 
 /**
- * Walks `top` and every album below it; null is the root. `complete` is false when one of the walks was not complete. When
- * there are more than `albumsMost` albums, the walk fails; tests let it fail sooner.
+ * Walks `top` and every album below; null is the root. `complete`: every walk was. More than `albumsMost` albums fail it.
  */
 export async function walkEverything(
   host: Pick<ImageHost, 'list'>,
@@ -145,10 +129,7 @@ export async function walkEverything(
     settled: true,
     atOnce: true,
   }
-  /**
-   * The images by their ids. A host may list an image also in the albums above its own album. Albums above are walked
-   * first, so the last entry names the image's own album.
-   */
+  /** A host may list an image in the albums above too. Those are walked first, so the last entry names its own album. */
   const images = new Map<string, Walk['images'][number]>()
   const parents = [top]
   const seen = new Set(parents)
@@ -175,8 +156,8 @@ export async function walkEverything(
 type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
 
 /**
- * Tells which albums the host lists in a parent (§4.4). One object serves one pass, and walks each parent once. Parents are
- * the host's ids; null is the root.
+ * The albums that the host lists in a parent (§4.4). Each parent is walked once. Parents are the host's ids; null is the
+ * root.
  */
 export class AlbumListings {
   readonly #host: ImageHost
@@ -187,8 +168,8 @@ export class AlbumListings {
   }
 
   /**
-   * The albums of this name in `parent`. When there is none, the albums whose names differ only in what hosts change: the
-   * Unicode form, and blanks around the name. After a walk that failed, the next call walks again.
+   * The albums of this name; else those whose names differ in what hosts change: Unicode form and blanks around. After a
+   * walk that failed, the next call walks again.
    */
   async named(
     parent: string | null,
@@ -240,26 +221,21 @@ export function plainName(name: string): string {
 }
 
 /**
- * A host may refuse an album although it lists this album, and then it refuses each picture of the album. So after the
- * album was seen in a listing, albumd does not look for it again for so many milliseconds.
+ * A host may refuse an album that it lists, once for each picture. So an album that was listed is not looked for again so
+ * long.
  */
 const BELIEVED = HOUR_MS
 
 /**
- * Wraps a host, so that a request that was refused because its album is gone fails with the remedy `gone`, as after
- * NOT_FOUND. §4 names no code for an album that is gone, so after a refusal albumd looks whether the album above still
- * lists the album. An example: another person deletes an album, and the host answers the next upload into it with
- * FORBIDDEN.
+ * A refused request whose album is gone fails with the remedy `gone`. §4 names no code for it, so after a refusal the
+ * parent's listing is read: another person deletes an album, and the next upload gets FORBIDDEN.
  */
 export function tellingLostAlbums(
   host: ImageHost,
   { albums }: Synced,
   clock: Pick<Clock, 'monotonic'>,
 ): ImageHost {
-  /**
-   * By the album's id on the host: until when a refusal of this album is not checked, because the album was seen in a
-   * listing.
-   */
+  /** By the host's id: until when an album that was listed is not looked for again. */
   const listed = new Map<string, number>()
 
   async function isLost(id: string, signal: AbortSignal): Promise<boolean> {
