@@ -337,7 +337,7 @@ function reportInWords(
     lines.push('the same command tries what is missing once more')
   if (report.mirror_waits)
     lines.push(
-      `nothing in ${folder} is sent or deleted before the same command has brought back everything; to give it up, remove ${shellWord(`${folder}/.albumd-restore`)}: then what is not back counts as deleted`,
+      `no image of what is missing in ${folder} is deleted before the same command has brought back everything; to give it up, remove ${shellWord(`${folder}/.albumd-restore`)}: then what is not back counts as deleted`,
     )
   return lines
 }

@@ -74,7 +74,7 @@ export interface RestoreReport extends Record<Note, number> {
   stopped: string | null
   /** A person stopped the restore before each picture was tried. */
   interrupted: boolean
-  /** In a mirror: the restore has not ended, and before it has, nothing in the folder is uploaded or deleted. */
+  /** In a mirror: the restore has not ended, and before it has, no image of what is missing in the folder is deleted. */
   mirror_waits: boolean
 }
 

@@ -195,7 +195,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
 }
 
 /** The doubts about a folder that is there and lacks pictures. Pictures that are put back into the folder end the doubt. */
-const LACKING: ReadonlySet<string> = new Set(['FOLDER_EMPTIED', 'FOLDER_OLDER', 'FOLDER_RESTORED'])
+const LACKING: ReadonlySet<string> = new Set(['FOLDER_EMPTIED', 'FOLDER_OLDER'])
 /** The same doubts about a disk that is mounted at the folder. */
 const LACKING_DISK: ReadonlySet<string> = new Set<ReasonCode>(['folder_remounted', 'folder_mounted_over'])
 

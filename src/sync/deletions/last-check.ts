@@ -1,10 +1,11 @@
 import type { Disk } from '../../local/disk.ts'
+import { RESTORE_FOLDER } from '../../local/look.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
-import { isMount, isSameRoot, lookAt, restoreIn, type ScannedMirror, whetherThere } from '../scan/index.ts'
-import { fileAt, foldersAbove, pathOf } from '../tree-path.ts'
+import { isMount, isSameRoot, lookAt, type ScannedMirror, whetherThere } from '../scan/index.ts'
+import { fileAt, foldersAbove, fullPath, pathOf } from '../tree-path.ts'
 
 /**
  * Looks at the disk once more just before a deletion, because a deletion can't be undone. The disk is looked at again for
@@ -60,10 +61,17 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /** Why an image may be needed by a restore that has not ended, or null. */
+  /**
+   * Why an image may be needed by a restore that has not ended, or null. Until it has ended, what is missing from its folder was
+   * not deleted, but is not back yet.
+   */
   whyRestored({ mirror, path }: EscrowRow): Reason | null {
-    const scanned = this.#mirrors.get(mirror)
-    return scanned ? (restoreIn(this.#disk, scanned.policy.folder, foldersAbove(path))?.why ?? null) : null
+    const root = this.#mirrors.get(mirror)?.policy.folder
+    for (const folder of root === undefined ? [] : foldersAbove(path)) {
+      const own = `${fullPath(root!, folder)}/${RESTORE_FOLDER}`
+      if (whetherFolder(this.#disk, own)) return because('folder_restored', { own })
+    }
+    return null
   }
 
   /** Why a picture is perhaps at the location of an image that no file uses, or null. */
@@ -90,6 +98,14 @@ export class LastCheck {
     if (!asked) return false
     const found = lookAt(this.#disk, { mirror: policy, path })
     return found.kind === 'left_out' && found.why === 'ignored'
+  }
+}
+
+function whetherFolder(disk: Disk, path: string): boolean {
+  try {
+    return disk.lstat(path).kind === 'folder'
+  } catch {
+    return false
   }
 }
 

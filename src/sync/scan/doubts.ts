@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix'
 import type { Disk } from '../../local/disk.ts'
-import { type FolderLook, type IgnoreFile, RESTORE_FOLDER } from '../../local/look.ts'
+import type { FolderLook, IgnoreFile } from '../../local/look.ts'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { FolderRow } from '../../synced/tables/folders.ts'
@@ -16,7 +16,6 @@ export type DoubtCode =
   | 'FOLDER_UNMOUNTED'
   | 'FOLDER_EMPTIED'
   | 'FOLDER_OLDER'
-  | 'FOLDER_RESTORED'
   | 'FOLDER_UNREADABLE'
   | 'IGNORE_FILE_UNREADABLE'
 
@@ -43,26 +42,6 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   } catch {
     return false
   }
-}
-
-/**
- * The first of these folders into which a restore brings pictures, or has begun to, and why it is in doubt; or null. Until the
- * restore has ended, what is missing at and below the folder was not deleted, but is not back yet.
- */
-export function restoreIn(
-  disk: Disk,
-  root: string,
-  folders: Iterable<string>,
-): { folder: string; why: Reason } | null {
-  for (const folder of folders) {
-    const own = `${fullPath(root, folder)}/${RESTORE_FOLDER}`
-    try {
-      if (disk.lstat(own).kind === 'folder') return { folder, why: because('folder_restored', { own }) }
-    } catch {
-      // There is none, or the scan sees why the folder can't be looked into.
-    }
-  }
-  return null
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What is on the disk, and what is in doubt. */
-export { isAnotherDisk, isMount, restoreIn, VanishedRules } from './doubts.ts'
+export { isAnotherDisk, isMount, VanishedRules } from './doubts.ts'
 export { checkRootsAgain, type ScannedMirror, scanEverythingAgain, scanMirrors } from './mirror-scans.ts'
 export {
   type LeftOutWhy,

@@ -9,7 +9,7 @@ import type { LookAtFolders } from '../context.ts'
 import type { MirrorPolicy } from '../pass-request.ts'
 import { type MissingReason, missingReasonIn } from '../plan.ts'
 import { folderAbove, foldersAbove, pathOf } from '../tree-path.ts'
-import { type Doubt, MountDoubts, noticingMounts, restoreIn } from './doubts.ts'
+import { type Doubt, MountDoubts, noticingMounts } from './doubts.ts'
 import { EmptiedFolders, isAnotherFolder } from './emptied-folders.ts'
 import { FolderRecords, type MirrorScanContext } from './folder-records.ts'
 import { KnownFolders } from './known-folders.ts'
@@ -42,8 +42,8 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  *
  * Folders are looked at in batches, parents before their children, and each batch is recorded in one commit. When a folder
  * looks as recorded (its digest is the same), nothing more is done. Every other look has one of four outcomes:
- * - The folder can't be read, its ignore file can't be relied on, its disk is not mounted, or a restore brings pictures into
- *   it: the folder is in doubt. All records of the folder, and of what is below it, stay as they are.
+ * - The folder can't be read, its ignore file can't be relied on, or its disk is not mounted: the folder is in doubt. All
+ *   records of the folder, and of what is below it, stay as they are.
  * - The folder has lost all its many pictures, or another folder is in its place and lacks pictures: the folder waits until
  *   all mirrors were scanned (EmptiedFolders).
  * - An ignore file above the folder has changed since the batch began: the folder is looked at again, under the new rules.
@@ -151,7 +151,7 @@ export class MirrorScan {
 
   #record(tx: Tx, job: Job, result: FolderResult): void {
     if (result.kind === 'same' || this.#isClosed(job.path)) return
-    const doubt = this.#mounts.lost([...foldersAbove(job.path)]) ?? this.#restored(tx, job.path)
+    const doubt = this.#mounts.lost([...foldersAbove(job.path)])
     if (doubt) this.#doubt(tx, doubt)
     else if (this.#job(job.path).rulesKey !== job.rulesKey) this.#queue.push([job.path])
     else if (result.kind === 'unknown') this.#recordUnknown(tx, job.path, result.code, result.message)
@@ -225,15 +225,6 @@ export class MirrorScan {
     return { folder, code: 'IGNORE_FILE_UNREADABLE', why }
   }
 
-  /**
-   * The doubt about a folder, or a folder above it, into which a restore brings pictures, or null. Asked after the folder was
-   * looked at, because the restore may have begun meanwhile.
-   */
-  #restored(tx: Tx, path: string): Doubt | null {
-    const found = restoreIn(this.#context.disk, this.mirror.folder, [...foldersAbove(path), path])
-    return found && { folder: this.#folder(tx, found.folder), code: 'FOLDER_RESTORED', why: found.why }
-  }
-
   #believe(tx: Tx, folder: FolderRow, { digest, look, changes }: Seen, trusted: boolean): void {
     const { path } = folder
     const text = 'text' in look.ignoreFile ? look.ignoreFile.text : null
@@ -292,10 +283,7 @@ export class MirrorScan {
     if (!this.#isSameRoot()) return
     for (const { folder, digest, look, doubt } of this.#emptied.settle(taken, this.mirror.folder)) {
       if (this.#isClosed(folder.path)) continue
-      const found =
-        this.#mounts.lost([...foldersAbove(folder.path), folder.path]) ??
-        this.#restored(tx, folder.path) ??
-        doubt
+      const found = this.#mounts.lost([...foldersAbove(folder.path), folder.path]) ?? doubt
       if (found) this.#doubt(tx, found)
       else this.#believe(tx, folder, { digest, look, changes: this.#records.changes(folder, look) }, false)
     }

@@ -199,11 +199,7 @@ function isNowhere(error: unknown): boolean {
 }
 
 /** The doubts that end by themselves, and not by a person's trust. */
-const UNTRUSTED: ReadonlySet<string> = new Set([
-  'FOLDER_UNREADABLE',
-  'IGNORE_FILE_UNREADABLE',
-  'FOLDER_RESTORED',
-])
+const UNTRUSTED: ReadonlySet<string> = new Set(['FOLDER_UNREADABLE', 'IGNORE_FILE_UNREADABLE'])
 
 /** What `albumd trust` would change for a folder of a mirror. */
 export type Trust =

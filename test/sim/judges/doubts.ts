@@ -39,12 +39,7 @@ export function doubtAbout(
   for (const [path, since] of doubts.lostMount)
     if (path.startsWith(`${folder}/`) && looks.readAt(path) > since && !isIgnored(disk, [mirror], path))
       return `${path} is no mount point any more`
-  return (
-    doubts.emptied(mirror) ??
-    restored(disk, looks, doubts, mirror) ??
-    unreadable(disk, looks, mirror) ??
-    notLookedAt(disk, looks, doubts, folder)
-  )
+  return doubts.emptied(mirror) ?? unreadable(disk, looks, mirror) ?? notLookedAt(disk, looks, doubts, folder)
 }
 
 /** The same of its root alone. */
@@ -63,17 +58,6 @@ export function doubtAboutRoot(
 export function isEmpty(disk: VirtualDisk, root: string): boolean {
   const node = disk.find(root)?.node
   return node?.kind === 'folder' && [...node.children.keys()].every(name => name.startsWith('.'))
-}
-
-/** A restore that has begun before the pass, and has not ended. */
-function restored(disk: VirtualDisk, looks: Looks, { pass }: Doubts, mirror: MirrorPolicy): string | null {
-  for (const folder of foldersOf(disk, mirror.folder)) {
-    const own = `${folder}/${RESTORE_FOLDER}`
-    if (!disk.find(own) || disk.changedAt(own) > pass) continue
-    if (!isIgnored(disk, [mirror], folder) && !mayBeIgnored(disk, looks, folder))
-      return `${folder} is not restored yet`
-  }
-  return null
 }
 
 function unreadable(disk: VirtualDisk, looks: Looks, mirror: MirrorPolicy): string | null {

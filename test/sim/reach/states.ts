@@ -228,7 +228,6 @@ export const STATES = {
   'a folder cannot be read': guarded('folder_unreadable'),
   'a folder has lost its mount': guarded('folder_unmounted'),
   'a folder has lost all its pictures': guarded('folder_emptied'),
-  'a restore has not ended': guarded('folder_restored'),
   'an image stays because its folder is restored': stays('folder_restored'),
   'an ignore file has just vanished': guarded('ignore_file_vanished'),
   'an ignore file cannot be relied on': guarded('ignore_file_unreliable'),

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { RESTORE_FOLDER } from '../../../src/local/look.ts'
-import { trustIn } from '../../../src/sync/scan/trust.ts'
-import { inWords } from '../../../src/words/reasons.ts'
+import { codeOf } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { deleted, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
@@ -28,11 +27,6 @@ function beginRestore({ pictures }: Workshop, folder: string): () => void {
   return () => rmSync(own, { recursive: true })
 }
 
-const guard = ({ synced }: Workshop) => {
-  const { guard: why } = synced.mirrors.byId(1)!
-  return why && inWords(why)
-}
-
 describe('a restore that has not ended', () => {
   it.each([
     ['the root', '', ''],
@@ -45,13 +39,12 @@ describe('a restore that has not ended', () => {
     for (let n = 0; n < 3; n++) workshop.write(`${folder}${n}.png`, picture(n))
     workshop.write(`${folder}new.png`, png(40, 40).bytes)
     for (const _ of [1, 2]) await workshop.pass(changes)
-    expect(guard(workshop)).toContain('(A restore into it has not ended). Let it end, or run it again')
-    expect(workshop.synced.summaries.failures(9)).toMatchObject([{ path: into, code: 'FOLDER_RESTORED' }])
+    const kept = workshop.events.flatMap(told => (told.event === 'image_kept' ? codeOf(told.reason) : []))
+    expect(new Set(kept)).toEqual(new Set(['folder_restored']))
     expect(deleted(workshop)).toBe(0)
     for (let n = 3; n < 6; n++) workshop.write(`${folder}${n}.png`, picture(n))
     end()
     for (const _ of [1, 2]) await workshop.pass(changes)
-    expect(guard(workshop)).toBeNull()
     expect(summary(workshop)).toMatchObject({ files: 7, synced: 7, pending_deletions: 0 })
     expect(deleted(workshop)).toBe(0)
   })
@@ -71,15 +64,14 @@ describe('a restore that has not ended', () => {
     expect(deleted(workshop)).toBe(0)
   })
 
-  it('is not ended by trust, but by whoever removes what it has left', async () => {
+  it('holds back nothing any more once its own folder is removed', async () => {
     const workshop = await withPictures('trip/')
     workshop.remove('trip/0.png')
     const end = beginRestore(workshop, 'trip')
     await workshop.pass(changes)
-    const { kind } = trustIn(realDisk, workshop.synced, workshop.synced.mirrors.byId(1)!, 'trip')
-    expect(kind).toBe('impossible')
+    expect(deleted(workshop)).toBe(0)
     end()
-    for (const _ of [1, 2]) await workshop.pass(changes)
+    await workshop.pass(changes)
     expect(deleted(workshop)).toBe(1)
   })
 })
