@@ -6,6 +6,7 @@ import { drawHistory, type History } from './histories/history.ts'
 import { isBroad, isOfMachines, seedOfKind } from './histories/seeds.ts'
 import { openHostKit } from './host/host-kit.ts'
 import { mustConverge } from './judges/convergence.ts'
+import { mustDoAsSaid } from './judges/dry-run-judge.ts'
 import type { Violation } from './judges/oracle.ts'
 import { drawMachines, keptMachines, type MachinesHistory } from './machines/machines-history.ts'
 import { playMachines } from './machines/play-machines.ts'
@@ -135,5 +136,33 @@ export async function play(history: History, kits: Kits, log: string[] | null = 
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
   oracle.secrecy.records()
+  if (!oracle.violation && history.seed % REHEARSED_EVERY === 0) {
+    log?.push('from the beginning, to a dry run')
+    const { violation } = await playDryRun(history, kits, log)
+    if (violation) return { violation, steps: world.passes.steps, seen: world.sights.seen }
+  }
   return { violation: oracle.violation, steps: world.passes.steps, seen: world.sights.seen }
+}
+
+/** Of so many seeds, one is also played to a dry run. */
+const REHEARSED_EVERY = 8
+
+/**
+ * Plays half of a history. What was to happen later happens at once, and then a dry run is taken, and the pass that it tells of.
+ * `said`: what `mustDoAsSaid` answers.
+ */
+export async function playDryRun(
+  history: History,
+  kits: Kits,
+  log: string[] | null = null,
+): Promise<Played & { said: number | null }> {
+  const world = new World(history, kits, log)
+  const half = Math.ceil(history.pauses.length / 2)
+  for (const [pass, pause] of history.pauses.slice(0, half).entries()) {
+    await world.passes.run(pass)
+    await world.rest(pause)
+  }
+  world.passes.hurry(half)
+  const said = await mustDoAsSaid(world, history.pauses.length)
+  return { violation: world.oracle.violation, steps: world.passes.steps, seen: world.sights.seen, said }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { cancelled } from '../../remote/failures.ts'
+import { Blocks } from '../../remote/gate/blocks.ts'
 import type { Block, HostFailure, ImageHost, ListPage, Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
@@ -10,7 +11,7 @@ import { because } from '../../words/reasons.ts'
 const PAGE = 100
 
 export interface RecordedHostOptions {
-  /** What the host refused the last process. It refuses it still. */
+  /** What the host refused the last process. It refuses it still, although an outage is over. */
   blocks: readonly Block[]
   /** How many pictures it takes. */
   quotaLeft: number
@@ -26,28 +27,29 @@ export function recordedHost(
   { blocks, quotaLeft, usedUp, onDelete }: RecordedHostOptions,
 ): ImageHost {
   let left = quotaLeft
-  /** By album, where its next pages begin. A walk reads one page after the other. */
-  const cursors = new Map<number | null, number[]>()
+  /** By album, where its pages begin, as far as they are known. */
+  const starts = new Map<number | null, number[]>()
+  const refused = new Blocks()
+  for (const { since, ...failure } of blocks) refused.note(failure, since)
 
-  const blockOf = (endpoint: Endpoint) => blocks.find(block => block.endpoint === endpoint)
-  async function unlessBlocked<T>(endpoint: Endpoint, serve: () => Outcome<T>): Promise<Outcome<T>> {
-    const block = blockOf(endpoint)
-    return block ? { ok: false, failure: { ...block, repeated: true } } : serve()
+  async function unlessRefused<T>(endpoint: Endpoint, serve: () => Outcome<T>): Promise<Outcome<T>> {
+    const failure = refused.of(endpoint)
+    return failure ? { ok: false, failure } : serve()
   }
   const unlessStopped = <T>(endpoint: Endpoint, mayGo: (() => boolean) | undefined, serve: () => T) =>
-    unlessBlocked(endpoint, () =>
+    unlessRefused(endpoint, () =>
       mayGo?.() === false ? { ok: false, failure: cancelled(endpoint, 'nothing') } : done(serve()),
     )
 
+  /** Walks read one page after the other, so each page is looked for behind the one before. */
   function listed(album: number | null, page: number): ListPage {
     const total_images = images.countInAlbum(album)
-    const starts = cursors.get(album) ?? [0]
-    cursors.set(album, starts)
-    for (let at = starts.length; at < page; at++)
-      starts[at] =
-        images.inAlbumAfter({ album, after: starts[at - 1]!, most: PAGE }).at(-1)?.id ?? starts[at - 1]!
-    const rows = images.inAlbumAfter({ album, after: starts[page - 1]!, most: PAGE })
-    const inside = page > 1 ? [] : unusedAlbums.below(album)
+    const known = page === 1 ? [0] : (starts.get(album) ?? [0])
+    starts.set(album, known)
+    const after = (at: number) => images.inAlbumAfter({ album, after: known[at]!, most: PAGE })
+    while (known.length < page) known.push(after(known.length - 1).at(-1)?.id ?? known.at(-1)!)
+    const rows = after(page - 1)
+    const inside = page === 1 ? unusedAlbums.below(album) : []
     return {
       albums: inside.map(({ remote_id: id, name }) => ({
         id,
@@ -64,15 +66,13 @@ export function recordedHost(
 
   return {
     requestUpload: () =>
-      unlessBlocked('upload', () =>
+      unlessRefused('upload', () =>
         left-- > 0 ? done({ uploadUrl: '', cdnUrl: null, imageId: null }) : { ok: false, failure: usedUp },
       ),
     send: async () => done({ imageId: randomUUID(), cdnUrl: null }),
     list: (id, page) =>
-      unlessBlocked('list', () => {
-        const album = id === null ? null : albums.byRemoteId(id)!.id
-        if (page === 1) cursors.delete(album)
-        return done(listed(album, page))
+      unlessRefused('list', () => {
+        return done(listed(id === null ? null : albums.byRemoteId(id)!.id, page))
       }),
     deleteImage: (id, _signal, mayGo) =>
       unlessStopped('delete', mayGo, () => onDelete(images.byRemoteId(id)!)),
@@ -80,7 +80,7 @@ export function recordedHost(
     createAlbum: (_request, _signal, mayGo) =>
       unlessStopped('create_album', mayGo, () => ({ id: randomUUID() })),
     fetchDelivered: async () => ({ ok: false, code: 'DRY_RUN', message: because('dry_run') }),
-    blocks: () => [...blocks],
+    blocks: () => refused.list(),
     unblock() {},
     close: async () => null,
   }

@@ -1,13 +1,15 @@
 import { lookAtFolder } from '../../../src/local/look.ts'
+import type { Clock } from '../../../src/protocol/clock.ts'
 import { ALONE } from '../../../src/sync/claims.ts'
 import { FileAges, noteBoot, noteLost, noteOlder } from '../../../src/sync/clock.ts'
-import type { EngineContext } from '../../../src/sync/context.ts'
+import type { EngineContext, EngineSettings, ProcessMemory } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { rememberingDelivery, tellingLostAlbums } from '../../../src/sync/listing/index.ts'
 import { spoken } from '../../../src/sync/pass-events.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
 import { RecoveryPace } from '../../../src/sync/uploads/recovery.ts'
+import type { Synced } from '../../../src/synced/synced.ts'
 import { diskFor, openerFor } from '../disk/disk-port.ts'
 import { LIFETIME_MS } from '../histories/variations.ts'
 import { HostPort } from '../host/host-port.ts'
@@ -21,17 +23,7 @@ export const INCOMPLETE = { afterMs: 600_000, action: 'leave' } as const
 export function compose(world: World, life: Life, knowsLess: boolean): EngineContext {
   const { disk, looks, machine, random, history, host, oracle, sources } = world
   const synced = world.state.of(life, random)
-  if (knowsLess) {
-    synced.commitNow(tx => {
-      noteOlder(tx)
-      noteLost(tx, machine.monotonic())
-    })
-  }
-  // The blank makes every start of a lone machine a boot, as its kept histories were found.
-  const boot = world.seat ? `boot-${machine.boot}` : `boot ${machine.boot}`
-  synced.commitNow(tx => noteBoot(tx, boot, machine.monotonic()))
-  const runBefore = synced.meta.get('running_ms') ?? 0
-  const began = machine.monotonic()
+  const running = openedAnew(world, synced, knowsLess)
   const view = diskFor(disk, looks, machine.wall, () => {
     if (!life.dead) life.step('a look')
   })
@@ -55,13 +47,13 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       oracle.secrecy.event(told)
       oracle.secrecy.event(spoken(told))
       world.sights.hear(told)
+      world.told?.push(told)
       world.hear(() => `    ${told.event}: ${saying(told)}`)
     },
     lookAt: root => async batch => {
       await life.pause('before a look')
       return batch.map(folder => lookAtFolder(view, root, folder))
     },
-    graceMs: history.graceMs,
     openPicture: openerFor(
       disk,
       machine.wall,
@@ -70,19 +62,48 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
       sources,
       history.setting.endings,
     ),
-    allowance: world.allowance,
+    running,
+    ...settingsOf(world),
+    ...memoryAtStart(synced, life.clock),
+  }
+}
+
+/** Does to the records what a process does that begins with them. Answers its running time. */
+export function openedAnew({ machine, seat }: World, synced: Synced, knowsLess: boolean): () => number {
+  if (knowsLess) {
+    synced.commitNow(tx => {
+      noteOlder(tx)
+      noteLost(tx, machine.monotonic())
+    })
+  }
+  // The blank makes every start of a lone machine a boot, as its kept histories were found.
+  const boot = seat ? `boot-${machine.boot}` : `boot ${machine.boot}`
+  synced.commitNow(tx => noteBoot(tx, boot, machine.monotonic()))
+  const runBefore = synced.meta.get('running_ms') ?? 0
+  const began = machine.monotonic()
+  return () => Math.round(runBefore + machine.monotonic() - began)
+}
+
+export function settingsOf({ allowance, history }: World): EngineSettings {
+  return {
+    allowance,
     settleMs: SETTLE_MS,
-    incomplete: new IncompletePictures(INCOMPLETE),
-    ages: new FileAges(synced.meta.get('wall_clock')),
-    vanishedRules: new VanishedRules(life.clock),
+    graceMs: history.graceMs,
     concurrency: history.concurrency,
     order: history.order,
     hold: history.hold,
     credentialLifetimeMs: LIFETIME_MS,
+    uploadForm: history.setting.uploadForm,
+  }
+}
+
+export function memoryAtStart(synced: Synced, clock: Clock): ProcessMemory {
+  return {
+    incomplete: new IncompletePictures(INCOMPLETE),
+    ages: new FileAges(synced.meta.get('wall_clock')),
+    vanishedRules: new VanishedRules(clock),
     contents: new AlbumContents(),
     pace: new RecoveryPace(),
-    uploadForm: history.setting.uploadForm,
-    running: () => Math.round(runBefore + machine.monotonic() - began),
   }
 }
 

@@ -54,6 +54,16 @@ export class Passes {
     return this.#inPass
   }
 
+  /** Everything happens at once that was to happen from this pass on. */
+  hurry(from: number): void {
+    this.#actions = this.#world.history.actions.filter(({ pass }) => pass >= from)
+    this.#stepOfPass = Number.POSITIVE_INFINITY
+    this.#act()
+    this.#stepOfPass = 0
+    this.#adopts = false
+    this.#retries = false
+  }
+
   /** Runs one pass, with the actions that fall into it. Null where the process ended before. */
   async run(number: number, everything = false): Promise<PassReport | null> {
     const world = this.#world

@@ -1,5 +1,6 @@
 import { albumPathOf } from '../../../src/sync/album.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
+import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import type { Allowance } from '../../../src/sync/quota/quota-state.ts'
 import { Looks, type Sources } from '../disk/disk-port.ts'
@@ -73,6 +74,8 @@ export class World {
   readonly history: History
   readonly state: StateKit
   readonly random: Random
+  /** What the engine tells; null while no judge listens. */
+  told: PassEvent[] | null = null
   /** What happened, for people; null where nobody reads it. */
   readonly log: string[] | null
   /** What people deleted last, and may want back. */

@@ -33,10 +33,7 @@ const IDLE_LISTS = 3
  * a person has trusted what was left in doubt.
  */
 export async function mustConverge(world: World, from: number): Promise<void> {
-  world.host.faults.clear()
-  world.host.quota = Number.POSITIVE_INFINITY
-  world.tree.calm()
-  world.calm()
+  endTrouble(world)
   await mustAgree(world, from)
   for (let doubts = 0; !world.oracle.violation && trustDoubtful(world) > 0; doubts++) {
     if (doubts === DOUBTS_MOST)
@@ -50,6 +47,14 @@ export async function mustConverge(world: World, from: number): Promise<void> {
   await waitForRules(world, from + 3 * RESTS_MS.length)
   world.pruning.ask()
   await mustAgree(world, from + 4 * RESTS_MS.length, true)
+}
+
+/** Whatever went wrong goes wrong no more. */
+export function endTrouble(world: World): void {
+  world.host.faults.clear()
+  world.host.quota = Number.POSITIVE_INFINITY
+  world.tree.calm()
+  world.calm()
 }
 
 /** A prune leaves alone what lies under an ignore file that went some seconds ago: by then that is believed. */

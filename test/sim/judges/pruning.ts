@@ -30,6 +30,10 @@ export class Pruning {
     this.#asked = true
   }
 
+  get isAsked(): boolean {
+    return this.#asked
+  }
+
   /** Answers whether the pass is to prune. */
   passBegins(): boolean {
     this.#now = this.#asked ? this.#running() : null

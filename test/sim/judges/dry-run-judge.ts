@@ -1,0 +1,228 @@
+import { type Operation, type Planned, rehearse } from '../../../src/daemon/engine/rehearsal.ts'
+import { blocksBefore } from '../../../src/daemon/state/last-process.ts'
+import { lookAtFolder } from '../../../src/local/look.ts'
+import type { OpenPicture } from '../../../src/local/picture-file.ts'
+import type { Clock } from '../../../src/protocol/clock.ts'
+import { remedyOfCode } from '../../../src/remote/failures.ts'
+import { ALONE } from '../../../src/sync/claims.ts'
+import type { EngineContext } from '../../../src/sync/context.ts'
+import type { PassEvent } from '../../../src/sync/pass-events.ts'
+import { readQuota } from '../../../src/sync/quota/index.ts'
+import { because, codeOf, type Reason, WHY_IN_ESCROW } from '../../../src/words/reasons.ts'
+import { diskFor, Looks, openerFor } from '../disk/disk-port.ts'
+import { hashOf } from '../disk/tree.ts'
+import { memoryAtStart, openedAnew, settingsOf } from '../engine/compose.ts'
+import { openStateKit, type StateKit } from '../engine/state-kit.ts'
+import type { World } from '../engine/world.ts'
+import { endTrouble } from './convergence.ts'
+
+/** By then, what is being written is written. */
+const WRITTEN_MS = 20_000
+
+const NEVER = new AbortController().signal
+
+/** Records that are thrown away. One serves all dry runs. */
+let copy: StateKit | null = null
+
+/** What a dry run says of the next pass of a new process. Nothing changes by that. */
+async function rehearsed(world: World): Promise<Planned[]> {
+  const { allowance, disk, history, machine, mirrors, saved, state } = world
+  copy ??= openStateKit()
+  copy.restore(state.save())
+  const { commitNow } = copy.synced
+  const synced: EngineContext['synced'] = { ...copy.synced, commit: async change => commitNow(change) }
+  let slept = 0
+  const clock: Clock = {
+    wall: () => machine.wall() + slept,
+    monotonic: () => machine.monotonic() + slept,
+    async sleep(ms) {
+      slept += Math.ceil(ms)
+    },
+  }
+  const view = diskFor(disk, new Looks(() => 0), clock.wall, () => {})
+  const { endings } = history.setting
+  const open = openerFor(
+    disk,
+    clock.wall,
+    async () => {},
+    () => true,
+    new WeakMap(),
+    endings,
+  )
+  const running = openedAnew(world, synced, saved.knowsLess)
+  const context: Parameters<typeof rehearse>[0] = {
+    ...settingsOf(world),
+    ...memoryAtStart(synced, clock),
+    synced,
+    disk: view,
+    clock,
+    claims: ALONE,
+    lookAt: root => async batch => batch.map(folder => lookAtFolder(view, root, folder)),
+    openPicture: async (root, path, cut) => sketched(await open(root, path, cut), `${root}/${path}`, synced),
+    running: () => running() + slept,
+  }
+  const said: Planned[] = []
+  const pruneIgnored = world.pruning.isAsked
+  await rehearse(
+    context,
+    {
+      mirrors: mirrors.map(mirror => ({ ...mirror, pruneIgnored })),
+      interruption: { stop: NEVER, cut: NEVER },
+    },
+    { blocks: blocksBefore(synced, allowance.plan, clock), say: planned => said.push(planned), note() {} },
+  )
+  return said
+}
+
+/** As the opener of a dry run: a picture with a size that nothing else has is not read. */
+function sketched(open: OpenPicture, at: string, { images }: EngineContext['synced']): OpenPicture {
+  if (images.sizesToCompare().includes(open.look.size)) return open
+  return { ...open, hash: Buffer.from(hashOf(Buffer.from(`${at} ${JSON.stringify(open.look)}`)), 'hex') }
+}
+
+/** By what they concern, what is done with it or why not. */
+type Outcome = Map<string, string[]>
+
+/**
+ * Takes a dry run, and then the pass that it tells of, in a new process: the pass must do what was said. Null: the host knows
+ * what the records don't. Otherwise how many things were said.
+ */
+export async function mustDoAsSaid(world: World, number: number): Promise<number | null> {
+  world.endProcess()
+  await world.rest(WRITTEN_MS)
+  endTrouble(world)
+  const isForetold = !knowsMore(world)
+  const before = imagesOf(world)
+  const planned = await rehearsed(world)
+  world.told = []
+  await world.passes.run(number, true)
+  const [said, done] = [planned, whatHappened(world, world.told, before)].map(outcomeOf) as [Outcome, Outcome]
+  world.told = null
+  if (!isForetold) return null
+  for (const key of new Set([...said.keys(), ...done.keys()])) {
+    const [will, has] = [said.get(key), done.get(key)]
+    if (String(will) !== String(has))
+      world.oracle.report('does-as-said', `${key}: said ${will ?? 'nothing'}, done ${has ?? 'nothing'}`)
+  }
+  return planned.length
+}
+
+function outcomeOf(all: readonly Planned[]): Outcome {
+  const grouped = Map.groupBy(all, planned => {
+    const { mirror, path } = planned
+    return `${mirror ?? 'album'}/${path}${'cdn_url' in planned ? ' (image)' : ''}`
+  })
+  const whatOf = ({ operation, why }: Planned) =>
+    operation === 'upload' || operation === 'replace' ? operation : `${operation}, ${codeOf(why)}`
+  return new Map([...grouped].map(([key, planned]) => [key, planned.map(whatOf).sort()]))
+}
+
+/** Whether the host knows something that the records don't, or answers otherwise than they say. */
+function knowsMore({ host, truth, allowance, machine, state: { synced } }: World): boolean {
+  const { account, albums, images, journal } = synced
+  const { depthMax, oneId, without } = host.variations
+  const live = new Set(truth.liveAlbums().map(({ id }) => id))
+  const recorded = albums.all()
+  return (
+    journal.open().length > 0 ||
+    images.linked().length > 0 ||
+    account.blocks().some(({ code }) => isOfAccount(code)) ||
+    readQuota(synced, allowance, machine.wall()).exhausted !== null ||
+    without.length > 0 || depthMax < 10 ||
+    oneId ||
+    truth.live().some(({ id }) => !images.byRemoteId(id)) ||
+    recorded.length !== live.size ||
+    recorded.some(({ remote_id }) => !live.has(remote_id))
+  )
+}
+
+/** Of an outage nothing is foretold: it is over, or it is not. */
+function isOfAccount(code: string): boolean {
+  const remedy = remedyOfCode(code)
+  return remedy === 'plan' || remedy === 'storage' || remedy === 'key' || remedy === 'refused_by_node'
+}
+
+/** The image that stands at each path. */
+function imagesOf({ mirrors, state: { synced } }: World): ReadonlyMap<string, number> {
+  const all = mirrors.flatMap(({ folder }) => {
+    const row = synced.mirrors.of(folder)
+    if (!row) return []
+    return [...synced.files.below(row.id, '')].map(({ path, image }) => [`${folder}/${path}`, image] as const)
+  })
+  return new Map(all.flatMap(([path, image]) => (image === null ? [] : [[path, image]])))
+}
+
+/** The same of the pass itself, by what it has told and by what it leaves. `before`: see `imagesOf`. */
+function whatHappened(
+  world: World,
+  told: readonly PassEvent[],
+  before: ReadonlyMap<string, number>,
+): Planned[] {
+  const after = imagesOf(world)
+  const done: Planned[] = []
+  /** By place, the last word on what may still go on. */
+  const left = new Map<string, Planned>()
+  for (const planned of told.flatMap(event => plannedBy(event) ?? [])) {
+    const { mirror, operation, path } = planned
+    const at = `${mirror}/${path}`
+    if (operation === 'keep') left.set(`${at} (image)`, planned)
+    else if (operation === 'wait' || operation === 'fail') left.set(at, planned)
+    else if (operation === 'upload') {
+      left.delete(at)
+      const old = before.get(at)
+      const isReplaced = old !== undefined && old !== after.get(at) && !isLeft(old, world)
+      done.push(isReplaced ? { ...planned, operation: 'replace' } : planned)
+    } else done.push(planned)
+  }
+  for (const entry of leftInEscrow(world)) {
+    const key = `${entry.mirror}/${entry.path} (image)`
+    done.push({ ...entry, why: left.get(key)?.why ?? entry.why })
+    left.delete(key)
+  }
+  return [...done, ...left.values()]
+}
+
+function leftInEscrow({ mirrors, state: { synced } }: World): Planned[] {
+  return mirrors.flatMap(({ folder: mirror }) =>
+    synced.escrow.ofMirror(synced.mirrors.of(mirror)?.id ?? 0).map(({ path, reason, state }) => {
+      const operation = state === 'held' || state === 'unproved' ? 'hold' : 'wait'
+      return { operation, mirror, path, why: WHY_IN_ESCROW[reason], cdn_url: null }
+    }),
+  )
+}
+
+/** Whether an image that a picture does not use any more stays for good. */
+function isLeft(image: number, { state: { synced } }: World): boolean {
+  return synced.images.byId(image) !== undefined && !synced.escrow.of(image)
+}
+
+function plannedBy(told: PassEvent): Planned | null {
+  const { mirror, path } = { mirror: null, path: '', ...told }
+  const planned = (operation: Operation, why: Reason): Planned => ({ operation, mirror, path, why })
+  switch (told.event) {
+    case 'picture_uploaded':
+      return planned('upload', because('new'))
+    case 'picture_linked':
+      return planned('link', because('linked_by_name'))
+    case 'picture_failed':
+      return planned('fail', told.message)
+    case 'picture_waits':
+    case 'picture_uncertain':
+      return planned('wait', told.message)
+    case 'image_deleted': {
+      const { moved_to: to, reason } = told
+      const why = to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: to })
+      return { ...planned('delete', why), cdn_url: null }
+    }
+    case 'image_kept':
+      return planned('keep', told.reason)
+    case 'album_created':
+      return { ...planned('use_album', because('first_needs_album')), path: told.album }
+    case 'album_deleted':
+      return { ...planned('delete_album', because('album_unused')), path: told.album }
+    case 'mirror_guarded':
+      return planned('none', told.reason)
+    default:
+      return null
+  }
+}
