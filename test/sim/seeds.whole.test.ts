@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openKits, playSeeds, range } from './campaign.ts'
+import { historyOf, openKits, playDryRun, playSeeds, range } from './campaign.ts'
 import { WIDE } from './histories/seeds.ts'
 
 const LOTS = 4
@@ -16,4 +16,17 @@ describe('the simulation', () => {
       expect(failures).toEqual([])
     },
   )
+
+  it('does in 300 histories what a dry run has said, and says something in each', {
+    timeout: 600_000,
+  }, async () => {
+    let foretold = 0
+    for (let seed = WIDE; foretold < 300; seed++) {
+      const history = historyOf(seed)
+      if ('machines' in history) continue
+      const { violation, said } = await playDryRun(history, kits)
+      expect(violation, `seed ${seed}`).toBeNull()
+      if (said) foretold++
+    }
+  })
 })

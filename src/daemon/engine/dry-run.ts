@@ -10,7 +10,6 @@ import { locationOf } from '../../records/versions.ts'
 import { PictureChanged } from '../../remote/host.ts'
 import { ALONE } from '../../sync/claims.ts'
 import { runningTime } from '../../sync/clock.ts'
-import type { OpenPictureAt } from '../../sync/context.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { openDatabase, openDatabaseToRead } from '../../synced/database.ts'
@@ -26,7 +25,7 @@ import { blocksBefore } from '../state/last-process.ts'
 import { pauseAt } from '../state/pause.ts'
 import { noteOpening } from '../state/records.ts'
 import { refuseOther } from '../state/state.ts'
-import { type Note, type Planned, rehearse } from './rehearsal.ts'
+import { type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
 import { memoryAtStart, settingsOf } from './settings.ts'
 
 export interface DryRunOptions {
@@ -55,6 +54,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
       if (!isRunning) noteOpening(files, synced)
       const running = runningTime(synced, { now: systemClock.wall(), running: isRunning })
       const others = { used: (ms: number) => usedByOthers(config, synced, systemClock.wall() - ms) }
+      const isUnlike = unlikeRecorded(synced)
       const failed = new Set<string>()
       let stopped: Reason | null = null
       const context = {
@@ -66,7 +66,8 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
         claims: { ...ALONE, ...claimsInRecords(config, synced, isRunning) },
         others: { ...others, refused() {}, grantedAgain() {}, granted() {} },
         running: () => running,
-        openPicture: opener(synced),
+        openPicture: (root: string, path: string, cut: AbortSignal) =>
+          openPicture(root, path, { changed: () => new PictureChanged(path), cut, isUnlike }),
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
         graceMs: isRunning ? config.deletions.grace : 0,
       }
@@ -111,17 +112,6 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
   } catch (error) {
     throw explained(error, database)
   }
-}
-
-/** Opens pictures as a pass does. Pictures with a size that nothing else has are not read whole. */
-function opener({ images }: Synced): OpenPictureAt {
-  let known: ReadonlySet<number> | null = null
-  const isUnlike = (size: number) => {
-    known ??= new Set(images.sizesToCompare())
-    return !known.has(size)
-  }
-  return (root, path, cut) =>
-    openPicture(root, path, { changed: () => new PictureChanged(path), cut, isUnlike })
 }
 
 /** What is known of all uploads together when they begin. */

@@ -105,6 +105,18 @@ export async function rehearse(
   for (const planned of waiting.values()) say(planned)
 }
 
+/**
+ * Whether a picture of this size has other bytes than all that the pass compares it with, so that it need not be read whole. It
+ * is read by a pass only to be sent. What is recorded when the first picture is opened decides: by then everything is scanned.
+ */
+export function unlikeRecorded({ images }: Pick<Synced, 'images'>): (size: number) => boolean {
+  let known: ReadonlySet<number> | null = null
+  return size => {
+    known ??= new Set(images.sizesToCompare())
+    return !known.has(size)
+  }
+}
+
 /** How many pictures the host takes today, as far as the records tell. */
 function quotaLeft({
   synced,

@@ -1,4 +1,9 @@
-import { type Operation, type Planned, rehearse } from '../../../src/daemon/engine/rehearsal.ts'
+import {
+  type Operation,
+  type Planned,
+  rehearse,
+  unlikeRecorded,
+} from '../../../src/daemon/engine/rehearsal.ts'
 import { blocksBefore } from '../../../src/daemon/state/last-process.ts'
 import { lookAtFolder } from '../../../src/local/look.ts'
 import type { OpenPicture } from '../../../src/local/picture-file.ts'
@@ -49,6 +54,7 @@ async function rehearsed(world: World): Promise<Planned[]> {
     new WeakMap(),
     endings,
   )
+  const isUnlike = unlikeRecorded(synced)
   const running = openedAnew(world, synced, saved.knowsLess)
   const context: Parameters<typeof rehearse>[0] = {
     ...settingsOf(world),
@@ -58,7 +64,10 @@ async function rehearsed(world: World): Promise<Planned[]> {
     clock,
     claims: ALONE,
     lookAt: root => async batch => batch.map(folder => lookAtFolder(view, root, folder)),
-    openPicture: async (root, path, cut) => sketched(await open(root, path, cut), `${root}/${path}`, synced),
+    async openPicture(root, path, cut) {
+      const picture = await open(root, path, cut)
+      return isUnlike(picture.look.size) ? unread(picture, `${root}/${path}`) : picture
+    },
     running: () => running() + slept,
   }
   const said: Planned[] = []
@@ -74,9 +83,8 @@ async function rehearsed(world: World): Promise<Planned[]> {
   return said
 }
 
-/** As the opener of a dry run: a picture with a size that nothing else has is not read. */
-function sketched(open: OpenPicture, at: string, { images }: EngineContext['synced']): OpenPicture {
-  if (images.sizesToCompare().includes(open.look.size)) return open
+/** As the opener of a dry run, which does not read the whole picture. */
+function unread(open: OpenPicture, at: string): OpenPicture {
   return { ...open, hash: Buffer.from(hashOf(Buffer.from(`${at} ${JSON.stringify(open.look)}`)), 'hex') }
 }
 
@@ -128,7 +136,8 @@ function knowsMore({ host, truth, allowance, machine, state: { synced } }: World
     images.linked().length > 0 ||
     account.blocks().some(({ code }) => isOfAccount(code)) ||
     readQuota(synced, allowance, machine.wall()).exhausted !== null ||
-    without.length > 0 || depthMax < 10 ||
+    without.length > 0 ||
+    depthMax < 10 ||
     oneId ||
     truth.live().some(({ id }) => !images.byRemoteId(id)) ||
     recorded.length !== live.size ||

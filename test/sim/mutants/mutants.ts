@@ -5,6 +5,7 @@ import { DOUBT } from './doubt.ts'
 import type { Mutant } from './mutant.ts'
 import { PACING } from './pacing.ts'
 import { RATES } from './rates.ts'
+import { REHEARSING } from './rehearsing.ts'
 import { ROOTS } from './roots.ts'
 import { RULES } from './rules.ts'
 import { SECRETS } from './secrets.ts'
@@ -21,4 +22,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SECRETS,
   ...CLAIMS,
   ...RATES,
+  ...REHEARSING,
 ]
