@@ -90,7 +90,7 @@ export function openIssuing(
   node: UploadNode,
   defaultAlbum: (account: Account) => AlbumRow,
 ) {
-  /** Answers the token for the upload address, and the image's id. */
+  /** Returns the token for the upload address, and the image's id. */
   function issue(account: Account, order: UploadOrder) {
     const now = clock.wall()
     const album = order.albumId === null ? defaultAlbum(account) : albums.owned(account, order.albumId)

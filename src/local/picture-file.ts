@@ -40,7 +40,7 @@ export interface OpenPicture {
    */
   framed(head: Uint8Array, tail: Uint8Array): Uint8Array | null
   /**
-   * Keeps the memory of `bytes` unchanged for a reader, also after `close`. Answers a function that the reader calls when
+   * Keeps the memory of `bytes` unchanged for a reader, also after `close`. Returns a function that the reader calls when
    * it needs the memory no longer.
    */
   lend(): () => void
@@ -118,7 +118,7 @@ export class OpenFile {
   }
 
   /**
-   * Fills `into` with the bytes from `position` on. Answers how many bytes it has read; fewer than fit when the file ends
+   * Fills `into` with the bytes from `position` on. Returns how many bytes it has read; fewer than fit when the file ends
    * before.
    */
   async read(into: Uint8Array, position: number): Promise<number> {

@@ -7,7 +7,7 @@ export interface DayBegins {
 
 export const MIDNIGHT_UTC: DayBegins = { minutes: 0, time_zone: 'UTC' }
 
-/** Answers when the day of a moment began. */
+/** Returns when the day of a moment began. */
 export type DayBeginning = (wall: Millis) => Millis
 
 /** The longest day: 24 hours, and two hours because the zone's clocks may be put back. */
@@ -15,7 +15,7 @@ const LONGEST_MS = 26 * HOUR_MS
 /** Of so many days it is remembered when they began. */
 const DAYS_KNOWN = 8
 
-/** Answers a function for days that begin at this time by the zone's clocks, also when these are put forward or back. */
+/** Returns a function for days that begin at this time by the zone's clocks, also when these are put forward or back. */
 export function daysOf({ minutes, time_zone }: DayBegins): DayBeginning {
   if (time_zone === 'UTC') return daysFrom(minutes * 60_000)
   // The locale sv-SE writes times as YYYY-MM-DD HH:MM:SS.
@@ -46,7 +46,7 @@ export function daysOf({ minutes, time_zone }: DayBegins): DayBeginning {
   }
 }
 
-/** Answers a function for days of 24 hours, one of which begins at `moment`. */
+/** Returns a function for days of 24 hours, one of which begins at `moment`. */
 export function daysFrom(moment: number): DayBeginning {
   return wall => Math.floor((wall - moment) / DAY_MS) * DAY_MS + moment
 }

@@ -34,7 +34,7 @@ end
 `
 
 /**
- * Changes nothing. KEYS: the first two. ARGV: the machine's id, and the albums: "/A/B/". Answers as CLAIM where another machine
+ * Changes nothing. KEYS: the first two. ARGV: the machine's id, and the albums: "/A/B/". Returns as CLAIM where another machine
  * has one of the albums, or else an empty list.
  */
 export const LOOK = script(`${OWNERS}
@@ -51,7 +51,7 @@ return {}
 /**
  * Claims albums, or renews the claims. ARGV: the machine's id, its process, its name, the lease in ms, `take` (1: the albums
  * of machines that are gone are taken over), `begin` (1: the process begins), and the albums: "h/A/B/" when the machine's
- * state says that it held the album, else "n/A/B/". Answers one of
+ * state says that it held the album, else "n/A/B/". Returns one of
  * - held, the milliseconds after which the lease gives leave to delete
  * - taken, the album, the name of the machine that has it, when that machine was seen, 1 if its lease is alive, and the
  *   store's time
@@ -117,7 +117,7 @@ return 1
 
 /**
  * Begins the creation of one album. KEYS: the album's key, what is known of machines, and when the store was found to have
- * lost claims. ARGV: the machine's id, how long the entry lasts in ms. Answers an empty text when this machine may create the
+ * lost claims. ARGV: the machine's id, how long the entry lasts in ms. Returns an empty text when this machine may create the
  * album, or else what is there: "=" and the host's id of the album, or the id of the machine that creates it. A store that
  * lost claims may have lost such an entry too, and answers "?" for as long as an entry lasts.
  */

@@ -32,7 +32,7 @@ const UNTOLD = { share: null, alone: false, rates: {}, usedToday: 0, albums: [] 
 const LISTED_MS = 7 * DAY_MS
 
 /**
- * KEYS: machines, rate. ARGV: the machine's id, its facts, how long it is listed. Answers now and, for each machine: id, when
+ * KEYS: machines, rate. ARGV: the machine's id, its facts, how long it is listed. Returns now and, for each machine: id, when
  * it was seen, facts.
  */
 const BEAT: Script = script(`

@@ -16,7 +16,7 @@ redis.call('PEXPIRE', KEYS[1], 604800000)
 return redis.call('HINCRBY', KEYS[1], 'refusals', 1)
 `)
 
-/** KEYS: rate. Answers how long ago the last refusal was, and in how many milliseconds there is quota again, or 0. */
+/** KEYS: rate. Returns how long ago the last refusal was, and in how many milliseconds there is quota again, or 0. */
 const LAST = script(`
 local told = redis.call('HMGET', KEYS[1], 'refused', 'resumes')
 return { now - (told[1] or 0), math.max(0, (told[2] or 0) - now) }
@@ -31,7 +31,7 @@ export interface Refusal {
   resumesInMs: number | null
 }
 
-/** Tells the other machines that the host has refused this machine for the quota. Answers the number of this refusal. */
+/** Tells the other machines that the host has refused this machine for the quota. Returns the number of this refusal. */
 export async function tellRefusal(store: Store, resumesInMs: number | null): Promise<number | null> {
   const answer = await store.run(REFUSE, ['rate'], [resumesInMs === null ? '' : Math.round(resumesInMs)])
   return answer.ok ? (answer.value as number) : null

@@ -119,7 +119,7 @@ export class SharedWindow {
     return this.#connecting > 0 || now - this.#lastAlone < ALONE_MS
   }
 
-  /** A request waits for a place from now on. Answers the function that ends this. */
+  /** A request waits for a place from now on. Returns the function that ends this. */
   enter(): () => void {
     this.#waiting++
     return () => {

@@ -134,7 +134,7 @@ const PARTS = ['-wal', '-shm', '-journal', '']
 
 /**
  * Renames a damaged database and the files beside it, so that a new database can take its name. `now`: milliseconds since
- * 1970. Answers the new name.
+ * 1970. Returns the new name.
  */
 export function setAside(file: string, now: number): string {
   const moment = new Date(now).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')

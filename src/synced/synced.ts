@@ -195,7 +195,7 @@ export function groupCommits(
   const inTransaction = db.transaction((work: () => void) => work())
 
   /**
-   * Commits a group. Answers functions that tell each caller the result of its change; call them once the transaction is on
+   * Commits a group. Returns functions that tell each caller the result of its change; call them once the transaction is on
    * the disk.
    */
   const commitGroup = (group: readonly Waiting[]): (() => void)[] => {

@@ -101,7 +101,7 @@ export function readWitness(file: string): Witness | null {
   }
 }
 
-/** Replaces the witness, so that it lasts. Answers what the new file looks like. */
+/** Replaces the witness, so that it lasts. Returns what the new file looks like. */
 export function writeWitness(file: string, witness: Omit<Witness, 'mark' | 'isOriginal'>): FileMark {
   replaceFile(file, made => `${JSON.stringify({ ...witness, born: birthOf(made) })}\n`)
   return markOf(file)!

@@ -23,7 +23,6 @@ describe('a config in the units of the program', () => {
         grace: 600_000,
         hold_above: 0.25,
         hold_min: 20,
-        albums: 'one_by_one',
       },
       quota: { probe_every: 900_000, reserve: 0.1 },
       uploads: { concurrency: 8, order: 'newest' },

@@ -86,6 +86,15 @@ function setUp() {
   return { time, redis, pass, machine, settle }
 }
 
+/** A machine that has the album Photos, in a store that is not new. */
+async function working() {
+  const stage = setUp()
+  await stage.settle()
+  const one = stage.machine('one', ['Photos'])
+  await one.open()
+  return { ...stage, one }
+}
+
 describe('an album', () => {
   it.each([
     ['Photos', 'Photos'],
@@ -112,10 +121,7 @@ describe('an album', () => {
   })
 
   it('stays with a machine that is switched off', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, machine, pass } = await working()
     await one.claims.close()
     await pass(10 * 3_600_000)
     await expect(machine('two', ['Photos']).open()).rejects.toThrow(
@@ -124,10 +130,7 @@ describe('an album', () => {
   })
 
   it('is taken over by a person only while its machine does not work', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, machine, pass } = await working()
     const two = machine('two', ['Photos/2024'])
     await expect(two.claims.open(never, true)).rejects.toThrow(
       /worked within the last half minute.*--take-album" half a minute later/,
@@ -143,10 +146,7 @@ describe('an album', () => {
   })
 
   it('may be deleted from as soon as the store can be reached again', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, pass } = await working()
     one.away = true
     await pass(RENEW_MS + LEASE_MS)
     expect(one.doubts.at(-1)).toBe(true)
@@ -169,10 +169,7 @@ describe('an album', () => {
 
 describe('a look at the albums', () => {
   it('names the machine that has one, above or below it, and changes nothing', async () => {
-    const { machine, settle, pass, redis } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, machine, pass, redis } = await working()
     const store = { run: async (...what) => ({ ok: true, value: redis.run(...what) }) } as Store
     const look = (id: string, ...albums: string[]) => lookForOwner(store, id, albums, Date.now())
     expect(inWords((await look('id of two', 'Scans', 'Photos/2024'))!)).toContain('last half minute')
@@ -187,10 +184,7 @@ describe('a look at the albums', () => {
 
 describe('leave to delete', () => {
   it('ends before the lease ends, where the store is away', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, pass } = await working()
     one.away = true
     await pass(LEASE_MS - 5001)
     expect(one.claims.doubt()).toBe(null)
@@ -204,10 +198,7 @@ describe('leave to delete', () => {
   })
 
   it('begins for a second process of a machine once the lease of the first has ended', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, machine, pass } = await working()
     const again = machine('one', ['Photos'])
     await again.open()
     expect(again.claims.doubt()).not.toBe(null)
@@ -218,10 +209,7 @@ describe('leave to delete', () => {
   })
 
   it('begins at once after an end that the store has heard of', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, machine, pass } = await working()
     await one.claims.close()
     await pass(1)
     const again = machine('one', ['Photos'])
@@ -231,10 +219,7 @@ describe('leave to delete', () => {
 })
 
 it('asks a store that is away for nothing at the end', async () => {
-  const { machine, settle } = setUp()
-  await settle()
-  const one = machine('one', ['Photos'])
-  await one.open()
+  const { one } = await working()
   one.away = true
   const { asked } = one
   await one.claims.close()
@@ -243,10 +228,7 @@ it('asks a store that is away for nothing at the end', async () => {
 
 describe('a store that lost everything', () => {
   it('gets a claim back from its machine at once, and leave to delete comes once no older lease is left', async () => {
-    const { machine, settle, redis, pass } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, machine, redis, pass } = await working()
     redis.clear()
     const two = machine('two', ['Photos'])
     const opened = two.open()
@@ -260,10 +242,7 @@ describe('a store that lost everything', () => {
   })
 
   it('does not keep a machine from its own albums', async () => {
-    const { machine, settle, redis } = setUp()
-    await settle()
-    const one = machine('one', ['Photos'])
-    await one.open()
+    const { one, machine, redis } = await working()
     await one.claims.close()
     redis.clear()
     await expect(machine('one', ['Photos'], one.kept).open()).resolves.toBeUndefined()

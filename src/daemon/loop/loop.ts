@@ -141,7 +141,7 @@ export class Loop {
   /**
    * Rests until a folder is stale, a command waits, deletions that waited may go on, the wall clock has jumped, or `mostMs`
    * have passed. `alive` is called at least once a minute, or as often as `aliveEveryMs` says. `until`: the rest ends at
-   * this moment too, which may change meanwhile. Answers whether there is nothing to do but to scan: a folder is stale, or
+   * this moment too, which may change meanwhile. Returns whether there is nothing to do but to scan: a folder is stale, or
    * `until` has come.
    */
   async #rest(

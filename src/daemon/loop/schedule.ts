@@ -95,7 +95,7 @@ export function scheduledAudit(options: ScheduledAuditOptions) {
   return {
     /** In how many milliseconds the audit is due. At most 0: it is due. */
     dueMs: () => Math.max(notBefore - clock.monotonic(), schedule.at() - clock.wall()),
-    /** Goes on until the audit ends, or until `rest` resolves because other work is due. Answers whether other work is due. */
+    /** Goes on until the audit ends, or until `rest` resolves because other work is due. Returns whether other work is due. */
     async goOn({ stop, cut }: Interruption, rest: (ended: AbortSignal) => Promise<unknown>) {
       const ended = new AbortController()
       const elsewhere = new AbortController()

@@ -31,7 +31,7 @@ export function claimState(config: Config) {
   const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
   /**
    * Locks the state folder that is there now, where somebody has put another folder in the place of the locked one.
-   * Answers whether there was another folder. Throws StateError.
+   * Returns whether there was another folder. Throws StateError.
    */
   const renew = () => {
     // No folder is made where none exists, because somebody may be about to move the state back.
@@ -143,7 +143,7 @@ export class RootLocks {
     this.#folders = folders
   }
 
-  /** Locks the roots that exist and are not locked yet. Answers the roots that another albumd has locked. */
+  /** Locks the roots that exist and are not locked yet. Returns the roots that another albumd has locked. */
   lockMissing(): Map<string, LockedError> {
     const taken = new Map<string, LockedError>()
     for (const folder of this.#folders) {

@@ -34,7 +34,7 @@ export function openClaimed(
   const { synced } = records
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
   /**
-   * Answers an error of work with this state: a StateError when the state itself failed. Then what is in memory can't be
+   * Returns an error of work with this state: a StateError when the state itself failed. Then what is in memory can't be
    * trusted, and the state must be closed.
    */
   const failed = (error: unknown): unknown => {
@@ -77,7 +77,7 @@ export function openClaimed(
         records.close(end)
       }
     }
-    /** Locks roots that exist by now and are not locked yet. Answers the roots that another albumd has locked; they must wait. */
+    /** Locks roots that exist by now and are not locked yet. Returns the roots that another albumd has locked; they must wait. */
     const lockMissing = () => claim.roots.lockMissing()
     return { synced, earlier, running, lockMissing, failed, close }
   } catch (error) {

@@ -116,7 +116,7 @@ export function openAlbums({ db, clock, random }: Ports) {
     hasNamed: (parent: number, name: string) => named.get(parent, name) !== undefined,
     /** The albums in an album, oldest first, each with the counts of what it holds directly. */
     below: (seq: number) => below.all(seq),
-    /** Deletes an album and all albums below it. No image may be in any of them. Answers how many albums were deleted. */
+    /** Deletes an album and all albums below it. No image may be in any of them. Returns how many albums were deleted. */
     removeTree: (seq: number) => removeTree.run(seq).changes,
   }
 }

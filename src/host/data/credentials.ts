@@ -75,7 +75,7 @@ export function openCredentials(db: Db, settings: HostSettings) {
       addUsed.run(credential.account, day, 1)
     },
     byToken: (token: string) => byHash.get(hash('sha256', token, 'buffer')),
-    /** Marks a credential as used. Answers false when it was used before, or has expired at `now`. */
+    /** Marks a credential as used. Returns false when it was used before, or has expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
     /**
      * Ends unused credentials that have expired at `now`, and removes the rows of credentials that expired long ago. When

@@ -35,7 +35,7 @@ function migrate(db: Db, file: string): void {
 }
 
 /**
- * Locks a data folder for one host, by an exclusive transaction on an empty database. Answers a function that unlocks the
+ * Locks a data folder for one host, by an exclusive transaction on an empty database. Returns a function that unlocks the
  * folder. The lock ends with the process, also when the process is killed. Throws with code HOST_DATA_IN_USE when another
  * host has the lock.
  */

@@ -77,7 +77,7 @@ export function openAlbums({ all, get, run }: Statements) {
       /**
        * Records that the host has an album with this id under this parent and name. `ours`: albumd created the album. When
        * another id is recorded there, its record gets the new id. When this id is recorded elsewhere, its record moves
-       * here, unless an album would then lie below itself. Answers the record with the id.
+       * here, unless an album would then lie below itself. Returns the record with the id.
        */
       put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
         const known = named(parent, name)

@@ -125,7 +125,7 @@ export function openEscrow({ all, changes, get, has, one, run, value }: Statemen
       approve: run<[image: number]>(
         `UPDATE escrow SET state = 'approved', due_at = 0, why = NULL, why_at = NULL WHERE image = ? AND ${inStates(ESCROW_TRANSITIONS.approved.approved)}`,
       ),
-      /** Holds the entries of a mirror until a person approves or discards them. Answers how many entries became held. */
+      /** Holds the entries of a mirror until a person approves or discards them. Returns how many entries became held. */
       hold: changes<[mirror: number]>(`UPDATE escrow SET state = 'held' WHERE ${toHold}`),
       unproved: run<[Pick<EscrowRow, 'image' | 'due_at'>]>(
         `UPDATE escrow SET state = 'unproved', due_at = @due_at WHERE image = @image

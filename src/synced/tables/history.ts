@@ -109,7 +109,7 @@ export function openHistory({ all, changes, get, run, value }: Statements) {
         `DELETE FROM history WHERE id = (
            SELECT max(id) FROM history WHERE mirror = +@mirror AND path = +@path) AND detail = @detail AND at >= +@since`,
       ),
-      /** Removes at most `most` rows that are older than this time. Answers how many it removed. */
+      /** Removes at most `most` rows that are older than this time. Returns how many it removed. */
       dropBefore: changes<[{ moment: number; most: number }]>(
         'DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT +@most) AND at < +@moment',
       ),

@@ -125,7 +125,7 @@ export function openDeleted({ changes, has, run, value }: Statements) {
       put: run<[remoteId: string, at: Millis]>(
         'INSERT INTO deleted (remote_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
       ),
-      /** Forgets at most `most` ids of images that were deleted before this time. Answers how many it forgot. */
+      /** Forgets at most `most` ids of images that were deleted before this time. Returns how many it forgot. */
       dropBefore: changes<[moment: number, most: number]>(
         'DELETE FROM deleted WHERE remote_id IN (SELECT remote_id FROM deleted WHERE at < +? LIMIT +?)',
       ),

@@ -69,7 +69,7 @@ export function openVersions({ column, get, one, run, value }: Statements) {
       hold: run<[{ hash: Buffer; given_up: 0 | 1 }]>(
         'UPDATE versions SET given_up = @given_up WHERE hash = +@hash AND given_up <> @given_up',
       ),
-      /** Forgets the `most` oldest rows. Answers the latest time that they tell of. */
+      /** Forgets the `most` oldest rows. Returns the latest time that they tell of. */
       dropOldest(most: number): number | null {
         const { until } = drop(most)
         dropOldest(most)
