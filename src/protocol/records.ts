@@ -132,7 +132,17 @@ export const answers = {
 
 const words = z.string().catch('')
 
+/** Some hosts, and gateways in front of them, say in another field why they refuse. */
+const said = { error: words, message: words, detail: words }
+type Said = Record<keyof typeof said, string>
+const wordsIn = <T extends Said>({ error, message, detail, ...rest }: T) => ({
+  ...rest,
+  error: error || message || detail,
+})
+
 /** §1: the form of every failure. Its code may be one that §7 does not list, or missing. */
-export const failure = z.object({ success: z.literal(false), error: words, code: words })
+export const failure = z.object({ success: z.literal(false), ...said, code: words }).transform(wordsIn)
 /** The form of a failure of §4.3's presign, whose answers have no field `success`. */
-export const bareFailure = z.object({ success: z.undefined().optional(), error: words, code: z.string() })
+export const bareFailure = z
+  .object({ success: z.undefined().optional(), ...said, code: z.string() })
+  .transform(wordsIn)

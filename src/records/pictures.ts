@@ -13,7 +13,6 @@ import { type Deletions, enterEscrow, isKept, type Moment, superseded, takenBack
 import { removeFile, writeFile } from './file-states.ts'
 import { noteChange, noteImage } from './history.ts'
 import { held } from './images.ts'
-import { askAgainLike } from './refusals.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
 /**
@@ -98,7 +97,6 @@ export function stored(
     recorded_at: moment.now,
     mtime: open.look.mtime,
   })
-  askAgainLike(tx, scanned.file, moment.now)
   // The id may be recorded already, for an image with other bytes. Then the file must not use this image.
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
@@ -178,6 +176,12 @@ export function failed(tx: Tx, file: FileRow, { code, message, retryAt, hash }: 
 /** Makes failed files pending, so that they are tried again. Each failure stays recorded until the new try has ended. */
 export function retried(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
   for (const file of files) tx.files.retry(file)
+}
+
+/** The host refuses all pictures, so these have not failed, and wait. */
+export function refusedByAll(tx: Tx, files: readonly Pick<FileRow, 'folder' | 'name'>[]): void {
+  retried(tx, files)
+  for (const { folder, name } of files) tx.failures.clear(folder, name)
 }
 
 /** A person asked to send the files again, although their uploads may have arrived. */

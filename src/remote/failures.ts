@@ -90,13 +90,13 @@ function isPassing(status: number): boolean {
 /** The code of a key that opens another account than the one whose images are recorded. */
 export const OTHER_ACCOUNT = 'OTHER_ACCOUNT'
 
-/** The code of upload nodes that have refused several different pictures in a row. */
-export const NODE_REFUSES = 'NODE_REFUSES'
+/** The code of an endpoint that has refused several different pictures in a row. */
+export const HOST_REFUSES = 'HOST_REFUSES'
 
-/** The remedy for a code of §7, for a key of another account and for nodes in trouble. Null: for any other code. */
+/** The remedy for a code of §7, for a key of another account and for a host that refuses all. Null: for any other code. */
 export function remedyOfCode(code: string): Remedy | null {
   if (code === OTHER_ACCOUNT) return 'key'
-  if (code === NODE_REFUSES) return 'refused_by_node'
+  if (code === HOST_REFUSES) return 'refused_by_node'
   return isErrorCode(code) ? REMEDIES[code] : null
 }
 

@@ -15,7 +15,7 @@ import { endingForOthers, type Pass, type PassReport, type PassRequest } from '.
 import { reviewAccount } from './quota/index.ts'
 import { scanMirrors } from './scan/index.ts'
 import { UnderWay } from './under-way.ts'
-import { nodeTrouble, recoverUploads, uploadPending } from './uploads/index.ts'
+import { recoverUploads, refusingEndpoint, uploadPending } from './uploads/index.ts'
 
 /**
  * One pass. The uploads come before the deletions, so that a picture that moved has its new image before its old image
@@ -90,7 +90,7 @@ export function recordStates(tx: Tx, context: EngineContext, stopped: readonly H
   const told = all.filter(({ remedy }) => remedy !== 'quota')
   // When an endpoint has several blocks in the list, only the last of them is recorded.
   const blocks = [...new Map(told.map(block => [block.endpoint, block])).values()]
-  const lasting = nodeTrouble(tx)
+  const lasting = refusingEndpoint(tx)
   tx.account.clearBlocks([...blocks, ...(lasting ? [lasting] : [])].map(({ endpoint }) => endpoint))
   for (const { endpoint, code, message, said_at } of blocks)
     tx.account.block({

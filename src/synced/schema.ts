@@ -368,6 +368,9 @@ ALTER TABLE mirrors ADD COLUMN will_hold INTEGER NOT NULL DEFAULT 0 CHECK (will_
 DELETE FROM meta WHERE key = 'unfinished';
 `
 
+/** Which pictures were refused is remembered in another form, and that a host is silent is not. */
+const NO_SUSPECTS = "DELETE FROM meta WHERE key IN ('suspects', 'host_silent');"
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -382,4 +385,5 @@ export const STEPS = [
   LEARNED_READINGS,
   FOLDER_IDENTITY,
   WAITS,
+  NO_SUSPECTS,
 ]

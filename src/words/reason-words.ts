@@ -82,7 +82,7 @@ export const WORDS = {
   redirects: '{where} redirects to another address. Set host.base_url to the final address',
   host_refused_with: 'the host answered {code}',
   refused_by_node: 'The upload node refused the picture ({why:inner}){why:remedy_of}',
-  nodes_refuse: 'upload nodes refuse one picture after another, the last with "{why:reason}"',
+  host_refuses: 'the host refuses one picture after another, the last with "{why:reason}"',
   asked_to_wait: '{why:reason}; the host asks to wait until {until:time}',
   request_cancelled: 'the request was cancelled',
   address_not_https: 'The host gave an address ({field}) that is not plain HTTPS, so albumd does not use it',

@@ -19,7 +19,7 @@ import {
   nameOf,
   pathOf,
 } from '../../sync/tree-path.ts'
-import { forgetNodeTrouble, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
+import { forgetRefusingEndpoint, type Verified, verifyLinks } from '../../sync/uploads/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, inWords } from '../../words/reasons.ts'
@@ -195,7 +195,7 @@ export function forgetFailures(config: Mirrors, synced: Synced, path?: string): 
     retried(tx, failed)
     for (const { folder, name } of failed) tx.failures.clear(folder, name)
     tx.meta.set('quota_asked', true)
-    forgetNodeTrouble(tx)
+    forgetRefusingEndpoint(tx)
     tx.meta.clear('size_limit')
   })
 }

@@ -61,7 +61,7 @@ export function triedAgainAt(
   allowance: Pick<Allowance, 'probeEveryMs'>,
 ): Millis {
   const remedy = remedyOfCode(code)
-  // Each try of a node in trouble costs quota. So it waits as long as the trouble has lasted, up to `probeEveryMs`.
+  // Each try of a host that refuses all pictures may cost quota. So it waits as long as the trouble has lasted, up to `probeEveryMs`.
   if (remedy === 'refused_by_node')
     return said_at + Math.min(Math.max(said_at - since, RETRY_MS), Math.max(allowance.probeEveryMs, RETRY_MS))
   return said_at + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)

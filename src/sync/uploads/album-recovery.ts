@@ -23,7 +23,7 @@ import {
 } from '../listing/index.ts'
 import type { PassEvent } from '../pass-events.ts'
 import { pathOf } from '../tree-path.ts'
-import { afterNodeMs } from './node-refusals.ts'
+import { afterRefusalMs } from './upload-job.ts'
 
 /** `propagating`: the rows of the mirrors that do not keep images of pictures that are gone. */
 export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
@@ -159,7 +159,7 @@ function refusalOf({ failures }: EngineContext['synced'], intent: OpenUpload, no
   const doubt = failures.doubt(folder, name)
   const message = doubt === undefined ? null : reasonIn(doubt, 'refused_by_node')
   if (message === null) return null
-  const retryAt = now + afterNodeMs(failures.ofUpload(intent)?.attempts ?? 0)
+  const retryAt = now + afterRefusalMs(failures.ofUpload(intent)?.attempts ?? 0)
   return { code: 'HOST_ANSWER', message, retryAt, hash }
 }
 

@@ -1,8 +1,8 @@
 /** Brings pictures to the host: queue, credential and bytes, adoption, and recovery of what was in doubt. */
 
 export { type Verified, verifyLink, verifyLinks } from './adoption.ts'
+export { forgetRefusingEndpoint, refusingEndpoint } from './breaker.ts'
 export { IncompletePictures } from './incomplete-pictures.ts'
-export { forgetNodeTrouble, nodeTrouble } from './node-refusals.ts'
 export { RecoveryPace, recoverUploads } from './recovery.ts'
 export { uploadPending } from './upload-pending.ts'
 export { quotaIsUsedUp } from './upload-queue.ts'

@@ -13,7 +13,6 @@ import { confirmedPattern, delivers } from '../listing/index.ts'
 import { isNamed, type Pass } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
 import { lookAtAlbum, type Recovery, record } from './album-recovery.ts'
-import { withoutTooManyRefused } from './node-refusals.ts'
 
 /**
  * Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
@@ -45,7 +44,7 @@ export async function settleJournal(
   if (open.length === 0 && due.length === 0) return
   await synced.commit(tx => {
     for (const intent of open) doubtVersion(tx, intent, mayArriveFor(credentialLifetimeMs), now)
-    retried(tx, withoutTooManyRefused(tx, due, now))
+    retried(tx, due)
   })
 }
 

@@ -14,7 +14,6 @@ import { momentOf } from '../clock.ts'
 import { noteTaken, noteTooLarge, TOO_LARGE, whyTooLarge } from '../quota/index.ts'
 import { fullPath } from '../tree-path.ts'
 import { Declaration } from './declaration.ts'
-import { forgetNodeTrouble, nodeTrouble } from './node-refusals.ts'
 import { resultOfRefusal, type UploadJob, type UploadResult, type UploadRun } from './upload-job.ts'
 
 /** A picture that was read, and the album that it is sent into. */
@@ -186,8 +185,6 @@ async function sendBytes(
       // When the record of this id has other bytes, the image was only linked to a picture by its name. The answer proves
       // this link wrong.
       if (known && !known.hash.equals(open.hash)) refuted(tx, known, clock.wall())
-      // A node took the picture, so the nodes are in trouble no more.
-      if (nodeTrouble(tx)) forgetNodeTrouble(tx)
       stored(tx, job, open, picture, place, momentOf(run))
       noteTaken(tx, size)
       declaration.acknowledged(tx)

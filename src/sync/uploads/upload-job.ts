@@ -4,7 +4,7 @@ import { isErrorCode } from '../../protocol/errors.ts'
 import type { Deletions } from '../../records/escrow.ts'
 import { waits } from '../../records/waits.ts'
 import { isOdd, isOutage, mayBeOfPicture } from '../../remote/failures.ts'
-import type { HostFailure } from '../../remote/host.ts'
+import type { HostFailure, Remedy } from '../../remote/host.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { albumPathOf } from '../album.ts'
@@ -16,7 +16,6 @@ import { isMount, isSameRoot, type ScannedMirror } from '../scan/index.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 import type { UnderWay } from '../under-way.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import { afterNodeMs } from './node-refusals.ts'
 
 /** One file that is to be brought to the host. */
 export interface UploadJob {
@@ -86,8 +85,8 @@ export function jobOf(
 export type Only = 'adopt' | 'compare'
 
 /**
- * A file whose upload failed. Null: the file is tried again when it changes. `odd`: the host's failure, when its answer
- * could not be used. `byNode`: the failure, when an upload node refused.
+ * A file whose upload failed. `retryAt` null: it is tried again when it changes. `refusal`: the host's answer, when the host
+ * may answer so to every picture.
  */
 interface FailedUpload {
   kind: 'failed'
@@ -95,8 +94,7 @@ interface FailedUpload {
   message: Reason
   retryAt: Millis | null
   hash: Buffer | null
-  odd?: HostFailure
-  byNode?: HostFailure
+  refusal?: HostFailure
 }
 
 /** The file is being written, or is missing. The next pass tries again, after `retryInMs` at the latest. */
@@ -129,50 +127,91 @@ export type UploadResult =
 
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
 
+/** How long a picture waits that was refused by itself: an hour, a day, then a week, because each try may cost quota. `attempts`: how often its upload has failed before. */
+export function afterRefusalMs(attempts: number): number {
+  return Math.min(HOUR_MS * 24 ** attempts, 7 * DAY_MS)
+}
+
 /**
  * What the host's refusal means for this file and for others. `attempts`: how often the file's upload has failed before.
  */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis, attempts = 0): UploadResult {
-  const { code, endpoint, message, remedy, status } = failure
-  const byNode = endpoint === 'send' && status !== undefined && { byNode: failure }
-  const failed = (retryAt: number | null) =>
-    ({ kind: 'failed', code, message, retryAt, hash, ...byNode }) as const
-  if (isOdd(failure)) return { ...failed(now + HOUR_MS), odd: failure }
-  // The host is out of order, or it can't take this one picture. `Suspects` finds out which is true.
-  if (mayBeOfPicture(failure) && isOutage(failure))
-    return { kind: 'stop', failure, ofPicture: { ...failed(now + afterNodeMs(attempts)), odd: failure } }
-  // The key lacks the right to this album, or another person's album has its name. Pictures of other albums go on.
-  if (remedy === 'not_permitted')
-    return { ...failed(now + HOUR_MS), message: because('album_not_permitted', { why: message }) }
-  // The host does not list this album. It may list others.
-  if (endpoint === 'list' && remedy === 'change_request' && isErrorCode(code))
-    return { ...failed(now + HOUR_MS), message: because('listing_refused', { why: message }) }
+  const { code, endpoint, message, remedy } = failure
+  const failed = { kind: 'failed', code, message, retryAt: now + HOUR_MS, hash } as const
+  if (isOfAlbum(failure)) {
+    const why = { why: message }
+    const isForbidden = remedy === 'not_permitted'
+    return {
+      ...failed,
+      message: isForbidden ? because('album_not_permitted', why) : because('listing_refused', why),
+    }
+  }
+  const isOut = isOutage(failure)
+  const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
+  if (isOdd(failure) || (!isOut && !isOfHost && mayBeOfAll(failure)))
+    return {
+      ...failed,
+      retryAt: remedy === 'other_dimensions' ? null : now + afterRefusalMs(attempts),
+      refusal: failure,
+    }
+  // The host is out of order, or it can't take this one picture. `Breaker` finds out which is true.
+  if (mayBeOfPicture(failure) && isOut)
+    return {
+      kind: 'stop',
+      failure,
+      ofPicture: { ...failed, retryAt: now + afterRefusalMs(attempts), refusal: failure },
+    }
   if (remedy === 'find_out' && endpoint === 'send') return { kind: 'uncertain', failure, hash }
   // Nobody knows whether the host created the album, or the host does not know the album or the one above it yet. So the
   // pictures of this album wait, and other pictures go on.
   if ((remedy === 'find_out' || remedy === 'gone') && !OF_A_FILE.has(endpoint))
     return { kind: 'waits', message }
   // An outage, a redirect and another refusal of an album request have nothing to do with the file.
-  const isOfHost = code.startsWith('HOST_') && remedy !== 'refused_by_node'
-  if (isOutage(failure) || isOfHost || !OF_A_FILE.has(endpoint)) return { kind: 'stop', failure }
-  switch (remedy) {
+  if (isOut || isOfHost || !OF_A_FILE.has(endpoint)) return { kind: 'stop', failure }
+  return resultOfFile(failure, failed, now)
+}
+
+function resultOfFile(failure: HostFailure, failed: FailedUpload, now: Millis): UploadResult {
+  switch (failure.remedy) {
     case 'change_picture':
     case 'other_dimensions':
-      return failed(null)
+      return { ...failed, retryAt: null }
     case 'change_request':
-      return failed(now + (isErrorCode(code) ? DAY_MS : HOUR_MS))
+      return isErrorCode(failure.code) ? { ...failed, retryAt: now + DAY_MS } : failed
     case 'refused_by_node':
-      return failed(now + afterNodeMs(attempts))
     case 'new_credential':
     case 'gone':
     case 'faster_line':
-      return failed(now + HOUR_MS)
+      return failed
     case 'changed_underway':
     case 'give_way':
-      return { kind: 'waits', message }
+      return { kind: 'waits', message: failure.message }
     default:
       return { kind: 'stop', failure }
   }
+}
+
+/** Whether an answer may be the same for every picture: a node's, or one with a code that §7 does not list. */
+function mayBeOfAll({ code, endpoint, remedy, status }: HostFailure): boolean {
+  if (status === undefined) return false
+  if (endpoint === 'send') return AT_NODE.has(remedy)
+  return !isErrorCode(code) && (remedy === 'not_permitted' || remedy === 'change_request')
+}
+
+const AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
+  'refused_by_node',
+  'new_credential',
+  'other_dimensions',
+])
+
+/**
+ * Whether the host refuses an album, and may take others: the key lacks the right to it, another person's album has its
+ * name, or the host does not list it.
+ */
+export function isOfAlbum({ remedy, endpoint, code }: HostFailure): boolean {
+  return (
+    isErrorCode(code) && (remedy === 'not_permitted' || (endpoint === 'list' && remedy === 'change_request'))
+  )
 }
 
 /**

@@ -1,6 +1,5 @@
 import { failed, uncertain } from '../../records/pictures.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { BlockRow } from '../../synced/tables/account.ts'
 import type { FileRow } from '../../synced/tables/files.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { mayArriveFor } from '../clock.ts'
@@ -8,8 +7,7 @@ import type { PassEvent } from '../pass-events.ts'
 import type { Interruption, Pass } from '../pass-request.ts'
 import { rateOf } from '../quota/index.ts'
 import type { ScannedMirror } from '../scan/index.ts'
-import { asBefore, mustRest, nodeTrouble } from './node-refusals.ts'
-import { Suspects } from './suspects.ts'
+import { Breaker } from './breaker.ts'
 import type { Uploader } from './upload.ts'
 import {
   jobOf,
@@ -27,12 +25,6 @@ type QueueRun = UploadRun & { uploader: Uploader }
 /** Scans beside the uploads, and answers the mirrors as this scan saw them. */
 type Scan = (scopeOf: Pass['scopeOf']) => Promise<readonly ScannedMirror[]>
 
-/**
- * When one answer could not be used, the reason may be in a single picture. After so many such answers in a row uploads
- * stop, because each further upload would cost quota too.
- */
-const ODD_MOST = 3
-
 /** When uploads wait, a pass compares pictures for so many milliseconds at most, because other work may be due by then. */
 const COMPARE_MS = 600_000
 
@@ -40,19 +32,13 @@ const COMPARE_MS = 600_000
 export class UploadQueue {
   readonly #run: QueueRun
   #mirrors: ReadonlyMap<number, ScannedMirror>
-  readonly #suspects: Suspects
-  readonly #trouble: BlockRow | undefined
+  readonly #breaker: Breaker
   #stopped: HostFailure | null = null
-  /** How many uploads in a row ended without a usable answer to step 2. */
-  #inDoubt = 0
-  /** How many answers to step 1 in a row could not be used. */
-  #odd = 0
   #uploaded = 0
 
   constructor(run: QueueRun, mirrors: readonly ScannedMirror[]) {
     this.#run = run
-    this.#suspects = new Suspects(run.synced)
-    this.#trouble = run.only ? undefined : nodeTrouble(run.synced)
+    this.#breaker = new Breaker(run.synced)
     this.#mirrors = byRow(mirrors)
   }
 
@@ -81,7 +67,8 @@ export class UploadQueue {
     if (few?.pictures === 0 && few.compare === 0) return null
     const state = only ? 'open' : quota.state()
     if (state === 'exhausted') return this.#stop(quotaIsUsedUp)
-    if (this.#trouble && mustRest(this.#trouble, this.#run)) return this.#stop(asBefore(this.#trouble))
+    const { blocked } = this.#breaker
+    if (blocked && !only && this.#breaker.mustRest(this.#run)) return this.#stop(blocked)
     if (this.#isSparing() && this.#newToday(ids, 1).next().done) return this.#stop(reserveIsKept)
     const { news } = interruption
     // A scan beside the uploads may find more. Then all that is still to be sent is told anew.
@@ -103,6 +90,7 @@ export class UploadQueue {
     } finally {
       if (news) news.scan = null
       await underWay.scan
+      await this.#breaker.end()
     }
     const rate = rateOf(this.#uploaded, clock.monotonic() - from, synced.meta.get('upload_rate'))
     if (rate !== null) await synced.commit(tx => tx.meta.set('upload_rate', rate))
@@ -110,20 +98,21 @@ export class UploadQueue {
   }
 
   async #upload(isProbe: boolean, interruption: Interruption): Promise<void> {
-    const { synced, quota, order } = this.#run
-    const inOrder = (by: typeof order) => this.#suspects.last(synced.files.pending(by, this.#ids))
+    const { synced, quota, order, only } = this.#run
+    const inOrder = (by: typeof order) => this.#breaker.last(synced.files.pending(by, this.#ids))
     const pending = () => inOrder(order)
     const asks = quota.granted === 0 && this.#letAsk(isProbe)
     if (asks) quota.probe()
-    if (asks || this.#trouble) {
-      // Pictures are sent one at a time, to ask whether there is quota again, or whether upload nodes take pictures again.
-      // Once the host has granted one credential, all other pictures follow. Pictures that a node refuses often lie
-      // together, so the one that asks a node comes from the other end.
+    const isBlocked = () => !only && this.#breaker.blocked !== null
+    if (asks || isBlocked()) {
+      // Pictures are sent one at a time, to ask whether there is quota again, or whether the host takes pictures again. Once
+      // it has granted one credential, all other pictures follow. Pictures that are refused often lie together, so the one
+      // that asks comes from the other end.
       const otherEnd = order === 'newest' ? 'oldest' : 'newest'
-      const first = () => inOrder(this.#trouble ? otherEnd : order)
+      const first = () => inOrder(isBlocked() ? otherEnd : order)
       await this.#together(first, interruption, () => quota.granted === 0, 1)
       if (quota.granted === 0) return
-      if (this.#trouble && this.#uploaded === 0) return void this.#stop(asBefore(this.#trouble))
+      if (isBlocked()) return void this.#stop(this.#breaker.blocked!)
     }
     for (;;) {
       await this.#together(pending, interruption, () => !this.#isSparing())
@@ -159,7 +148,7 @@ export class UploadQueue {
 
   #newToday(ids: number[], most?: number): Generator<FileRow> {
     const { synced, quota } = this.#run
-    return this.#suspects.last(synced.files.pendingSince(quota.read().began, ids, most))
+    return this.#breaker.last(synced.files.pendingSince(quota.read().began, ids, most))
   }
 
   /**
@@ -200,7 +189,7 @@ export class UploadQueue {
 
   async #send(job: UploadJob, cut: AbortSignal): Promise<void> {
     const came = await this.#run.uploader.upload(job, cut)
-    return this.#settle(job, await this.#suspects.weigh(job.file, came, this.#uploaded > 0))
+    return this.#settle(job, await this.#breaker.weigh(job.file, came))
   }
 
   /** Tells what is to be sent. `few`: as `countFew` answers. */
@@ -233,8 +222,6 @@ export class UploadQueue {
     const { root: mirror, path, file } = job
     switch (result.kind) {
       case 'uploaded':
-        this.#inDoubt = 0
-        this.#odd = 0
         this.#uploaded++
         return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
       case 'unchanged': {
@@ -251,13 +238,12 @@ export class UploadQueue {
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result), this.#run.clock.wall()))
         tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
-        // Two lost answers in a row are hardly by chance. Further uploads would probably be in doubt too.
-        if (!result.failure.repeated && ++this.#inDoubt > 1) this.#stop(result.failure)
+        // Further uploads would probably be in doubt too.
+        if (!result.failure.repeated && this.#breaker.count(file, result.failure)) this.#stop(result.failure)
         return
       case 'failed':
         await synced.commit(tx => failed(tx, file, result, this.#run.clock.wall()))
         tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
-        if (result.odd && ++this.#odd >= ODD_MOST) this.#stop(result.odd)
         return
       case 'stop': {
         // A run may have been stopped before for another reason, and this failure is recorded too. An example: an outage

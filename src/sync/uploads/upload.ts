@@ -13,6 +13,7 @@ import { adopt, adoptLinked } from './adoption.ts'
 import { send } from './sender.ts'
 import { openSettled } from './settled-picture.ts'
 import {
+  isOfAlbum,
   resultOfRefusal,
   type UploadJob,
   type UploadResult,
@@ -32,6 +33,8 @@ const DOUBLINGS = 6
 export class Uploader {
   readonly #run: UploadRun
   readonly #default = new DefaultAlbum()
+  /** Why the host refuses the albums of these folders. So one picture of a folder asks, and the others are not read again. */
+  readonly #refusedAlbums = new Map<number, HostFailure>()
 
   constructor(run: UploadRun) {
     this.#run = run
@@ -40,7 +43,11 @@ export class Uploader {
   async upload(job: UploadJob, signal: AbortSignal): Promise<UploadResult> {
     const { clock, incomplete } = this.#run
     const waits = incomplete.recall(job.file, clock)
-    return waits ?? this.#withOpen(job, signal, open => this.#uploadOpen(job, open, signal))
+    if (waits) return waits
+    const { hash, folder } = job.file
+    const refused = this.#refusedAlbums.get(folder)
+    if (refused && hash) return this.#refused(refused, hash, job)
+    return this.#withOpen(job, signal, open => this.#uploadOpen(job, open, signal))
   }
 
   async #withOpen(
@@ -90,13 +97,14 @@ export class Uploader {
       return { kind: 'failed', code: 'NOT_A_PICTURE', message: whyNoPicture(open), retryAt: null, hash }
     }
     if (this.#run.uploadForm === 'presign' && job.albumPath.length > 0)
-      return this.#refused(noAlbumInPresign(), hash)
+      return this.#refused(noAlbumInPresign(), hash, job)
     if (used?.proof === 'none' && !synced.resend.has(job.file)) {
       const adopted = await adoptLinked(this.#run, job, open, picture, used, signal)
       if (adopted) return adopted
     }
     const album = await this.#albumOf(job, signal)
-    if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash)
+    if (!album.ok && isOfAlbum(album.failure)) this.#refusedAlbums.set(job.file.folder, album.failure)
+    if (!album.ok) return this.#blindly(album.failure, hash) ?? this.#refused(album.failure, hash, job)
     if (album.value === undefined) return this.#notThere()
     return this.#bring(job, open, picture, album.value, signal)
   }
@@ -196,8 +204,9 @@ export class Uploader {
     return shut ? { kind: 'waits', message: because('host_not_asked', { why: shut.message }) } : notThere
   }
 
-  #refused(failure: HostFailure, hash: Buffer): UploadResult {
-    return resultOfRefusal(failure, hash, this.#run.clock.wall())
+  #refused(failure: HostFailure, hash: Buffer, job: UploadJob): UploadResult {
+    const attempts = this.#run.synced.failures.ofUpload(job.file)?.attempts ?? 0
+    return resultOfRefusal(failure, hash, this.#run.clock.wall(), attempts)
   }
 }
 

@@ -125,8 +125,8 @@ const FACTS = {
   promises_broken: flag,
   /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/declaration.ts). */
   turned_skip: flag,
-  /** Pictures at which a 5xx of step 1 ended the uploads (uploads/suspects.ts), the latest last. */
-  suspects: json<readonly FileKey[]>(),
+  /** Pictures that the host refused and has not taken since (uploads/breaker.ts), the latest last. */
+  refused: json<readonly FileKey[]>(),
 
   // sync/quota
   /** The account's plan, as the config says. */

@@ -156,8 +156,8 @@ export const STATES = {
   'turned pictures are sent without a check': pass(
     ({ state }) => state.synced.meta.get('turned_skip') !== null,
   ),
-  'two pictures are suspected of a failure of the host': pass(
-    ({ state }) => (state.synced.meta.get('suspects') ?? []).length > 1,
+  'two pictures are refused that have not failed': pass(
+    ({ state }) => (state.synced.meta.get('refused') ?? []).length > 1,
   ),
   'the default album is found': told('default_album_found'),
   'an image of that name is adopted': told('picture_linked'),

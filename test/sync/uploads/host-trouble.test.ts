@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
 import { ownFailure, refused, tooSlow } from '../../../src/remote/failures.ts'
-import { type Block, hostWith, PictureChanged } from '../../../src/remote/host.ts'
+import { type Block, hostWith, type Outcome, PictureChanged } from '../../../src/remote/host.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import { resultOfRefusal } from '../../../src/sync/uploads/upload-job.ts'
@@ -193,14 +193,14 @@ describe('trouble at the host', () => {
     expect(nextAfter()).toBe(HOUR_MS)
     // Alone, and after a failure that was its own.
     expect(await at(1)).toEqual({ stopped: [] })
-    expect(nextAfter()).toBe(5 * HOUR_MS)
+    expect(nextAfter()).toBe(25 * HOUR_MS)
     workshop.write('other.png', green)
-    expect(await at(5)).toEqual({ stopped: [] })
+    expect(await at(25)).toEqual({ stopped: [] })
     expect(asked.slice(-2)).toEqual(['other.png', 'bad.png'])
-    expect(nextAfter()).toBe(29 * HOUR_MS)
-    await workshop.pass({ clock: { ...workshop.clock, wall: () => Date.parse('2026-11-23T10:00:00Z') } })
+    expect(nextAfter()).toBe((25 + 7 * 24) * HOUR_MS)
+    await workshop.pass({ clock: { ...workshop.clock, wall: () => Date.parse('2026-12-01T10:00:00Z') } })
     expect(summary(workshop)).toMatchObject({ failed: 0, synced: 5 })
-    expect(workshop.synced.meta.get('suspects')).toEqual([])
+    expect(workshop.synced.meta.get('refused')).toEqual([])
   })
 
   it('with a 5xx for one picture between others that are served fails it in the same pass', async () => {
@@ -233,8 +233,8 @@ describe('trouble at the host', () => {
     const odd = failure('change_request', 'HOST_ADDRESS', 'upload', { issued: true })
     const host = hostWith(workshop.host, { requestUpload: async () => odd })
     const { stopped } = await workshop.pass({ host, concurrency: 1 })
-    expect(stopped).toMatchObject([{ code: 'HOST_ADDRESS' }])
-    expect(summary(workshop)).toMatchObject({ failed: 3, pending_uploads: 7 })
+    expect(stopped).toMatchObject([{ code: 'HOST_REFUSES', endpoint: 'upload' }])
+    expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 10 })
   })
 
   it.each([
@@ -246,25 +246,64 @@ describe('trouble at the host', () => {
     plant(workshop, 60)
     let takes = false
     const { at, used } = refusing(workshop, code, status, () => takes)
-    expect(await at(0)).toMatchObject({ stopped: [{ code: 'NODE_REFUSES', endpoint: 'send' }] })
-    expect(summary(workshop)).toMatchObject({ failed: 4, pending_uploads: 56 })
-    const perPicture = used() / 5
+    expect(await at(0)).toMatchObject({ stopped: [{ code: 'HOST_REFUSES', endpoint: 'send' }] })
+    expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 60 })
+    const perPicture = used() / 3
     const [{ since, message }] = workshop.synced.account.blocks() as [BlockRow]
-    expect(inWords(message)).toBe('upload nodes refuse one picture after another, the last with "no"')
+    expect(inWords(message)).toBe('the host refuses one picture after another, the last with "no"')
     expect(used()).toBeLessThanOrEqual(20)
     await at(0.5)
-    expect(used()).toBe(5 * perPicture)
+    expect(used()).toBe(3 * perPicture)
     for (let minute = 5; minute <= 3 * 60; minute += 5) await at(minute)
-    expect(used() / perPicture).toBeLessThanOrEqual(5 + 3 * 4 + 5)
-    expect(workshop.synced.account.blocks()).toMatchObject([{ code: 'NODE_REFUSES', since }])
-    const left = summary(workshop).pending_uploads
-    expect(left).toBeGreaterThan(0)
+    expect(used() / perPicture).toBeLessThanOrEqual(3 + 3 * 4 + 5)
+    expect(workshop.synced.account.blocks()).toMatchObject([{ code: 'HOST_REFUSES', since }])
+    expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 60 })
     takes = true
     await at(3 * 60 + 20)
     expect(workshop.synced.account.blocks()).toEqual([])
-    expect(summary(workshop).pending_uploads).toBe(0)
-    expect(summary(workshop).synced).toBeGreaterThanOrEqual(left)
+    expect(summary(workshop)).toMatchObject({ synced: 60, failed: 0 })
   })
+
+  it.each(['upload', 'list', 'create_album'] as const)(
+    'with an unlisted 403 at "%s" for every picture is a block in the words of the host, and no picture fails',
+    async endpoint => {
+      const workshop = await openWorkshop()
+      plant(workshop, 60)
+      let asked = 0
+      let takes = false
+      const no = refused(endpoint, 403, { error: 'Your plan has ended', code: 'PLAN_EXPIRED' }, [])
+      const or = <A extends unknown[], T>(at: string, call: (...args: A) => Promise<Outcome<T>>) => {
+        return async (...args: A): Promise<Outcome<T>> => {
+          asked++
+          return at === endpoint && !takes ? { ok: false, failure: no } : call(...args)
+        }
+      }
+      const host = hostWith(workshop.host, {
+        requestUpload: or('upload', workshop.host.requestUpload),
+        list: or('list', workshop.host.list),
+        createAlbum: or('create_album', workshop.host.createAlbum),
+      })
+      const at = (minutes: number) => {
+        const wall = () => Date.parse('2026-11-21T00:00:00Z') + minutes * 60_000
+        return workshop.pass({ host, allowance, clock: { ...workshop.clock, wall }, concurrency: 4 })
+      }
+      expect(await at(0)).toMatchObject({ stopped: [{ code: 'HOST_REFUSES', endpoint }] })
+      expect(asked).toBeLessThanOrEqual(12)
+      const [{ message }] = workshop.synced.account.blocks() as [BlockRow]
+      expect(inWords(message)).toContain('"Your plan has ended"')
+      for (const minute of [0.5, 2, 4, 8]) {
+        asked = 0
+        await at(minute)
+        expect(asked).toBeLessThanOrEqual(minute < 1 ? 0 : 3)
+      }
+      expect(summary(workshop)).toMatchObject({ failed: 0, pending_uploads: 60 })
+      expect(workshop.synced.summaries.failures(9)).toEqual([])
+      takes = true
+      await at(60)
+      expect(workshop.synced.account.blocks()).toEqual([])
+      expect(summary(workshop)).toMatchObject({ synced: 60, failed: 0 })
+    },
+  )
 
   it('at the upload node, for many pictures side by side, lets the others go', async () => {
     const workshop = await openWorkshop()
@@ -274,7 +313,8 @@ describe('trouble at the host', () => {
     const { at, used } = refusing(workshop, 'FORBIDDEN', 403, name => !isBad(name))
     for (let minute = 0; minute <= 5; minute++) await at(minute)
     expect(summary(workshop)).toMatchObject({ synced: 18, failed: 12, pending_uploads: 0 })
-    expect(used()).toBeLessThanOrEqual(34)
+    // Those that were refused with all others are tried once more.
+    expect(used()).toBeLessThanOrEqual(18 + 2 * 12)
     // They are known. That a node refuses them again says nothing about other pictures.
     for (let hour = 2; hour <= 50; hour++) {
       expect(await at(hour * 60)).toEqual({ stopped: [] })
@@ -536,9 +576,9 @@ it('a picture that the line is too slow for is its own failure, tried again in a
 
 it.each([
   [0, 1],
-  [1, 4],
-  [2, 24],
-  [9, 24],
+  [1, 24],
+  [2, 7 * 24],
+  [9, 7 * 24],
 ])('a picture that a node refuses waits, after %i tries before, for %i h', (attempts, hours) => {
   const why = said('No holiday pictures.')
   const refusal = failure('refused_by_node', 'POLICY', 'send', {

@@ -1,0 +1,179 @@
+import { refusedByAll } from '../../records/pictures.ts'
+import { HOST_REFUSES } from '../../remote/failures.ts'
+import type { HostFailure } from '../../remote/host.ts'
+import type { Synced, Tx } from '../../synced/synced.ts'
+import type { BlockRow } from '../../synced/tables/account.ts'
+import { type FileKey, type FileRow, textOf } from '../../synced/tables/files.ts'
+import { because, reasonIn } from '../../words/reasons.ts'
+import type { EngineContext } from '../context.ts'
+import { triedAgainAt } from '../quota/index.ts'
+import type { UploadResult } from './upload-job.ts'
+
+/** When so many different pictures in a row are refused in the same way, the endpoint refuses, and not the pictures fail. */
+const ALIKE = 3
+/** How many refused pictures are remembered. */
+const MOST = 200
+
+/** The endpoint that refuses all pictures, while it does and pictures wait. */
+export function refusingEndpoint({
+  account,
+  files,
+}: Pick<Synced, 'account' | 'files'>): BlockRow | undefined {
+  return account.blocks().find(({ code }) => code === HOST_REFUSES && files.arePending(0))
+}
+
+/** Forgets that an endpoint refuses all pictures, so that pictures are sent again. */
+export function forgetRefusingEndpoint({ account }: Tx): void {
+  const others = account.blocks().filter(({ code }) => code !== HOST_REFUSES)
+  account.clearBlocks(others.map(({ endpoint }) => endpoint))
+}
+
+/**
+ * Finds out whether the host refuses a picture, or all of them. A refused picture fails, waits for its next try, and goes
+ * last then. But when three different pictures in a row are refused in the same way, their endpoint is blocked: none of them
+ * has failed, one picture at a time asks again, after ever longer pauses, and the first that is taken ends the block. What is
+ * refused again after that has failed by itself.
+ *
+ * A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once.
+ */
+export class Breaker {
+  readonly #synced: Synced
+  readonly #block: BlockRow | undefined
+  /** Pictures that were refused and not taken since, by folder and name. They go last, in this order. */
+  readonly #refused: Map<string, FileKey>
+  /** Pictures that were refused in the same way since one was taken, none of them before. */
+  readonly #alike = new Map<string, FileKey>()
+  #way = ''
+  readonly #notFailed: FileKey[] = []
+  /** Whether an endpoint refuses all pictures, as far as is known. */
+  #isShut: boolean
+  /** Whether this run has uploaded a picture. */
+  #hasServed = false
+
+  constructor(synced: Synced) {
+    this.#synced = synced
+    this.#block = refusingEndpoint(synced)
+    this.#isShut = this.#block !== undefined
+    this.#refused = new Map(synced.meta.get('refused')?.map(key => [textOf(key), key]))
+  }
+
+  /** The failure that ends the uploads while an endpoint is blocked; null where none is. */
+  get blocked(): HostFailure | null {
+    if (!this.#block || !this.#isShut) return null
+    const { code, message, endpoint } = this.#block as BlockRow & Pick<HostFailure, 'endpoint'>
+    return { remedy: 'refused_by_node', endpoint, code, message, repeated: true }
+  }
+
+  /** Whether it is too early to ask a blocked endpoint again. */
+  mustRest({ clock, allowance }: Pick<EngineContext, 'clock' | 'allowance'>): boolean {
+    const now = clock.wall()
+    // After the clock was set back, `said_at` may lie in the future. Then the endpoint is asked now.
+    return (
+      this.#block !== undefined && this.#block.said_at <= now && now < triedAgainAt(this.#block, allowance)
+    )
+  }
+
+  /** The same files, with those at the end that were refused. */
+  *last(files: Generator<FileRow>): Generator<FileRow> {
+    const later = new Map<string, FileRow>()
+    for (const file of files) {
+      const key = this.#refused.size > 0 ? textOf(file) : ''
+      if (this.#refused.has(key)) later.set(key, file)
+      else yield file
+    }
+    for (const key of this.#refused.keys()) {
+      const file = later.get(key)
+      if (file) yield file
+    }
+  }
+
+  /** The same result, or what the refusal in it means for this picture and for others. */
+  async weigh({ folder, name }: FileRow, result: UploadResult): Promise<UploadResult> {
+    const key = { folder, name }
+    switch (result.kind) {
+      case 'uploaded':
+        await this.#served(key)
+        return result
+      case 'linked':
+        if (this.#block?.endpoint === 'list') await this.#served(key)
+        return result
+      case 'stop': {
+        if (!result.ofPicture) return result
+        const isOfPicture = this.#isOfPicture(key, result.failure, result.ofPicture.code)
+        await this.#synced.commit(tx => this.#goLast(tx, key))
+        return isOfPicture ? result.ofPicture : result
+      }
+      case 'failed':
+        if (result.refusal) return this.#weighRefusal(key, result, result.refusal)
+        if (this.#refused.delete(textOf(key))) await this.#synced.commit(tx => this.#record(tx))
+        return result
+      default:
+        return result
+    }
+  }
+
+  /** Counts a refusal, or an outcome that is not known. Whether it was one too many. */
+  count({ folder, name }: FileKey, { endpoint, code, remedy }: HostFailure): boolean {
+    const way = `${endpoint} ${code} ${remedy}`
+    if (way !== this.#way) this.#alike.clear()
+    this.#way = way
+    this.#alike.set(textOf({ folder, name }), { folder, name })
+    return this.#alike.size >= ALIKE
+  }
+
+  async #weighRefusal(
+    key: FileKey,
+    failed: UploadResult & { code: string },
+    refusal: HostFailure,
+  ): Promise<UploadResult> {
+    // A picture that was refused before says nothing about others.
+    const isKnown = this.#refused.has(textOf(key)) || this.#hasFailed(key, failed.code)
+    this.#isShut ||= !isKnown && this.count(key, refusal)
+    if (this.#isShut) this.#notFailed.push(...this.#alike.values(), key)
+    await this.#synced.commit(tx => this.#goLast(tx, key))
+    return this.#isShut ? refusing(refusal) : failed
+  }
+
+  /** At the end of a run: the pictures that were refused with all others have not failed. */
+  async end(): Promise<void> {
+    if (this.#notFailed.length > 0) await this.#synced.commit(tx => refusedByAll(tx, this.#notFailed))
+  }
+
+  #hasFailed(key: FileKey, code: string): boolean {
+    return this.#synced.failures.ofUpload(key)?.code === code
+  }
+
+  /** Whether a 5xx of step 1 is of this picture alone: others were taken, or it has failed by itself before. */
+  #isOfPicture(key: FileKey, { othersServed }: HostFailure, code: string): boolean {
+    if (othersServed) return true
+    return this.#refused.has(textOf(key)) && (this.#hasServed || this.#hasFailed(key, code))
+  }
+
+  async #served(key: FileKey): Promise<void> {
+    this.#alike.clear()
+    this.#hasServed = true
+    const wasShut = this.#isShut
+    this.#isShut = false
+    if (this.#refused.delete(textOf(key)) || wasShut)
+      await this.#synced.commit(tx => {
+        if (wasShut) forgetRefusingEndpoint(tx)
+        this.#record(tx)
+      })
+  }
+
+  #goLast(tx: Tx, file: FileKey): void {
+    this.#refused.delete(textOf(file))
+    this.#refused.set(textOf(file), file)
+    this.#record(tx)
+  }
+
+  #record(tx: Tx): void {
+    tx.meta.set('refused', [...this.#refused.values()].slice(-MOST))
+  }
+}
+
+function refusing(failure: HostFailure): UploadResult {
+  const why = reasonIn(failure.message, 'said') ?? failure.message
+  const message = because('host_refuses', { why })
+  return { kind: 'stop', failure: { ...failure, code: HOST_REFUSES, remedy: 'refused_by_node', message } }
+}
