@@ -200,7 +200,7 @@ export const KEPT_LATER: readonly History[] = [
     [at(1, 'removeMany'), at(1, 'beginRestore'), at(3, 'endRestore')],
     [at(1, 'removeMany', 0, 1), at(1, 'beginRestore', 0, 1), at(3, 'endRestore', 0, 1)],
     [at(1, 'removeMany'), at(1, 'beginRestore'), at(3, 'endRestore', 0, 2)],
-    [at(1, 'removeMany'), atStep(1, 40, 'beginRestore'), at(3, 'endRestore')],
+    [at(1, 'removeMany'), atStep(1, 52, 'beginRestore'), at(3, 'endRestore')],
   ].map((actions, number) => ({
     ...THREE,
     seed: 1_000_000_411 + number,
@@ -220,4 +220,11 @@ export const KEPT_LATER: readonly History[] = [
       atStep(0, 66 + 2 * more, kind, more, 16 * (1 + more)),
     ),
   })),
+  // The host tells no addresses. The machine starts anew; later another person deletes an image, and an audit mends it.
+  {
+    ...HOURLY,
+    seed: 1_000_000_415,
+    variations: { ...PLAIN, readings: { cdnUrl: 'neither' } },
+    actions: [at(1, 'reboot'), at(2, 'otherDeletes'), at(3, 'auditRepair')],
+  },
 ]
