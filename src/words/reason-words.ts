@@ -134,7 +134,7 @@ export const WORDS = {
   root_older:
     '{folder} is another folder than before, and not all of the pictures are in it. Bring the old one back{folder:trust}',
   mirrored_by_another:
-    'The albumd that runs{pid:process} mirrors {folder} with another state_dir than this config. Stop it, or put state_dir back',
+    'The albumd that runs{pid:process} mirrors {folder} with another state_dir than this config, or one that was removed. Stop it, or put state_dir back',
   state_in_use: 'Another albumd{pid:process} has the state in {folder}. Stop that one first',
   waits_for_albumd:
     'Another albumd{pid:process} is at work here. Waiting until it ends, for at most {ms:span}',

@@ -46,7 +46,7 @@ it('status names the albumd that mirrors the folder with another state_dir, as a
   expect(told()).toBe(null)
   locksOn(folder).lockMissing()
   const [refused] = locksOn(folder).lockMissing().values()
-  const message = `The albumd that runs (pid ${process.pid}) mirrors ${folder} with another state_dir than this config. Stop it, or put state_dir back`
+  const message = `The albumd that runs (pid ${process.pid}) mirrors ${folder} with another state_dir than this config, or one that was removed. Stop it, or put state_dir back`
   expect(refused!.message).toBe(message)
   expect(told()).toEqual({ code: 'LOCKED', message })
 })

@@ -196,7 +196,7 @@ describe('exit codes', () => {
     expect(otherRun).toMatchObject({
       code: 4,
       err: expect.stringMatching(
-        /^albumd: The albumd that runs \(pid \d+\) mirrors .*pictures with another state_dir than this config\. Stop it, or put state_dir back\n$/,
+        /^albumd: The albumd that runs \(pid \d+\) mirrors .*pictures with another state_dir than this config, or one that was removed\. Stop it, or put state_dir back\n$/,
       ),
     })
   })

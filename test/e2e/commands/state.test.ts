@@ -243,3 +243,16 @@ it('a mirror does not move to a folder with records of its own, and another albu
     err: expect.stringContaining('has records of its own'),
   })
 })
+
+it('status tells of an albumd that works although its state folder was removed', async () => {
+  const stage = await setStage()
+  stage.write('a.png', png(4, 4).bytes)
+  const daemon = await daemonHere(stage)
+  await daemon.told('picture_uploaded')
+  rmSync(join(stage.home, 'state'), { recursive: true })
+  expect(await stage.status()).toMatchObject({
+    waits_for: { code: 'LOCKED' },
+    mirrors: [{ state: 'blocked', needs_person: true }],
+  })
+  await daemon.stop()
+})
