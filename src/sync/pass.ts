@@ -9,6 +9,7 @@ import {
   deleteUnusedAlbums,
   forgetOldDeletions,
   recoverAlbumDeletions,
+  weighAhead,
 } from './deletions/index.ts'
 import { Looks } from './looks.ts'
 import { endingForOthers, type Pass, type PassReport, type PassRequest } from './pass-request.ts'
@@ -30,7 +31,9 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
     await reviewAccount(context, pass)
     await recoverUploads(context, pass)
     await recoverAlbumDeletions(context, pass)
-    const scanned = await uploadPending(context, pass, await scanMirrors(context, pass))
+    const seen = await scanMirrors(context, pass)
+    await weighAhead(context, pass, seen)
+    const scanned = await uploadPending(context, pass, seen)
     await deleteDueImages(context, pass, scanned)
     await deleteUnusedAlbums(context, pass)
     await recordPass(context, pass)

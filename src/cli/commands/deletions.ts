@@ -82,12 +82,16 @@ function report(
   }
   if (told !== 'list') printLine(BEFORE[told])
   // The images that wait for the same stand together, above what they wait for.
-  for (const [, group] of Map.groupBy(deletions, ({ next }) =>
-    told === 'discard' ? '' : next.map(step => stepInWords(ofSeveral(step))).join('\n'),
+  for (const [, group] of Map.groupBy(deletions, deletion =>
+    told === 'discard'
+      ? ''
+      : ofSeveral(deletion)
+          .map(step => stepInWords(step))
+          .join('\n'),
   )) {
     for (const deletion of group) printLine(inWordsOf(deletion, oneMirror))
     const all = count(group.length, 'image')
-    const next = group.length === 1 ? group[0]!.next : group[0]!.next.map(ofSeveral)
+    const next = group.length === 1 ? group[0]!.next : ofSeveral(group[0]!)
     if (told === 'discard' || (told !== 'list' && next.every(({ code }) => AT_ONCE.has(code))))
       printLine(`${all}: ${group.length === 1 ? 'it' : 'each'} ${AFTERWARDS[told]}`)
     else printLine([`${all}:`, ...rowsInWords(next.map(step => ['next', stepInWords(step)]))].join('\n'))
@@ -95,9 +99,12 @@ function report(
   if (told === 'list') printLine(DECIDE)
 }
 
-/** Other steps than that of one image name the image first. */
-function ofSeveral(step: ShownStep): ShownStep {
-  return { ...step, what: step.what.replace(/^the image( of the older version)? /, 'each ') }
+/** The steps of one of several images, without what only this one has: its name and where its picture lies now. */
+function ofSeveral({ next, moved_to }: PendingDeletion): ShownStep[] {
+  return next.map(step => {
+    const each = step.what.replace(/^the image( of the older version)? /, 'each ')
+    return { ...step, as_of: null, what: moved_to === null ? each : each.replace(moved_to, 'its new place') }
+  })
 }
 
 /** The steps of an image that waits for nothing but a pass. */

@@ -177,5 +177,6 @@ export function isInGrace(context: WaitContext, entry: EscrowRow): boolean {
 
 function startOf(context: WaitContext, entry: EscrowRow): 'run_daemon' | 'goes_by_sync' | 'run_sync' {
   if (isInGrace(context, entry)) return 'run_daemon'
-  return graceOf(entry, runningTime(context.synced, context)) === 'none' ? 'goes_by_sync' : 'run_sync'
+  const hasNone = graceOf(entry, runningTime(context.synced, context)) === 'none'
+  return hasNone && entry.why === null ? 'goes_by_sync' : 'run_sync'
 }

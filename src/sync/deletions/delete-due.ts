@@ -9,7 +9,7 @@ import { checkRootsAgain, type ScannedMirror, scanEverythingAgain } from '../sca
 import { fullPath } from '../tree-path.ts'
 import { uploadPending } from '../uploads/index.ts'
 import { deleteImages } from './delete-images.ts'
-import { doubtAbout, recordWeight, weighDeletions, whyNoDeletions } from './hold.ts'
+import { doubtAbout, weighAhead, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 
 /**
@@ -28,9 +28,8 @@ export async function deleteDueImages(
   const { synced } = context
   const { mirrors, interruption, task, stopped } = pass
   if (task !== 'mirror' && task !== 'retry') return
-  for (const mirror of before)
-    if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
-    else await recordWeight(synced, synced.mirrors.byId(mirror.row.id)!, context.hold, context.running())
+  for (const mirror of before) if (mirror.policy.deletions === 'keep') await keepAll(context, mirror)
+  await weighAhead(context, pass, before)
   const due = synced.escrow.nextDue(before.map(({ row }) => row.id))
   if (due === null || due > context.running() || interruption.makeWay?.aborted) return
   // Everything is scanned a second time only when something may be deleted by then.

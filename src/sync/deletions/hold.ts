@@ -2,10 +2,11 @@ import { DAY_MS, type Millis } from '../../protocol/clock.ts'
 import { held } from '../../records/escrow.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowWeight } from '../../synced/tables/escrow.ts'
-import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
 import type { Tell } from '../pass-events.ts'
+import type { Pass } from '../pass-request.ts'
+import type { ScannedMirror } from '../scan/index.ts'
 
 export interface HoldPolicy {
   /** Deletions are held when they are more than this fraction of the mirror's pictures. From 0 to 1. */
@@ -53,22 +54,23 @@ export async function weighDeletions(
     })
 }
 
-/**
- * Records whether what waits in its grace in a mirror will be held, so that people are told before. `running`: running time in
- * milliseconds.
- */
-export async function recordWeight(
-  { escrow, commit }: Synced,
-  { id, will_hold }: Pick<MirrorRow, 'id' | 'will_hold'>,
-  policy: HoldPolicy,
-  running: number,
+/** Records of each mirror whether what waits in its grace will be held, so that people are told before. */
+export async function weighAhead(
+  { synced: { escrow, mirrors, commit }, hold, running }: Pick<EngineContext, 'synced' | 'hold' | 'running'>,
+  { task }: Pick<Pass, 'task'>,
+  scanned: readonly ScannedMirror[],
 ): Promise<void> {
-  const window = { mirror: id, since: running - WINDOW_MS }
-  const { pending, deleted } = escrow.toDelete(window)
-  // All files of the mirror are counted only when so many images wait.
-  const mayBe = pending + deleted > policy.hold_min && escrow.anyToHold(id)
-  const will = mayBe && isTooMuch(escrow.weight(window), policy) ? 1 : 0
-  if (will !== will_hold) await commit(tx => tx.mirrors.willHold({ id, will_hold: will }))
+  if (task !== 'mirror' && task !== 'retry') return
+  for (const { row, policy } of scanned) {
+    const { id } = row
+    const window = { mirror: id, since: running() - WINDOW_MS }
+    const { pending, deleted } = escrow.toDelete(window)
+    // All files of the mirror are counted only when so many images wait.
+    const mayBe =
+      policy.deletions === 'propagate' && pending + deleted > hold.hold_min && escrow.anyToHold(id)
+    const will_hold = mayBe && isTooMuch(escrow.weight(window), hold) ? 1 : 0
+    if (will_hold !== mirrors.byId(id)?.will_hold) await commit(tx => tx.mirrors.willHold({ id, will_hold }))
+  }
 }
 
 /** Forgets the deletions that happened before the window. */

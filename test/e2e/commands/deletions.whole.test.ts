@@ -191,11 +191,9 @@ it('foretells that so many deletions will be held, while uploads come before the
   stage.write('large.png', png(2000, 1500, 5).bytes)
   const daemon = await daemonHere(stage)
   await daemon.told('scan_finished')
-  expect((await stage.status()).mirrors[0]).toMatchObject({
-    pending_deletions: 3,
-    held_deletions: 0,
-    will_be_held: true,
-  })
+  await expect
+    .poll(async () => (await stage.status()).mirrors[0])
+    .toMatchObject({ pending_deletions: 3, held_deletions: 0, will_be_held: true })
   const { out } = await stage.here('deletions', 'list')
   expect(out).toContain('3 images:\n  next    So many deletions will be held, and wait until you decide\n')
   expect(await daemon.stop()).toBe(0)
@@ -211,12 +209,10 @@ it('lists the images of a renamed folder together, though each waits for a pictu
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   const { out } = await stage.here('deletions', 'list')
-  expect(out).toMatch(
-    /^(a\/[012]\.png .*\n){3}3 images:\n {2}next {4}each is deleted once its picture is sent from where it lies now\n/m,
-  )
+  expect(out).toMatch(/^(a\/[012]\.png .*\n){3}3 images:\n {2}next {4}each stays .* its new place/m)
   expect(out.match(/^\d images?:$/gm)).toHaveLength(1)
   const { deletions } = await stage.json('deletions', 'list', 'a/0.png')
-  expect(deletions[0].next[0].what).toContain('from b/0.png, where it lies now')
+  expect(deletions[0].next[0].what).toContain('b/0.png')
 })
 
 it('does not foretell that deletions of pictures that moved will be held', async () => {
