@@ -28,6 +28,9 @@ import { refuseOther } from '../state/state.ts'
 import { type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
 import { memoryAtStart, settingsOf } from './settings.ts'
 
+/** So many pictures share one transaction. No host is kept waiting, so there may be many. */
+const TOGETHER = 64
+
 export interface DryRunOptions {
   pruneIgnored: boolean
   interruption: Interruption
@@ -59,6 +62,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
       let stopped: Reason | null = null
       const context = {
         ...settingsOf(config),
+        concurrency: TOGETHER,
         ...memoryAtStart(config, synced),
         synced,
         disk: realDisk,
@@ -107,6 +111,7 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
     }
     const db = openDatabase(copy)
     db.pragma('journal_mode = MEMORY')
+    db.pragma('locking_mode = EXCLUSIVE')
     db.pragma('synchronous = OFF')
     return openSynced(db, { schedule: setImmediate })
   } catch (error) {
