@@ -199,6 +199,17 @@ export const UPLOADS: readonly History[] = [
       at(1, 'auditRepair'),
     ],
   },
+  // The host applies EXIF to turned pictures.
+  {
+    ...HOURLY,
+    seed: 1_000_000_296,
+    variations: { ...PLAIN, readings: { dimensions: 'turned' } },
+    files: [
+      [0, 4],
+      [16, 13],
+    ],
+    actions: [at(1, 'add', 33, 22)],
+  },
   // Nobody tells the day, and the quota is used up on days that seem to begin at other hours.
   ...[
     [3_700_000, 82_800_000, 86_400_000, 90_000_000, 3_700_000, 3_700_000],
