@@ -207,7 +207,6 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     left_out,
     failed_with_image: failed,
     left_out_with_image: withImage,
-    perhaps_renamed: renamed,
     gone_on_host: gone,
     first_gone_on_host: path,
   } = mirror
@@ -230,7 +229,6 @@ function mirrorInWords(mirror: MirrorStatus, status: Status, isSaid: boolean): s
     left.length > 0 && `left out: ${left.join(', ')}`,
     withImage > 0 && keepingInWords(mirror),
     kept > 0 && inWords(because('kept_pictures', { pictures: kept })),
-    renamed > 0 && inWords(because('perhaps_renamed_pictures', { pictures: renamed })),
   ]
   return [head, ...details.flatMap(detail => (detail ? [`        ${detail}`] : []))]
 }

@@ -315,18 +315,6 @@ function findMoved({ all, value }: Statements) {
       `SELECT ${pathOf()} AS path, path AS folder,
          (SELECT album FROM images WHERE id = files.image) AS album ${FLAT} LIMIT +?`,
     ),
-    /**
-     * How many pictures are missing from folders that contain a name that is not UTF-8. Each of these pictures may have
-     * been given that name, so its image stays.
-     */
-    perhapsRenamed: value<[mirror: number], number>(
-      `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
-       WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND folders.mirror = +? AND (
-         SELECT detail ->> '$[0]' FROM history
-         WHERE history.mirror = folders.mirror AND event = 'left_out'
-           AND history.path = ${pathOf()}
-         ORDER BY history.id DESC LIMIT 1) = 'perhaps_renamed'`,
-    ),
   }
 }
 

@@ -369,8 +369,6 @@ export const WORDS = {
     '{pictures:pictures} outside their albums, which could not be had, until they change; "albumd ls" shows them as flat',
   kept_pictures: '{pictures:pictures} gone, with images kept for good; "albumd ls" shows them as kept',
   left_out_with_image: '{pictures:pictures} left out, with images kept',
-  perhaps_renamed_pictures:
-    '{pictures:pictures} missing, with images kept while a name in the folder is not valid UTF-8. Rename that',
   mirror_holds:
     'In {folder} {why:reason}. "albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
   no_sign_of_life:

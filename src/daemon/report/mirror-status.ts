@@ -26,11 +26,6 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'p
   /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
   looked_at: boolean
   /**
-   * Recorded pictures that are missing, in a folder with a name that is not UTF-8. Each may have got that name, so its
-   * image is kept until the file with that name is renamed.
-   */
-  perhaps_renamed: number
-  /**
    * Whether the deletions in `pending_deletions` are more than `hold_above` and `hold_min` allow, so that they will be held
    * and not carried out.
    */
@@ -56,7 +51,6 @@ export function mirrorStatus(
   const id = row?.id ?? 0
   const { pending_since, ...summary } = synced.summaries.mirror(id)
   const namesNotUtf8 = synced.summaries.namesOfCode(id, 'NAME_NOT_UTF8')
-  const perhapsRenamed = namesNotUtf8.length > 0 ? synced.summaries.perhapsRenamed(id) : 0
   const { state, reason, needs_person } = whatItDoes(context, row, summary)
   const waits = pending_since === null ? [] : uploadWaitsOf(context, id, pending_since)
   const [first] = state === 'idle' ? waits : []
@@ -72,8 +66,6 @@ export function mirrorStatus(
     ...summary,
     // Files that can't be recorded, because their names are not UTF-8. They are added here; `failed` counts them already.
     files: summary.files + namesNotUtf8.filter(name => formatOfName(name) !== null).length,
-    left_out_with_image: summary.left_out_with_image - perhapsRenamed,
-    perhaps_renamed: perhapsRenamed,
     will_be_held: row?.will_hold === 1 && summary.pending_deletions > summary.approved_deletions,
     failed_with_image: summary.failed > 0 ? synced.summaries.failedWithImage(id) : 0,
     first_gone_on_host: summary.gone_on_host > 0 ? synced.summaries.firstGone(id) : null,

@@ -1,7 +1,7 @@
 import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { realPathOf } from '../../config/paths.ts'
 import type { Config } from '../../config/schema.ts'
-import { type DiskEntry, realDisk } from '../../local/disk.ts'
+import { realDisk } from '../../local/disk.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { movedTo } from '../../records/moves.ts'
 import { albumName } from '../../sync/album.ts'
@@ -19,11 +19,10 @@ import { orNull } from '../or-null.ts'
  */
 export function locationsOf(config: Config, synced: Synced, given: string | undefined): MirrorLocation[] {
   if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
-  const isKnown = (at: MirrorLocation) => isKnownAt(synced, at) || namesMeant(at).length > 0
-  return candidates(config.mirrors, normalize(given).replace(/(?<=.)\/$/, ''), isKnown).flatMap(at => {
-    const meant = isKnownAt(synced, at) ? [] : namesMeant(at)
-    return meant.length > 0 ? meant : [at]
-  })
+  const isKnown = (at: MirrorLocation) => isKnownAt(synced, at) || nameMeant(at) !== null
+  return candidates(config.mirrors, normalize(given).replace(/(?<=.)\/$/, ''), isKnown).map(at =>
+    isKnownAt(synced, at) ? at : (nameMeant(at) ?? at),
+  )
 }
 
 function candidates(
@@ -54,11 +53,10 @@ function behindLinks(path: string): string {
 }
 
 /**
- * The entries of the disk that a path may mean whose own name is not there. A shell passes the bytes of a name that is not
- * UTF-8, and Node turns them into U+FFFD: such entries have their names written as \xNN, and nothing below them is found. A
- * Mac writes "ü" as two characters, and a keyboard types one: the only name that differs in nothing else is meant.
+ * What is on the disk that a path may mean whose own name is not there, or null. A Mac writes "ü" as two characters, and a
+ * keyboard types one: the only name that differs in nothing else is meant.
  */
-function namesMeant({ mirror, path }: MirrorLocation): MirrorLocation[] {
+function nameMeant({ mirror, path }: MirrorLocation): MirrorLocation | null {
   let above = ''
   for (const name of path.split('/')) {
     const at = pathOf(above, name)
@@ -66,24 +64,12 @@ function namesMeant({ mirror, path }: MirrorLocation): MirrorLocation[] {
       above = at
       continue
     }
-    const given = formOf(name)
     const entries = orNull(() => realDisk.readFolder(fullPath(mirror.folder, above))) ?? []
-    const meant = entries.filter(entry => formOf(entry.validUtf8 ? entry.name : bytesLost(entry)) === given)
-    const [only, another] = meant
-    if (meant.some(({ validUtf8 }) => !validUtf8))
-      return meant.map(entry => ({ mirror, path: pathOf(above, entry.name) }))
-    if (!only || another) return []
+    const [only, another] = entries.filter(entry => entry.name.normalize() === name.normalize())
+    if (!only || another) return null
     above = pathOf(above, only.name)
   }
-  return above === path ? [] : [{ mirror, path: above }]
-}
-
-function formOf(name: string): string {
-  return name.normalize().replace(/\ufffd+/g, '\ufffd')
-}
-
-function bytesLost({ name }: DiskEntry): string {
-  return name.replace(/(?:\\x[0-9a-f]{2})+/g, '\ufffd')
+  return above === path ? null : { mirror, path: above }
 }
 
 /** A location of which only the mirror's folder matters. */

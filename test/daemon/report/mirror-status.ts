@@ -27,7 +27,6 @@ export function mirrorInSync(pictures: number): MirrorStatus {
     left_out_with_image: 0,
     flat: 0,
     kept: 0,
-    perhaps_renamed: 0,
     waits: [],
     will_be_held: false,
     oldest_unsynced: null,

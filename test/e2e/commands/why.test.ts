@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -101,29 +101,4 @@ it('why says of what a running albumd waits to be whole nothing else than that',
   stage.write('half.png', png(40, 30).bytes)
   await daemon.told('picture_uploaded')
   expect(await daemon.stop()).toBe(0)
-})
-
-it('why and put know a name that is not UTF-8 as the shell hands it over, and call it failed', async () => {
-  const stage = await setStage()
-  stage.write('a/good.png', png(2, 2).bytes)
-  const bytes = Buffer.concat([Buffer.from(`${stage.pictures}/a/(b`), Buffer.from([0xc3, 0xff])])
-  writeFileSync(Buffer.concat([bytes, Buffer.from(').png')]), png(3, 2).bytes)
-  for (const path of ['a', join(stage.pictures, 'a')]) {
-    const { code, out } = await stage.shell(
-      `why "$(printf '${path}/(b\\303\\377).png')" -c '${stage.config}'`,
-    )
-    expect(code).toBe(0)
-    expect(out).toContain(`${stage.pictures}/a/(b\\xc3\\xff).png\n`)
-    expect(out).toContain('failed: File name is not valid UTF-8. Rename it; ')
-  }
-  expect((await stage.here('ls', '--left-out')).out).toBe('')
-  const { code, out, err } = await stage.shell(
-    `put --json -c '${stage.config}' -- "$(printf '${stage.pictures}/a/(b\\303\\377).png')"`,
-  )
-  expect(code).toBe(2)
-  expect(err).toMatch(/\\xff\).png: File name is not valid UTF-8\. Rename it; /)
-  const path = `${stage.pictures}/a/(b\\xc3\\xff).png`
-  expect(JSON.parse(out).error).toMatchObject({ code: 'NAME_NOT_UTF8', path })
-  const unknown = await stage.shell(`why "$(printf 'a/c\\377.png')" -c '${stage.config}'`)
-  expect(unknown.err).toContain('albumd has never seen it')
 })

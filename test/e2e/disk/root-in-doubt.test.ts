@@ -50,7 +50,8 @@ describe('a root in doubt', () => {
 
   it('lets nobody advise a restore into the folder, which restore refuses', async () => {
     const stage = await setStage({ config: { deletions: { grace: '1h' } } })
-    for (const path of ['red.png', 'b/red.png']) stage.write(path, red)
+    stage.write('red.png', red)
+    stage.write('b/other.png', png(8, 8).bytes)
     const daemon = await daemonHere(stage)
     await daemon.told('picture_uploaded', 2)
     rmSync(join(stage.pictures, 'red.png'))
