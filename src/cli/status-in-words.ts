@@ -78,8 +78,6 @@ export function statusInWords(
   if (status.uploads_wait_until) lines.push(`uploads wait until ${clockTime(status.uploads_wait_until)}`)
   lines.push(...pageInWords(now, status.backlog), ...backInWords(status))
   lines.push(...auditInWords(status.audit).map((said, at) => `${at === 0 ? 'audit   ' : '        '}${said}`))
-  if (status.new_state) lines.push(`state   ${printable(status.new_state.message)}`)
-  if (status.others_images) lines.push(`others  ${printable(status.others_images.message)}`)
   lines.push(...blocksInWords(status.blocks, keyRemedy(config, running ? null : process.env)))
   const goOn = because('run_sync')
   if (waitsForCommand(status)) lines.push(`next    ${inWords(goOn)}: ${commandOf(goOn)}`)

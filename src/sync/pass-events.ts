@@ -52,8 +52,6 @@ export type PassEvent =
   | { event: 'album_deleted'; album: string }
   /** The first look at an album has found images, and the records have never known one. Told once. */
   | { event: 'new_state'; album: string; images: number; message: Reason }
-  /** An album holds images that no picture of its folder accounts for. Told once, before anything is sent into the album. */
-  | { event: 'others_images'; album: string; images: number; message: Reason }
   /** The account's default album was found. Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
   /** The host has not answered a request for some seconds. Told once, until the host answers again. */

@@ -371,6 +371,12 @@ DELETE FROM meta WHERE key = 'unfinished';
 /** Which pictures were refused is remembered in another form, and that a host is silent is not. */
 const NO_SUSPECTS = "DELETE FROM meta WHERE key IN ('suspects', 'host_silent');"
 
+/** An audit names the images that no picture accounts for. No album is deleted with what is in it. */
+const NO_OTHERS_IMAGES = `
+ALTER TABLE contents DROP COLUMN others;
+DELETE FROM meta WHERE key IN ('new_state', 'deleted_more');
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -386,4 +392,5 @@ export const STEPS = [
   FOLDER_IDENTITY,
   WAITS,
   NO_SUSPECTS,
+  NO_OTHERS_IMAGES,
 ]

@@ -413,16 +413,9 @@ export const WORDS = {
     `"albumd sync" looks for it again${until === null ? '' : `, and knows after ${localTime(until)} whether it arrived`}`,
 
   // Which machine has an album.
-  new_state: (found: NewState) =>
-    `${newState(found)}; else "albumd adopt" links pictures to the images, and takes no uploads`,
-  new_state_adopted: newState,
-  others_images: ({ album, albums, images }: { album: string; albums: number; images: number }) => {
-    const first = album === '' ? "The host's root" : `Album "${album}"`
-    const hold = albums > 1 ? `and ${count(albums - 1, 'other album')} hold` : 'holds'
-    return (
-      `${first} ${hold} ${count(images, 'image')} that no picture here accounts for, from another computer or a lost state. ` +
-      '"albumd audit" names them; give each computer its own album (docs/how-to/two-machines.md)'
-    )
+  new_state: ({ album, images }: { album: string; images: number }) => {
+    const holds = album === '' ? "the host's root" : `the album "${album}"`
+    return `The state is new, though ${holds} holds ${count(images, 'image')} already. If state_dir is not mounted, stop albumd and mount it`
   },
   album_taken:
     'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or say "albumd trust --take-album" when {machine} is gone for good',
@@ -469,16 +462,6 @@ export const MORE = {
 
 const sysctl = (key: string, value: number) =>
   `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
-
-interface NewState {
-  album: string
-  images: number
-}
-
-function newState({ album, images }: NewState): string {
-  const holds = album === '' ? "the host's root" : `the album "${album}"`
-  return `The state is new, though ${holds} holds ${count(images, 'image')} already. If state_dir is not mounted, stop albumd and mount it`
-}
 
 /**
  * How many pictures wait, and how many of them can be sent `today`, which takes `ms` milliseconds. `nextDay`: ISO 8601; null:

@@ -53,8 +53,6 @@ const STATUS: Status = {
     under_way: false,
     left_off: false,
   },
-  new_state: null,
-  others_images: null,
   config_refused: null,
   config_needs_stop: false,
   key_refused: null,

@@ -185,9 +185,7 @@ export function tellPass(progress: Progress, told: SpokenEvent, wordsOf = eventI
 export function adoptionInWords(told: SpokenEvent): string | null {
   if (told.event === 'uploads_started')
     return `${count(told.pictures + told.compare, 'picture')} to look for on the host; nothing is sent`
-  return told.event === 'new_state'
-    ? printable(inWords(because('new_state_adopted', told)))
-    : eventInWords(told)
+  return eventInWords(told)
 }
 
 /** An event in one line for a person. Null for events that a person does not need. */
@@ -234,7 +232,6 @@ export function eventInWords(told: SpokenEvent): string | null {
     case 'album_deleted':
       return `deleted the album ${printable(told.album)}, which nothing needs`
     case 'new_state':
-    case 'others_images':
       return printable(told.message)
     case 'uploads_stopped':
       return `uploads stopped: ${printable(told.message)} (${told.code})`

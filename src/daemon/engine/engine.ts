@@ -155,10 +155,7 @@ export function openEngine(
       const report = await pass('adopt', interruption)
       const guarded = config.mirrors.some(({ folder }) => state.synced.mirrors.of(folder)?.guard != null)
       if (report.stopped.length === 0 && !guarded && !interruption.stop.aborted)
-        await state.synced.commit(({ meta }) => {
-          meta.clear('restored')
-          meta.clear('new_state')
-        })
+        await state.synced.commit(({ meta }) => meta.clear('restored'))
       return report
     },
     /** Publishes an event of the daemon. */

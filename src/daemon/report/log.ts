@@ -127,8 +127,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
   uploads_stopped: ['warn', 'nothing more can be uploaded now'],
   album_created: ['info', 'an album was made'],
   album_deleted: ['info', 'an album that nothing needs was deleted'],
-  new_state: ['warn', 'an album holds images, and the state has never recorded one; logged once'],
-  others_images: ['warn', 'an album holds images that no picture here accounts for; logged once'],
+  new_state: ['warn', 'an album holds images, and the state has never recorded one'],
   default_album_found: [
     'info',
     "the host puts uploads without an album into the account's default album, which was found",

@@ -5,7 +5,6 @@ import { type Millis, systemClock } from '../../protocol/clock.ts'
 import { firstRecorded, restorableSince } from '../../records/versions.ts'
 import { needsPerson } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import { albumName } from '../../sync/album.ts'
 import { lossEndsAt } from '../../sync/clock.ts'
 import { triedAgainAt } from '../../sync/quota/index.ts'
 import { doubtOfRoot } from '../../sync/scan/index.ts'
@@ -13,7 +12,7 @@ import { stateIsLocked, whoMirrors } from '../../synced/lock.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { LEFT, type LeftToDo } from '../../synced/summary.ts'
 import type { Synced } from '../../synced/synced.ts'
-import { because, inWords, type Reason } from '../../words/reasons.ts'
+import { inWords, type Reason } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { version } from '../package.ts'
@@ -79,14 +78,6 @@ export interface Status {
   /** Between these times nothing was recorded, so what happened then does not come back. The earliest first. */
   restorable_gaps: RecordsGap[]
   audit: AuditStatus
-  /** The state had never recorded an image when it found some in an album. The next complete audit clears this entry. */
-  new_state: { album: string; images: number; message: string } | null
-  /**
-   * Images that no picture here accounts for: another computer or person may put them there, or they are older ones from
-   * before a loss of the state. `album`: the first album that holds such images. `albums`: how many albums hold them. Null: no
-   * look at an album has found such images, or the last look at each found none.
-   */
-  others_images: { album: string; albums: number; images: number; message: string } | null
   /** What the host does not allow. `since`: when the host first refused it. `said_at`: when the host last refused it. */
   blocks: {
     code: string
@@ -198,7 +189,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
   const mirrors = synced.mirrors.idsOf(config.mirrors)
   const whole = restorableSince(synced, mirrors)
   const first = firstRecorded(synced)
-  const found = synced.meta.get('new_state')
   return {
     version,
     running,
@@ -220,8 +210,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
     restorable_in_part_since: isoTime(first !== null && whole !== null && first < whole ? first : null),
     restorable_gaps: recordsGaps(stateFiles(config.state_dir), synced),
     audit: auditStatus(synced, mirrors, running),
-    new_state: found && { ...found, message: inWords(because('new_state', found)) },
-    others_images: othersImages(synced),
     blocks: blocks.map(({ code, endpoint, since, said_at, message }) => ({
       code,
       endpoint,
@@ -239,15 +227,6 @@ export function statusOf(config: Config, synced: Synced, running: boolean, now: 
 function isOther({ meta }: Synced, config: Config): boolean {
   const taken = meta.get('config')
   return taken !== null && taken !== fingerprintOf(config)
-}
-
-function othersImages(synced: Synced): Status['others_images'] {
-  const others = synced.contents.others()
-  const [first] = others
-  if (!first) return null
-  const images = others.reduce((sum, album) => sum + album.images, 0)
-  const found = { album: albumName(synced, first.album), albums: others.length, images }
-  return { ...found, message: inWords(because('others_images', found)) }
 }
 
 /** What audits have found, in `status --json`. */

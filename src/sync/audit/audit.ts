@@ -86,8 +86,6 @@ export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Prom
     await synced.commit(tx => {
       tx.audit.forgetFindings(album)
       record(tx, album, { ...compared, missing: gone }, lacked)
-      if (compared.instead.size === 0 && compared.findings.every(isRecorded))
-        tx.contents.countOthers(0, album)
       if (others.ok) for (const finding of others.value) tx.audit.put(finding)
       tx.audit.done(album, clock.wall())
     })
@@ -123,7 +121,6 @@ function finish(tx: Tx, albums: readonly (number | null)[], now: number): void {
   audit.forgetDone()
   meta.clear('audit_began')
   meta.clear('audit_newest')
-  meta.clear('new_state')
   meta.set('audit_ended', now)
   gapEnded(tx, now)
 }
@@ -171,9 +168,6 @@ function youngFor(
 export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow): number {
   return image.cdn_url === null ? youngFor(context, image) : 0
 }
-
-/** Whether a finding is about an image that the records know. */
-const isRecorded = ({ kind }: Finding) => kind === 'gone' || kind === 'changed'
 
 function record(
   { audit, images }: Tx,

@@ -24,16 +24,12 @@ export class AlbumContents {
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
+  #isNewTold = false
 
-  /** Looks at an album once. `folder`: null when the album is for another folder than the picture's. Returns what failed. */
-  lookAt(
-    context: ListingContext,
-    album: Album,
-    folder: number | null,
-    signal: AbortSignal,
-  ): Promise<Outcome<void>> {
+  /** Looks at an album once. Returns what failed. */
+  lookAt(context: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
     const key = album?.id ?? 0
-    const look = this.#looks.get(key) ?? this.#look(context, album, folder, signal)
+    const look = this.#looks.get(key) ?? this.#look(context, album, signal)
     this.#looks.set(key, look)
     return look.then(looked => {
       if (!looked.ok && this.#looks.get(key) === look) this.#looks.delete(key)
@@ -75,10 +71,22 @@ export class AlbumContents {
     this.#unrecorded.clear()
   }
 
+  /** Tells once that no image was ever recorded. Of a state that was put back, the start has told. */
+  #tellNewState(
+    { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
+    album: Album,
+    images: number,
+  ): void {
+    if (this.#isNewTold || synced.images.latest() !== undefined || synced.meta.get('restored') !== null)
+      return
+    this.#isNewTold = true
+    const found = { album: albumName(synced, album?.id ?? null), images }
+    tell({ event: 'new_state', ...found, message: because('new_state', found) })
+  }
+
   async #look(
     { synced, host, tell }: ListingContext,
     album: Album,
-    folder: number | null,
     signal: AbortSignal,
   ): Promise<Outcome<void>> {
     // An upload without an album lands in the default album (§4.1), which may be any album while it is not known.
@@ -94,64 +102,28 @@ export class AlbumContents {
       : await walkWhole(host, album?.remote_id ?? null, signal)
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.settled) return { ok: false, failure: listingChanges }
-    const here = await this.#remember(
-      { synced, tell },
-      album,
-      everywhere ? withoutMirrored(synced, walk.value) : walk.value,
-    )
-    if (folder !== null) await lookForOthers({ synced, tell }, album, folder, here)
+    const shown = everywhere ? withoutMirrored(synced, walk.value) : walk.value
+    await this.#remember({ synced, tell }, album, shown)
     return { ok: true, value: undefined }
   }
 
-  /** Answers the unrecorded images in the album itself. */
   async #remember(
     { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
     album: Album,
     walk: Walk,
-  ): Promise<ListedImage[]> {
+  ): Promise<void> {
     const listed = unrecordedIn(synced, walk.images)
-    const found = { album: albumName(synced, album?.id ?? null), images: listed.length }
     const here = listed.filter(image => image.album === (album?.remote_id ?? null))
-    let isNew = false
     const rows = await synced.commit(tx => {
-      isNew = listed.length > 0 && isNewState(synced)
-      if (isNew) tx.meta.set('new_state', found)
       tx.contents.put(album?.id ?? null, here.length)
       return album === null
         ? recordAlbums(tx, { ...walk, images: listed })
         : new Map<string | null, number | null>([[album.remote_id, album.id]])
     })
-    if (isNew) tell({ event: 'new_state', ...found, message: because('new_state', found) })
     const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
     this.#unrecorded.set(album?.id ?? 0, Map.groupBy(images, keyOf))
-    return here
+    if (images.length > 0) this.#tellNewState({ synced, tell }, album, images.length)
   }
-}
-
-/** Whether no image was ever recorded, and nobody was told so. Of a state that was lost or put back, the start has told. */
-function isNewState({ images, meta }: Pick<Synced, 'images' | 'meta'>): boolean {
-  return images.latest() === undefined && meta.get('restored') === null && meta.get('new_state') === null
-}
-
-/**
- * Tells a person once when an album holds images whose names no picture of its folder has. Another computer that mirrors
- * into the album could delete images that this one uses. `unrecorded`: the unrecorded images in the album.
- */
-async function lookForOthers(
-  { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
-  album: Album,
-  folder: number,
-  unrecorded: readonly ListedImage[],
-): Promise<void> {
-  if (unrecorded.length === 0) return
-  const row = album?.id ?? null
-  const own = new Set(synced.files.ofFolder(folder).map(keyOf))
-  const images = unrecorded.filter(image => image.name !== undefined && !own.has(keyOf(image))).length
-  const areFirst = images > 0 && synced.contents.others().length === 0
-  await synced.commit(tx => tx.contents.countOthers(images, row))
-  if (!areFirst) return
-  const found = { album: albumName(synced, row), images }
-  tell({ event: 'others_images', ...found, message: because('others_images', { ...found, albums: 1 }) })
 }
 
 /**

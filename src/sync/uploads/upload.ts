@@ -152,8 +152,7 @@ export class Uploader {
       if (!found.ok || found.value === undefined) return found
       const album = found.value ?? this.#default.known(this.#run) ?? null
       if (album && isLeaving(this.#run.synced, album)) return { ok: false, failure: leaving }
-      const own = flatness(synced, job.albumPath, album) === 1 ? null : job.file.folder
-      const looked = await contents.lookAt(this.#run, album, own, signal)
+      const looked = await contents.lookAt(this.#run, album, signal)
       if (looked.ok || blind) return { ok: true, value: album }
       if (looked.failure.remedy !== 'gone' || album === null || tries > 1) return looked
       await albums.doubt(album)

@@ -111,7 +111,7 @@ export function openAlbums({ all, get, run }: Statements) {
  * uploaded. So an album is walked before the first upload into it, unless the count here is 0. Albums have a count once
  * they were walked, or when albumd created them. A null album is the host's root.
  */
-export function openContents({ all, has, run, value }: Statements) {
+export function openContents({ has, run, value }: Statements) {
   return {
     reads: {
       /** How many unrecorded images the album holds; undefined when the album was not walked yet. */
@@ -120,19 +120,11 @@ export function openContents({ all, has, run, value }: Statements) {
       ),
       /** Whether any album has a count. Without one the records are new, an older copy, or cut off. */
       anyCounted: has<[]>('SELECT 1 FROM contents'),
-      /** The albums with unrecorded images that no picture here accounts for, and how many each holds. */
-      others: all<[], { album: number | null; images: number }>(
-        'SELECT nullif(album, 0) AS album, others AS images FROM contents WHERE others > 0 ORDER BY contents.album',
-      ),
     },
     writes: {
       put: run<[album: number | null, unrecorded: number]>(
         `INSERT INTO contents (album, unrecorded) VALUES (ifnull(?, 0), ?)
-         ON CONFLICT DO UPDATE SET unrecorded = excluded.unrecorded, others = min(others, excluded.unrecorded)`,
-      ),
-      /** Records how many of the album's unrecorded images no picture here accounts for. */
-      countOthers: run<[images: number, album: number | null]>(
-        'UPDATE contents SET others = ? WHERE album = ifnull(?, 0)',
+         ON CONFLICT DO UPDATE SET unrecorded = excluded.unrecorded`,
       ),
       /** Forgets all counts, because the records may be old. */
       forget: run<[]>('DELETE FROM contents'),

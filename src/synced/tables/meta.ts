@@ -115,11 +115,6 @@ const FACTS = {
   /** The address below which the host delivers images, as its listings name it (§4.4, listing/delivery.ts). */
   cdn_base: text,
   /**
-   * The first album that held images although the state had never recorded one (listing/album-contents.ts). The next audit
-   * that comes to its end removes this fact.
-   */
-  new_state: json<{ album: string; images: number }>(),
-  /**
    * The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts).
    */
   promises_broken: flag,

@@ -9,7 +9,6 @@ import { openSynced } from '../../../src/synced/synced.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
-import { audit } from '../audit/audit-stage.ts'
 import {
   counting,
   failure,
@@ -60,19 +59,16 @@ describe('a new state against a host that holds the pictures', () => {
     expect(synced.summaries.mirror(1)).toMatchObject({ linked: 2, pending_uploads: 0 })
   })
 
-  it('says once that the state is new, before anything is sent, until an audit has ended', async () => {
+  it('says once that the state is new, before anything is sent', async () => {
     const workshop = await filled(['a.png', 'sub/c.png'])
     workshop.write('new.png', png(9, 9).bytes)
     const told = () => workshop.events.filter(({ event }) => event === 'new_state')
     expect(told()).toEqual([])
     workshop.events.length = 0
-    const { synced } = await afresh(workshop)
-    expect(told()).toHaveLength(1)
+    await afresh(workshop)
+    expect(told()).toMatchObject([{ album: expect.stringContaining('Photos'), images: 1 }])
     const order = workshop.events.map(({ event }) => event)
     expect(order.indexOf('new_state')).toBeLessThan(order.indexOf('picture_uploaded'))
-    expect(synced.meta.get('new_state')).toEqual({ album: expect.stringContaining('Photos'), images: 1 })
-    await audit({ ...workshop, synced })
-    expect(synced.meta.get('new_state')).toBeNull()
   })
 
   it('sends what is not there', async () => {
@@ -122,50 +118,6 @@ describe('a new state against a host that holds the pictures', () => {
     // As a process does that begins anew.
     await workshop.pass({ contents: new AlbumContents() })
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ linked: 0, synced: 2 })
-  })
-
-  it('tells once of images that no picture here accounts for, before anything is sent', async () => {
-    const workshop = await filled(['a.png'])
-    for (const name of ['other.png', 'another.png']) await albumWith(workshop, name, green)
-    workshop.write('new.png', png(9, 9).bytes)
-    const { synced, parts } = await afresh(workshop)
-    const told = () => workshop.events.filter(({ event }) => event === 'others_images')
-    expect(told()).toMatchObject([{ album: 'Photos', images: 2 }])
-    const order = workshop.events.map(({ event }) => event)
-    expect(order.lastIndexOf('picture_uploaded')).toBeGreaterThan(order.indexOf('others_images'))
-    expect(
-      order.slice(order.indexOf('others_images')).filter(event => event === 'picture_uploaded'),
-    ).toHaveLength(1)
-    const others = () => synced.contents.others().map(({ images }) => images)
-    expect(others()).toEqual([2])
-    // The next process finds one that it has a picture for by now, and says nothing again.
-    workshop.write('other.png', green)
-    await workshop.pass({ ...parts, contents: new AlbumContents() })
-    expect(others()).toEqual([1])
-    workshop.write('another.png', green)
-    await workshop.pass({ ...parts, contents: new AlbumContents() })
-    expect(others()).toEqual([])
-    expect(told()).toHaveLength(1)
-  })
-
-  it('counts such images of all albums, until a look at each finds none', async () => {
-    const workshop = await filled(['a.png', 'trip/b.png', 'tour/c.png'])
-    await albumWith(workshop, 'another.png', green)
-    const there = await albumWith(workshop, 'other.png', green)
-    // Only an album that gets a picture is looked at.
-    workshop.write('new.png', png(9, 9).bytes)
-    const { synced, parts } = await afresh(workshop)
-    const others = () => synced.contents.others().map(({ images }) => images)
-    expect(others()).toEqual([2])
-    // A look at an album without such images says nothing of the others.
-    for (const path of ['trip/new.png', 'tour/new.png']) workshop.write(path, png(9, 9).bytes)
-    await workshop.pass({ ...parts, contents: new AlbumContents() })
-    expect(others()).toEqual([2])
-    const page = await workshop.host.list(there, 1, never)
-    for (const { id, name } of page.ok ? page.value.images : [])
-      if (name?.includes('other')) await workshop.host.deleteImage(id, never)
-    await audit({ ...workshop, synced })
-    expect(others()).toEqual([])
   })
 
   it('says what is ambiguous and guesses nothing', async () => {
