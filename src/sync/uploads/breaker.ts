@@ -1,4 +1,4 @@
-import { refusedByAll } from '../../records/pictures.ts'
+import { refusedByAll, retried } from '../../records/pictures.ts'
 import { HOST_REFUSES } from '../../remote/failures.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { Synced, Tx } from '../../synced/synced.ts'
@@ -154,9 +154,12 @@ export class Breaker {
     this.#hasServed = true
     const wasShut = this.#isShut
     this.#isShut = false
-    if (this.#refused.delete(textOf(key)) || wasShut)
+    const wasRefused = this.#refused.delete(textOf(key))
+    if (wasRefused || wasShut)
       await this.#synced.commit(tx => {
         if (wasShut) forgetRefusingEndpoint(tx)
+        // The reason may be gone for which the others were refused too.
+        if (wasRefused) retried(tx, [...this.#refused.values()])
         this.#record(tx)
       })
   }
