@@ -95,10 +95,6 @@ it.skipIf(noBrowser)(
     const there = (await scene.listing()).map(line => line.slice(0, line.lastIndexOf(' ')))
     expect(there.filter(path => path.includes('/Icons/'))).toEqual(['Photos/Icons/Kite.svg'])
 
-    await page.getByRole('button', { name: 'Ignore Scans/broken scan.png', exact: true }).click()
-    await page.getByText('1 failure ignored').click()
-    await page.getByRole('button', { name: 'Do not ignore Scans/broken scan.png' }).click()
-    await page.getByRole('button', { name: 'Ignore Scans/broken scan.png', exact: true }).waitFor()
     scene.write('Scans/broken scan.png', png(5, 5, 3).bytes)
     await page.getByRole('button', { name: 'Retry all' }).click()
     await expect.poll(() => page.locator('#failures').innerHTML(), SELDOM).toBe('')

@@ -5,8 +5,8 @@ const connection = document.getElementById('connection')
 const LOST = 'albumd does not answer. This page shows how it stood, and asks again.'
 const EVERY_MS = 2000
 const WITHIN_MS = 30_000
-/** Asking takes at most one SHARE-th of the time, because the daemon has other work. */
-const SHARE = 20
+/** Asking takes at most one SHARE-th of the time, because the daemon has other work. What is slow may be this machine. */
+const SHARE = 5
 let timer
 
 /** Shows the page as it is now, and again after a while. A tab that nobody sees does not ask. */
