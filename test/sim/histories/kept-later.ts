@@ -227,4 +227,12 @@ export const KEPT_LATER: readonly History[] = [
     variations: { ...PLAIN, readings: { cdnUrl: 'neither' } },
     actions: [at(1, 'reboot'), at(2, 'otherDeletes'), at(3, 'auditRepair')],
   },
+  // Of four uploads under way one meets a full storage, and another a quota that is used up.
+  {
+    ...THREE,
+    seed: 1_000_000_740,
+    concurrency: 4,
+    files: Array.from({ length: 6 }, (_, n): [number, number] => [16 * n, 1 + n]),
+    actions: [at(0, 'quota', 1), at(0, 'fault', FAULT.storageFull, 4)],
+  },
 ]
