@@ -24,7 +24,7 @@ export async function carryOut<N extends CommandName>(
   const { stateFiles, whenFree } = await import('../daemon/state/claim.ts')
   const { refuseClosed } = await import('../daemon/state/state-problem.ts')
   refuseClosed(config.state_dir)
-  const output: CommandOutput = { tell() {}, say: sayAside, progress() {}, ...shown }
+  const output: CommandOutput = { emit() {}, say: sayAside, progress() {}, ...shown }
   const { control, database } = stateFiles(config.state_dir)
   const byDaemon = async () => {
     // Without a socket no daemon runs, so the code that asks a daemon is not loaded.

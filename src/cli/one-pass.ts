@@ -54,24 +54,24 @@ export async function onePass<N extends PassName>(
   const hasOneMirror = config.mirrors.length === 1
   /** What was said of scans. Before deletions everything is scanned once more, and mostly found as it was. */
   const scans = new Set<string>()
-  const tell = (told: SpokenEvent) => {
-    done.add(told)
-    const shown = hasOneMirror ? told : withWholePath(told)
-    if (quiet && told.event === 'picture_failed') sayAside(eventInWords(shown)!)
+  const emit = (emitted: SpokenEvent) => {
+    done.add(emitted)
+    const shown = hasOneMirror ? emitted : withWholePath(emitted)
+    if (quiet && emitted.event === 'picture_failed') sayAside(eventInWords(shown)!)
     // Of a scan that was interrupted, the counts are not those of the folder, and nothing that is planned is begun.
-    if (interrupts.stop.aborted && (told.event === 'scan_finished' || told.event === 'uploads_started'))
+    if (interrupts.stop.aborted && (emitted.event === 'scan_finished' || emitted.event === 'uploads_started'))
       return
-    if (told.event === 'scan_finished') {
+    if (emitted.event === 'scan_finished') {
       const line = eventInWords(shown)!
       if (scans.has(line)) return
       scans.add(line)
     }
     // This event is not shown, because the report at the end tells why the uploads stopped.
-    if (told.event !== 'uploads_stopped')
+    if (emitted.event !== 'uploads_stopped')
       tellPass(progress, shown, name === 'adopt' ? adoptionInWords : eventInWords)
   }
   try {
-    const carried = await carryOut(config, name, request, interrupts, { tell })
+    const carried = await carryOut(config, name, request, interrupts, { emit })
     const result: ResultOf<N> & PassResult = carried.result
     progress.end()
     const { verified } = result as Partial<ResultOf<'adopt'>>
@@ -101,8 +101,8 @@ export async function onePass<N extends PassName>(
 }
 
 /** With several mirrors a path is shown whole. */
-function withWholePath(told: SpokenEvent): SpokenEvent {
-  return 'path' in told ? { ...told, path: fullPath(told.mirror, told.path) } : told
+function withWholePath(emitted: SpokenEvent): SpokenEvent {
+  return 'path' in emitted ? { ...emitted, path: fullPath(emitted.mirror, emitted.path) } : emitted
 }
 
 export function exitCodeOf({ verdict, paused }: PassResult): number {
@@ -279,16 +279,16 @@ export class Tally {
     return Array.from(this.#waiting, ([path, { message: reason }]) => ({ path, reason }))
   }
 
-  add(told: SpokenEvent): void {
-    const { event } = told
+  add(emitted: SpokenEvent): void {
+    const { event } = emitted
     const field = COUNTED[event]
     if (field) this.counts[field]++
-    if (event === 'picture_unchanged' && told.compared) this.#compared++
-    if (event === 'image_deleted' && told.reason === 'superseded') this.#replaced++
-    if (!('path' in told)) return
-    const picture = fullPath(told.mirror, told.path)
+    if (event === 'picture_unchanged' && emitted.compared) this.#compared++
+    if (event === 'image_deleted' && emitted.reason === 'superseded') this.#replaced++
+    if (!('path' in emitted)) return
+    const picture = fullPath(emitted.mirror, emitted.path)
     if (event === 'picture_failed' || event === 'picture_uncertain') this.troubled.add(picture)
-    if (event === 'picture_waits') this.#waiting.set(picture, told)
+    if (event === 'picture_waits') this.#waiting.set(picture, emitted)
     // After `change_found` the picture does not wait any more, because the file is gone or has a new version.
     else if (event.startsWith('picture_') || event === 'change_found') this.#waiting.delete(picture)
   }

@@ -114,27 +114,27 @@ const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
  *   upload has ended, the numbers are news again.
  * - `mirror_guarded` with the same reason as before. After a scan that saw everything, the reason is news again.
  */
-export function newsFilter(): (told: SpokenEvent) => boolean {
+export function newsFilter(): (emitted: SpokenEvent) => boolean {
   const last = new Map<string, string>()
   const isNew = (what: string, is: string) => {
     const wasAnother = last.get(what) !== is
     last.set(what, is)
     return wasAnother
   }
-  return told => {
-    if (SETTLED.has(told.event)) last.delete('uploads_started')
-    switch (told.event) {
+  return emitted => {
+    if (SETTLED.has(emitted.event)) last.delete('uploads_started')
+    switch (emitted.event) {
       case 'uploads_stopped':
-        return isNew('uploads_stopped', told.code)
+        return isNew('uploads_stopped', emitted.code)
       case 'uploads_started':
-        return isNew('uploads_started', `${told.pictures} ${told.bytes} ${told.compare}`)
+        return isNew('uploads_started', `${emitted.pictures} ${emitted.bytes} ${emitted.compare}`)
       case 'mirror_guarded':
-        return isNew(`mirror_guarded ${told.mirror}`, told.reason)
+        return isNew(`mirror_guarded ${emitted.mirror}`, emitted.reason)
       case 'picture_uploaded':
         last.delete('uploads_stopped')
         return true
       case 'scan_finished':
-        if (told.complete) last.delete(`mirror_guarded ${told.mirror}`)
+        if (emitted.complete) last.delete(`mirror_guarded ${emitted.mirror}`)
         return true
       default:
         return true

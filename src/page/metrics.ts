@@ -97,25 +97,25 @@ export class Metrics {
     this.#now = now
   }
 
-  hear(told: SpokenEvent): void {
-    switch (told.event) {
+  hear(emitted: SpokenEvent): void {
+    switch (emitted.event) {
       case 'scan_started':
-        this.#scanBegan.set(told.mirror, this.#now())
+        this.#scanBegan.set(emitted.mirror, this.#now())
         return
       case 'scan_finished': {
-        const began = this.#scanBegan.get(told.mirror)
-        if (began !== undefined) this.#scans.observe({ mirror: told.mirror }, (this.#now() - began) / 1000)
+        const began = this.#scanBegan.get(emitted.mirror)
+        if (began !== undefined) this.#scans.observe({ mirror: emitted.mirror }, (this.#now() - began) / 1000)
         return
       }
       case 'picture_uploaded':
-        this.#uploads.inc({ mirror: told.mirror })
-        this.#bytes.inc({ mirror: told.mirror }, told.size)
+        this.#uploads.inc({ mirror: emitted.mirror })
+        this.#bytes.inc({ mirror: emitted.mirror }, emitted.size)
         return
       case 'picture_failed':
-        this.#failed.inc({ code: this.#known(told.code) })
+        this.#failed.inc({ code: this.#known(emitted.code) })
         return
       case 'image_deleted':
-        this.#deleted.inc({ mirror: told.mirror })
+        this.#deleted.inc({ mirror: emitted.mirror })
     }
   }
 

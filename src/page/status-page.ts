@@ -52,7 +52,7 @@ export class StatusPage implements Display, Sources {
     bus.on('alive', () => {
       this.#signAt = this.#clock.monotonic()
     })
-    bus.on('news', told => this.#metrics.hear(told))
+    bus.on('news', emitted => this.#metrics.hear(emitted))
     bus.on('daemon', ({ event }) => {
       if (event === 'config_taken' && this.#daemon)
         void this.#server?.listenAt(this.#daemon.config().status_page.listen)

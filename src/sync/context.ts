@@ -8,7 +8,7 @@ import type { Claims } from './claims.ts'
 import type { FileAges } from './clock.ts'
 import type { HoldPolicy } from './deletions/index.ts'
 import type { AlbumContents } from './listing/index.ts'
-import type { Tell } from './pass-events.ts'
+import type { Emit } from './pass-events.ts'
 import type { Allowance, OtherMachines } from './quota/index.ts'
 import type { VanishedRules } from './scan/index.ts'
 import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
@@ -27,7 +27,7 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
   running: () => number
   /** Left out: no other machine shares the account. */
   others?: OtherMachines | undefined
-  tell: Tell
+  emit: Emit
   openPicture: OpenPictureAt
   /**
    * Answers the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's

@@ -1,6 +1,6 @@
 import { inWords, type Reason } from '../words/reasons.ts'
 
-/** What a pass tells while it works. Paths are below the mirror's folder. */
+/** The events of a pass. Paths are below the mirror's folder. */
 export type PassEvent =
   | { event: 'scan_started'; mirror: string }
   | { event: 'scan_finished'; mirror: string; folders: number; files: number; complete: boolean }
@@ -22,7 +22,7 @@ export type PassEvent =
    * `pictures` and `bytes`: what is to be sent. `compare`: how many other pictures are only compared, and sent if their bytes
    * are new. `moved`: how many of `pictures` seem to have been renamed or moved, so that each is sent again and its old
    * address ends. `quota_left`: how many more pictures may be sent today, by albumd's own count. `looks_first`: the records may lack what
-   * the host holds, so each album is listed first, and a picture that is there already is not sent. Told again when a scan
+   * the host holds, so each album is listed first, and a picture that is there already is not sent. Emitted again when a scan
    * beside the uploads has found more, with all that is still to be sent.
    */
   | {
@@ -50,11 +50,11 @@ export type PassEvent =
   | { event: 'picture_waits'; mirror: string; path: string; message: Reason; retry_in_ms?: number }
   | { event: 'album_created'; album: string }
   | { event: 'album_deleted'; album: string }
-  /** The first look at an album has found images, and the records have never known one. Told once. */
+  /** The first look at an album has found images, and the records have never known one. Emitted once. */
   | { event: 'new_state'; album: string; images: number; message: Reason }
   /** The account's default album was found. Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
-  /** The host has not answered a request for some seconds. Told once, until the host answers again. */
+  /** The host has not answered a request for some seconds. Emitted once, until the host answers again. */
   | { event: 'uploads_stopped'; code: string; message: Reason }
   /** `moved_to`: the path, below its mirror, where the same picture lies now; null: it has not moved. */
   | {
@@ -82,5 +82,5 @@ export function spoken(event: PassEvent): SpokenEvent {
   return event
 }
 
-export type Tell = (event: PassEvent) => void
-export type TellSpoken = (event: SpokenEvent) => void
+export type Emit = (event: PassEvent) => void
+export type EmitSpoken = (event: SpokenEvent) => void

@@ -55,7 +55,7 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
         host: hostWith(host, changes ?? {}),
         clock: systemClock,
         claims: ALONE,
-        tell: () => {},
+        emit: () => {},
         contents: new AlbumContents(),
         credentialLifetimeMs,
       }),

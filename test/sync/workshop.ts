@@ -107,7 +107,7 @@ export async function openWorkshop(
     disk: realDisk,
     clock: systemClock,
     claims: ALONE,
-    tell: told => events.push(told),
+    emit: emitted => events.push(emitted),
     lookAt: () => pool.look,
     graceMs: 0,
     openPicture: (root, path) => openPicture(root, path, { changed: () => new PictureChanged(), buffers }),
@@ -181,7 +181,7 @@ export const summary = ({ synced }: Workshop) => synced.summaries.mirror(1)
 
 /** How often an event was told. */
 export const count = ({ events }: Workshop, event: string) =>
-  events.filter(told => told.event === event).length
+  events.filter(emitted => emitted.event === event).length
 
 export const deleted = (workshop: Workshop) => count(workshop, 'image_deleted')
 

@@ -85,7 +85,9 @@ describe.skipIf(!canBoot() && !process.env.CI)('service, with a real systemd', (
 async function underWay(booted: Booted, name: string, height: number): Promise<void> {
   const { bytes } = png(800, height)
   const begun = () =>
-    booted.log().filter(told => told.event === 'uploads_started' && Number(told.bytes) >= bytes.byteLength)
+    booted
+      .log()
+      .filter(emitted => emitted.event === 'uploads_started' && Number(emitted.bytes) >= bytes.byteLength)
       .length
   const before = begun()
   // At once whole: a scan that met half of the file would tell of fewer bytes.

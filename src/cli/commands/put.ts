@@ -176,22 +176,22 @@ async function send(
   if (left.size === 0) return unsent()
   const { PLAN_REMEDY, stoppedInWords } = await import('../one-pass.ts')
   const done = new AbortController()
-  const tell = (told: SpokenEvent) => {
-    if (!('path' in told)) return
-    const path = `${told.mirror}/${told.path}`
-    if (told.event === 'picture_waits') waits.set(path, isNotReady(told.message))
+  const emit = (emitted: SpokenEvent) => {
+    if (!('path' in emitted)) return
+    const path = `${emitted.mirror}/${emitted.path}`
+    if (emitted.event === 'picture_waits') waits.set(path, isNotReady(emitted.message))
     // The running albumd may have begun another try by the time that the records are read.
-    if (told.event === 'picture_failed') waits.set(path, { code: told.code, reason: told.message })
-    if (!ENDS.has(told.event)) return
+    if (emitted.event === 'picture_failed') waits.set(path, { code: emitted.code, reason: emitted.message })
+    if (!ENDS.has(emitted.event)) return
     left.delete(path)
-    if (told.event !== 'picture_uploaded' && told.event !== 'picture_unchanged') known(path, null)
-    else if ('cdn_url' in told && told.cdn_url !== null) known(path, told.cdn_url)
+    if (emitted.event !== 'picture_uploaded' && emitted.event !== 'picture_unchanged') known(path, null)
+    else if ('cdn_url' in emitted && emitted.cdn_url !== null) known(path, emitted.cdn_url)
     if (left.size === 0) done.abort()
   }
   const leave = AbortSignal.any([stop, done.signal])
   try {
     const request = { paths: [...left] }
-    const { result, byDaemon } = await carryOut(config, 'put', request, { stop, cut }, { tell, say }, leave)
+    const { result, byDaemon } = await carryOut(config, 'put', request, { stop, cut }, { emit, say }, leave)
     const { paused } = result
     const [stopped] = result.stopped
     const { pauseInWords } = await import('../../daemon/state/pause.ts')

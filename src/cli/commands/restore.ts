@@ -68,14 +68,14 @@ export const restoreCommand = configCommand(
     const problems = json ? new ProblemsInJson() : null
     const interrupts = onInterrupts(() => progress.say('stopping'))
     let isWaiting = false
-    const tell = (told: RestoreEvent) => {
-      isWaiting ||= 'code' in told && told.code === 'NOT_ON_HOST'
-      if (problems) problems.tell(told)
-      else if (quiet && 'code' in told) sayAside(eventInWords(told, at)!)
-      else tellRestore(progress, told, at)
+    const emit = (emitted: RestoreEvent) => {
+      isWaiting ||= 'code' in emitted && emitted.code === 'NOT_ON_HOST'
+      if (problems) problems.emit(emitted)
+      else if (quiet && 'code' in emitted) sayAside(eventInWords(emitted, at)!)
+      else tellRestore(progress, emitted, at)
     }
     try {
-      const report = await restore(tell, interrupts)
+      const report = await restore(emit, interrupts)
       progress.end()
       const { missing, unread, older, stopped, interrupted } = report
       const isWhole =
@@ -107,7 +107,7 @@ interface Asked {
   json: boolean
 }
 
-type Restore = (tell: (told: RestoreEvent) => void, interruption: Interruption) => Promise<RestoreReport>
+type Restore = (emit: (emitted: RestoreEvent) => void, interruption: Interruption) => Promise<RestoreReport>
 
 /** The restore that the options ask for. Throws Problem. */
 async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
@@ -123,13 +123,13 @@ async function restoreFor(config: Config, asked: Asked): Promise<Restore> {
     const { readAccess } = await import('../read-config.ts')
     const access = readAccess(config)
     const { restoreFromHost } = await import('../../daemon/restore/from-host.ts')
-    return (tell, interruption) => restoreFromHost(config, folder, access, tell, interruption, sayAside)
+    return (emit, interruption) => restoreFromHost(config, folder, access, emit, interruption, sayAside)
   }
   await sayStateProblem(config)
   if (given !== undefined) return restoreAt(config, asked, { given, mirrors, ca })
   const { restoreMirrors } = await import('../../daemon/restore/from-records.ts')
   const request = { folder, mirrors, deleted, ca }
-  return (tell, interruption) => restoreMirrors(config, request, tell, interruption)
+  return (emit, interruption) => restoreMirrors(config, request, emit, interruption)
 }
 
 async function restoreAt(
@@ -155,8 +155,8 @@ async function restoreAt(
     else printLine(line)
   }
   if (place && !yes && !json) await askFirst(folder, () => fromMoment.previewMoment(config, request))
-  return (tell, interruption) =>
-    fromMoment.restoreMoment(config, { folder, mirrors, at, ca }, tell, interruption)
+  return (emit, interruption) =>
+    fromMoment.restoreMoment(config, { folder, mirrors, at, ca }, emit, interruption)
 }
 
 /** Asks a person at a terminal whether to restore into a mirror. Throws Problem when the answer is no. */
@@ -191,9 +191,9 @@ function mirrorsFor(config: Config, given: string | undefined): string[] {
 class ProblemsInJson {
   #before = `{"schema":${SCHEMA},"problems":[`
 
-  tell(told: RestoreEvent): void {
-    if (!('code' in told)) return
-    const { event: _, ...problem } = told
+  emit(emitted: RestoreEvent): void {
+    if (!('code' in emitted)) return
+    const { event: _, ...problem } = emitted
     process.stdout.write(`${this.#before}\n${JSON.stringify(problem)}`)
     this.#before = ','
   }
@@ -208,34 +208,34 @@ class ProblemsInJson {
  * Shows an event of a restore. When there is a bar, lines are written only for problems and for other names. `at`: the option
  * that was given.
  */
-function tellRestore(progress: Progress, told: RestoreEvent, at: string | undefined): void {
-  const isElsewhere = told.event === 'picture_moved' || told.event === 'picture_renamed'
-  if (told.event === 'restore_started') progress.start({ total: told.pictures })
-  else if (!isElsewhere) progress.advance('size' in told && !told.there ? told.size : 0)
-  const line = eventInWords(told, at)
-  if (line !== null && ('code' in told || isElsewhere || !progress.hasBar)) progress.say(line)
+function tellRestore(progress: Progress, emitted: RestoreEvent, at: string | undefined): void {
+  const isElsewhere = emitted.event === 'picture_moved' || emitted.event === 'picture_renamed'
+  if (emitted.event === 'restore_started') progress.start({ total: emitted.pictures })
+  else if (!isElsewhere) progress.advance('size' in emitted && !emitted.there ? emitted.size : 0)
+  const line = eventInWords(emitted, at)
+  if (line !== null && ('code' in emitted || isElsewhere || !progress.hasBar)) progress.say(line)
 }
 
 /**
  * The line for an event, with paths below the folder that is filled. Null for pictures that are there already, because such
  * pictures may be very many.
  */
-function eventInWords(told: RestoreEvent, at: string | undefined): string | null {
-  switch (told.event) {
+function eventInWords(emitted: RestoreEvent, at: string | undefined): string | null {
+  switch (emitted.event) {
     case 'restore_started':
-      return `${count(told.pictures, 'picture')} ${at === undefined ? 'to restore' : 'recorded then'}${told.bytes === null ? '' : ` (${sizeInWords(told.bytes)})`}`
+      return `${count(emitted.pictures, 'picture')} ${at === undefined ? 'to restore' : 'recorded then'}${emitted.bytes === null ? '' : ` (${sizeInWords(emitted.bytes)})`}`
     case 'picture_restored': {
-      const { there, to, size, note } = told
+      const { there, to, size, note } = emitted
       if (there && note !== 'unproved') return null
       const noted = note === null ? '' : `; ${NOTES[note]}`
       return `${there ? 'there' : 'restored'} ${printable(to)} (${sizeInWords(size)}${noted})`
     }
     case 'picture_missing':
-      return `${told.code === 'NOT_READ' ? 'unread' : 'missing'} ${printable(told.to)}: ${printable(told.message)} (${told.code})`
+      return `${emitted.code === 'NOT_READ' ? 'unread' : 'missing'} ${printable(emitted.to)}: ${printable(emitted.message)} (${emitted.code})`
     case 'picture_renamed':
-      return `renamed ${printable(told.path)} to ${printable(told.to)}, because the name is taken`
+      return `renamed ${printable(emitted.path)} to ${printable(emitted.to)}, because the name is taken`
     case 'picture_moved':
-      return `moved ${printable(told.to)} to ${printable(told.moved_to)}`
+      return `moved ${printable(emitted.to)} to ${printable(emitted.moved_to)}`
   }
 }
 

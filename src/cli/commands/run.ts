@@ -85,7 +85,7 @@ async function runDaemon(
   const { listen } = config.status_page
   const page = listen ? `${listen.host}:${listen.port}` : 'off'
   interrupts.stop.addEventListener('abort', () => logEvent(log, { event: 'stopping' }))
-  bus.on('news', told => logEvent(log, told))
+  bus.on('news', emitted => logEvent(log, emitted))
   bus.on('daemon', event => logEvent(log, event))
   bus.on('say', line => logEvent(log, { event: 'warning' }, line))
   for (const line of warnings) bus.say(line)

@@ -74,16 +74,17 @@ async function mirror(workspace: Workspace, progress: Progress, interrupts: Inte
   let passes = 0
   let latest: string | null = null
   const said = new Set<string | null>()
-  bus.on('news', told => {
-    if (told.event === 'picture_uploaded') latest = told.cdn_url
-    const shown = 'mirror' in told ? { ...told, mirror: here(told.mirror) } : told
+  bus.on('news', emitted => {
+    if (emitted.event === 'picture_uploaded') latest = emitted.cdn_url
+    const shown = 'mirror' in emitted ? { ...emitted, mirror: here(emitted.mirror) } : emitted
     // After the first pass the counts of each scan are left out, because the lines for single pictures say more.
     // The first pass may look twice, and what it finds again is said once.
-    const line = told.event === 'scan_finished' || told.event === 'picture_waits' ? eventInWords(shown) : null
+    const line =
+      emitted.event === 'scan_finished' || emitted.event === 'picture_waits' ? eventInWords(shown) : null
     if (line !== null && said.has(line)) return
     said.add(line)
     if (passes === 0) tellPass(progress, shown)
-    else if (told.event !== 'scan_finished' && told.event !== 'uploads_started') tellPass(lines, shown)
+    else if (emitted.event !== 'scan_finished' && emitted.event !== 'uploads_started') tellPass(lines, shown)
   })
   bus.on('say', line => (progress === noProgress ? sayAside(line) : progress.say(line)))
   const page = new StatusPage(systemClock, bus)

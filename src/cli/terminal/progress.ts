@@ -156,21 +156,21 @@ function quotaLeft(pictures: number): string {
 }
 
 /** Shows an event of a pass. When there is a bar, uploads get no line, because the bar shows uploads. */
-export function tellPass(progress: Progress, told: SpokenEvent, wordsOf = eventInWords): void {
+export function tellPass(progress: Progress, emitted: SpokenEvent, wordsOf = eventInWords): void {
   // What a scan beside the uploads finds is told with all that is still to be sent, so what has moved was told before.
-  const isAgain = told.event === 'uploads_started' && progress.hasStarted
-  const line = wordsOf(isAgain ? { ...told, moved: 0 } : told)
-  switch (told.event) {
+  const isAgain = emitted.event === 'uploads_started' && progress.hasStarted
+  const line = wordsOf(isAgain ? { ...emitted, moved: 0 } : emitted)
+  switch (emitted.event) {
     case 'uploads_started':
-      progress.start({ total: told.pictures + told.compare, bytes: 0, quota: told.quota_left })
+      progress.start({ total: emitted.pictures + emitted.compare, bytes: 0, quota: emitted.quota_left })
       if (progress.hasBar) return
       break
     case 'picture_uploaded':
-      progress.advance(told.size, 1)
+      progress.advance(emitted.size, 1)
       if (progress.hasBar) return
       break
     case 'picture_unchanged':
-      progress.advance(told.compared ? told.size : 0)
+      progress.advance(emitted.compared ? emitted.size : 0)
       break
     case 'picture_linked':
     case 'picture_failed':
@@ -182,69 +182,69 @@ export function tellPass(progress: Progress, told: SpokenEvent, wordsOf = eventI
 }
 
 /** Like `eventInWords`, for `albumd adopt`, which sends nothing. */
-export function adoptionInWords(told: SpokenEvent): string | null {
-  if (told.event === 'uploads_started')
-    return `${count(told.pictures + told.compare, 'picture')} to look for on the host; nothing is sent`
-  return eventInWords(told)
+export function adoptionInWords(emitted: SpokenEvent): string | null {
+  if (emitted.event === 'uploads_started')
+    return `${count(emitted.pictures + emitted.compare, 'picture')} to look for on the host; nothing is sent`
+  return eventInWords(emitted)
 }
 
 /** An event in one line for a person. Null for events that a person does not need. */
-export function eventInWords(told: SpokenEvent): string | null {
-  switch (told.event) {
+export function eventInWords(emitted: SpokenEvent): string | null {
+  switch (emitted.event) {
     case 'scan_finished':
-      return `${printable(told.mirror)}: ${count(told.files, 'picture')} in ${count(told.folders, 'folder')}`
+      return `${printable(emitted.mirror)}: ${count(emitted.files, 'picture')} in ${count(emitted.folders, 'folder')}`
     case 'mirror_guarded':
-      return `guarded: ${printable(told.reason)}`
+      return `guarded: ${printable(emitted.reason)}`
     case 'uploads_started': {
       const again =
-        told.moved > 0
-          ? ` ${inWords(because('sent_again', { moved: told.moved, left: told.quota_left }))}`
+        emitted.moved > 0
+          ? ` ${inWords(because('sent_again', { moved: emitted.moved, left: emitted.quota_left }))}`
           : ''
-      const over = told.pictures - told.quota_left
+      const over = emitted.pictures - emitted.quota_left
       const waits = over > 0 ? `, so ${inDigits(over)} may have to wait for another day` : ''
       const compared =
-        told.compare > 0
-          ? `${count(told.compare, 'picture')} to read again, sent only if the bytes changed`
+        emitted.compare > 0
+          ? `${count(emitted.compare, 'picture')} to read again, sent only if the bytes changed`
           : null
-      if (told.pictures === 0) return compared
-      const [pictures, size] = [count(told.pictures, 'picture'), sizeInWords(told.bytes)]
-      const sent = told.looks_first
+      if (emitted.pictures === 0) return compared
+      const [pictures, size] = [count(emitted.pictures, 'picture'), sizeInWords(emitted.bytes)]
+      const sent = emitted.looks_first
         ? `${pictures} (${size}), compared with what the host holds first`
         : `${pictures} to send (${size})`
-      return `${[sent, ...(compared ? [compared] : [])].join(', ')}; ${quotaLeft(told.quota_left)} by albumd's count${waits}${again && `.${again}`}`
+      return `${[sent, ...(compared ? [compared] : [])].join(', ')}; ${quotaLeft(emitted.quota_left)} by albumd's count${waits}${again && `.${again}`}`
     }
     case 'picture_uploaded':
-      return `uploaded ${printable(told.path)} (${sizeInWords(told.size)})`
+      return `uploaded ${printable(emitted.path)} (${sizeInWords(emitted.size)})`
     case 'picture_failed':
-      return `failed ${printable(told.path)}: ${printable(told.message)} (${told.code})`
+      return `failed ${printable(emitted.path)}: ${printable(emitted.message)} (${emitted.code})`
     case 'picture_uncertain':
-      return `uncertain ${printable(told.path)}: ${printable(told.message)}`
+      return `uncertain ${printable(emitted.path)}: ${printable(emitted.message)}`
     case 'picture_waits':
-      return `waits ${printable(told.path)}: ${told.message}`
+      return `waits ${printable(emitted.path)}: ${emitted.message}`
     case 'upload_found_out':
-      return told.arrived
-        ? `found ${printable(told.path)} on the host`
-        : `${printable(told.path)} never arrived; it is sent again`
+      return emitted.arrived
+        ? `found ${printable(emitted.path)} on the host`
+        : `${printable(emitted.path)} never arrived; it is sent again`
     case 'default_album_found':
-      return `pictures of the host's root go to the account's default album ${printable(told.album)}`
+      return `pictures of the host's root go to the account's default album ${printable(emitted.album)}`
     case 'album_created':
-      return `made the album ${printable(told.album)}`
+      return `made the album ${printable(emitted.album)}`
     case 'album_deleted':
-      return `deleted the album ${printable(told.album)}, which nothing needs`
+      return `deleted the album ${printable(emitted.album)}, which nothing needs`
     case 'new_state':
-      return printable(told.message)
+      return printable(emitted.message)
     case 'uploads_stopped':
-      return `uploads stopped: ${printable(told.message)} (${told.code})`
+      return `uploads stopped: ${printable(emitted.message)} (${emitted.code})`
     case 'image_deleted':
-      if (told.moved_to !== null)
-        return `moved ${printable(told.path)} to ${printable(told.moved_to)}: deleted the image of the old place`
-      return told.reason === 'superseded'
-        ? `deleted the old image of ${printable(told.path)}`
-        : `deleted the image of ${printable(told.path)}`
+      if (emitted.moved_to !== null)
+        return `moved ${printable(emitted.path)} to ${printable(emitted.moved_to)}: deleted the image of the old place`
+      return emitted.reason === 'superseded'
+        ? `deleted the old image of ${printable(emitted.path)}`
+        : `deleted the image of ${printable(emitted.path)}`
     case 'deletions_held':
-      return `held: ${count(told.images, 'image')} would be deleted, beside ${count(told.pictures, 'picture')} that stay; see albumd deletions list`
+      return `held: ${count(emitted.images, 'image')} would be deleted, beside ${count(emitted.pictures, 'picture')} that stay; see albumd deletions list`
     case 'image_kept':
-      return `did not delete the image of ${printable(told.path)}: ${printable(told.reason)}`
+      return `did not delete the image of ${printable(emitted.path)}: ${printable(emitted.reason)}`
     case 'scan_started':
     case 'change_found':
     // The deletion is told when it is done.

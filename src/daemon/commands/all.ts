@@ -103,7 +103,7 @@ export async function carryOutHere<N extends CommandName>(
     // A grace passes only while a daemon runs. A daemon that begins gives its grace to what a command has found gone.
     const options = { patience: PATIENCE, graceMs: 0, shared, claims }
     const bus = new Bus()
-    bus.on('pass', output.tell)
+    bus.on('pass', output.emit)
     onUpload.listen(bus, config.notify.on_upload, synced)
     const context: CommandContext = {
       config,

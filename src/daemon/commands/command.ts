@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
-import type { TellSpoken } from '../../sync/pass-events.ts'
+import type { EmitSpoken } from '../../sync/pass-events.ts'
 import type { Interruption, PassReport } from '../../sync/pass-request.ts'
 import { fullPath, isAtOrBelow } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
@@ -10,7 +10,7 @@ import { fingerprintOf } from '../state/claim.ts'
 
 /** What a command shows to the person who gave it, while it works. */
 export interface CommandOutput {
-  tell: TellSpoken
+  emit: EmitSpoken
   say(line: string): void
   /** `done` of all `albums` are compared by now. */
   progress(done: number, albums: number): void

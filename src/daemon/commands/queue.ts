@@ -59,7 +59,7 @@ interface QueuedCommand {
   output: CommandOutput
 }
 
-const SILENT: CommandOutput = { tell() {}, say() {}, progress() {} }
+const SILENT: CommandOutput = { emit() {}, say() {}, progress() {} }
 
 /**
  * The commands given to a running daemon. The loop carries them out one at a time between its passes, because the state
@@ -168,7 +168,7 @@ export class CommandQueue {
   }
 
   /** Shows an event of a pass to all commands that have begun. */
-  readonly tell = (told: SpokenEvent): void => {
-    for (const { output } of this.#begun) output.tell(told)
+  readonly emit = (emitted: SpokenEvent): void => {
+    for (const { output } of this.#begun) output.emit(emitted)
   }
 }

@@ -66,7 +66,7 @@ export async function askDaemon<N extends CommandName>(
 }
 
 function hear(line: Exclude<Line, { done: unknown } | { failed: Refusal }>, output: RemoteOutput): void {
-  if ('told' in line) output.tell(line.told)
+  if ('told' in line) output.emit(line.told)
   else if ('say' in line) output.say(line.say)
   else if ('progress' in line) output.progress(line.progress.done, line.progress.albums)
   else output.begun()

@@ -134,9 +134,9 @@ function answerTo(
     if (!lines.destroyed) lines.write(`${JSON.stringify(line)}\n`)
   }
   const output: CommandOutput = {
-    tell: told => {
+    emit: emitted => {
       // This event is not sent: commands do not show it, and there may be one for each picture.
-      if (told.event !== 'change_found') write({ told })
+      if (emitted.event !== 'change_found') write({ told: emitted })
     },
     say: say => write({ say }),
     progress: (done, albums) => write({ progress: { done, albums } }),

@@ -85,9 +85,9 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
             if (planned.operation === 'fail') failed.add(`${planned.mirror}/${planned.path}`)
             say(planned)
           },
-          note(told) {
-            if (told.event === 'uploads_stopped') stopped = told.message
-            else for (const why of beforeUploads(config, synced, told)) note(why)
+          note(emitted) {
+            if (emitted.event === 'uploads_stopped') stopped = emitted.message
+            else for (const why of beforeUploads(config, synced, emitted)) note(why)
           },
         },
       )

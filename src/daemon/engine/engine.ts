@@ -86,9 +86,9 @@ export function openEngine(
     clock: systemClock,
     claims: claims ?? ALONE,
     others: shared?.others,
-    tell: told => {
+    emit: emitted => {
       bus.alive()
-      bus.publish('pass', spoken(told))
+      bus.publish('pass', spoken(emitted))
     },
     lookAt(root, ended) {
       const pool = openScanPool(root, ended)

@@ -54,7 +54,7 @@ export interface Rehearsal {
   blocks: readonly Block[]
   say: (planned: Planned) => void
   /** Hears what concerns more than one path. */
-  note: (told: Note) => void
+  note: (emitted: Note) => void
 }
 
 export type Note = Extract<PassEvent, { event: 'uploads_started' | 'uploads_stopped' }>
@@ -67,7 +67,7 @@ const MAY_GO_ON: ReadonlySet<Operation> = new Set(['wait', 'fail', 'keep'])
  * records are a copy, which the pass changes. Uploads in doubt are left alone, because only the host knows their outcome.
  */
 export async function rehearse(
-  context: Omit<EngineContext, 'host' | 'tell' | 'pace'>,
+  context: Omit<EngineContext, 'host' | 'emit' | 'pace'>,
   request: PassRequest,
   { blocks, say, note }: Rehearsal,
 ): Promise<void> {
@@ -82,9 +82,9 @@ export async function rehearse(
       address = image.cdn_url
     },
   })
-  const tell = (told: PassEvent) => {
-    if (told.event === 'uploads_started' || told.event === 'uploads_stopped') return note(told)
-    const planned = plannedBy(told, synced)
+  const emit = (emitted: PassEvent) => {
+    if (emitted.event === 'uploads_started' || emitted.event === 'uploads_stopped') return note(emitted)
+    const planned = plannedBy(emitted, synced)
     if (!planned) return
     const key = `${planned.mirror}/${planned.path}`
     if (MAY_GO_ON.has(planned.operation)) return void waiting.set(key, planned)
@@ -92,7 +92,7 @@ export async function rehearse(
     say(planned.operation === 'delete' ? { ...planned, cdn_url: address } : planned)
   }
   const pace = Object.assign(new RecoveryPace(), { isDue: () => false })
-  await runPass({ ...context, host, tell, pace }, request)
+  await runPass({ ...context, host, emit, pace }, request)
   for (const { folder } of request.mirrors) {
     const row = synced.mirrors.of(folder)
     for (const entry of row ? synced.escrow.ofMirror(row.id) : []) {
@@ -136,32 +136,32 @@ const usedUp = (limit: number): HostFailure => ({
   message: because('limit_reached', { limit }),
 })
 
-function plannedBy(told: PassEvent, synced: Synced): Planned | null {
-  switch (told.event) {
+function plannedBy(emitted: PassEvent, synced: Synced): Planned | null {
+  switch (emitted.event) {
     case 'picture_uploaded': {
-      const { mirror, path, size } = told
+      const { mirror, path, size } = emitted
       return { ...whyUploaded(synced, mirror, path), mirror, path, size }
     }
     case 'picture_linked':
-      return { operation: 'link', mirror: told.mirror, path: told.path, why: because('linked_by_name') }
+      return { operation: 'link', mirror: emitted.mirror, path: emitted.path, why: because('linked_by_name') }
     case 'picture_failed':
-      return { operation: 'fail', mirror: told.mirror, path: told.path, why: told.message }
+      return { operation: 'fail', mirror: emitted.mirror, path: emitted.path, why: emitted.message }
     case 'picture_waits':
     case 'picture_uncertain':
-      return { operation: 'wait', mirror: told.mirror, path: told.path, why: told.message }
+      return { operation: 'wait', mirror: emitted.mirror, path: emitted.path, why: emitted.message }
     case 'image_deleted': {
-      const { mirror, path, reason, moved_to: to } = told
+      const { mirror, path, reason, moved_to: to } = emitted
       const why = to === null ? WHY_IN_ESCROW[reason] : because('picture_moved', { path: to })
       return { operation: 'delete', mirror, path, why }
     }
     case 'image_kept':
-      return { operation: 'keep', mirror: told.mirror, path: told.path, why: told.reason }
+      return { operation: 'keep', mirror: emitted.mirror, path: emitted.path, why: emitted.reason }
     case 'album_created':
-      return { operation: 'use_album', mirror: null, path: told.album, why: because('first_needs_album') }
+      return { operation: 'use_album', mirror: null, path: emitted.album, why: because('first_needs_album') }
     case 'album_deleted':
-      return { operation: 'delete_album', mirror: null, path: told.album, why: because('album_unused') }
+      return { operation: 'delete_album', mirror: null, path: emitted.album, why: because('album_unused') }
     case 'mirror_guarded':
-      return { operation: 'none', mirror: told.mirror, path: '', why: told.reason }
+      return { operation: 'none', mirror: emitted.mirror, path: '', why: emitted.reason }
     default:
       return null
   }

@@ -73,11 +73,11 @@ export class Loop {
     if (stop.aborted) throw stop.reason instanceof Refused ? stop.reason : ENDED
   }
 
-  #hear(told: SpokenEvent): void {
-    if (told.event === 'scan_finished') this.#watchers.get(told.mirror)?.follow()
-    if (told.event === 'picture_uploaded') this.#stale.uploaded()
-    if (told.event === 'picture_waits' && told.retry_in_ms !== undefined) {
-      this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#options.clock.monotonic() + told.retry_in_ms)
+  #hear(emitted: SpokenEvent): void {
+    if (emitted.event === 'scan_finished') this.#watchers.get(emitted.mirror)?.follow()
+    if (emitted.event === 'picture_uploaded') this.#stale.uploaded()
+    if (emitted.event === 'picture_waits' && emitted.retry_in_ms !== undefined) {
+      this.#lookAgainAt = Math.min(this.#lookAgainAt, this.#options.clock.monotonic() + emitted.retry_in_ms)
       this.#stale.wake()
     }
   }
@@ -87,7 +87,7 @@ export class Loop {
     const { config, synced, clock, bus, audit, queue, interruption } = this.#options
     const { stop } = interruption
     const ends = [
-      bus.on('pass', told => this.#hear(told)),
+      bus.on('pass', emitted => this.#hear(emitted)),
       bus.on('doubtEnded', () => this.#mayDelete.ring()),
     ]
     const record = watchRecord(synced)

@@ -185,13 +185,13 @@ async function runSession(
   if (lossEnds !== null) bus.say(inWords(because('sent_before_loss', { until: lossEnds })))
   const isNews = newsFilter()
   const ends = [
-    bus.on('pass', told => {
-      if (isNews(told)) bus.publish('news', told)
+    bus.on('pass', emitted => {
+      if (isNews(emitted)) bus.publish('news', emitted)
     }),
     onUpload.listen(bus, config.notify.on_upload, synced),
     ...(manager ? reportTo(manager, bus, config, synced, systemClock) : []),
     ...watchHealth(bus, notifier, config, synced, systemClock),
-    bus.on('pass', queue.tell),
+    bus.on('pass', queue.emit),
   ]
   let engine: Engine | null = null
   let shared: SharedAccount | null = null

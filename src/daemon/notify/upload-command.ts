@@ -59,13 +59,13 @@ export class UploadCommand {
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
     if (command === undefined) return () => {}
     this.#recorded = synced.meta.get('upload_command_failed')
-    return bus.on('pass', told => {
-      if (told.event !== 'picture_uploaded') return
+    return bus.on('pass', emitted => {
+      if (emitted.event !== 'picture_uploaded') return
       if (this.#turns.length >= WAITING_MAX) {
         this.#turns.shift()
         this.#left++
       }
-      const { mirror, path, cdn_url } = told
+      const { mirror, path, cdn_url } = emitted
       this.#turns.push({ command, path, said: saidOf(synced, mirror, path, cdn_url), synced })
       this.#work ??= this.#takeAll()
     })

@@ -72,9 +72,13 @@ function isJournal(fd: number | undefined, stream: string | undefined): boolean 
 }
 
 /** Logs an event. `says`: the line for people, by default the event's name. */
-export function logEvent(log: Logger, told: LogEvent, says: string = told.event.replaceAll('_', ' ')): void {
-  const [level] = LOG_EVENTS[told.event]
-  log[level](told, says)
+export function logEvent(
+  log: Logger,
+  emitted: LogEvent,
+  says: string = emitted.event.replaceAll('_', ' '),
+): void {
+  const [level] = LOG_EVENTS[emitted.event]
+  log[level](emitted, says)
 }
 
 const PRIORITY_OF: Record<number, number> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }

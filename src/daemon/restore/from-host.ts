@@ -25,7 +25,7 @@ export async function restoreFromHost(
   config: Config,
   folder: string,
   access: Access,
-  tell: (event: RestoreEvent) => void,
+  emit: (event: RestoreEvent) => void,
   interruption: Interruption,
   say: (line: string) => void,
 ): Promise<RestoreReport> {
@@ -33,9 +33,9 @@ export async function restoreFromHost(
   try {
     return await reading(config, synced => {
       const open = (target: TargetFolder) =>
-        listedImages(config, access, synced, target, tell, interruption.stop)
+        listedImages(config, access, synced, target, emit, interruption.stop)
       const request = { folder, mirrors: 'all that the host lists', ca: access.ca } as const
-      return fillFolder(config, request, open, tell, interruption)
+      return fillFolder(config, request, open, emit, interruption)
     })
   } finally {
     claim.release()
@@ -48,12 +48,12 @@ async function listedImages(
   access: Access,
   synced: Synced,
   target: TargetFolder,
-  tell: (event: RestoreEvent) => void,
+  emit: (event: RestoreEvent) => void,
   stop: AbortSignal,
 ): Promise<Source> {
   const { walk, base } = await listAll(config, access, stop)
   const { paths, renamed } = placed(walk, await target.paths(), await target.foldNames())
-  for (const { path, to } of renamed) tell({ event: 'picture_renamed', path, to })
+  for (const { path, to } of renamed) emit({ event: 'picture_renamed', path, to })
   await target.keepPaths(paths)
   const built = deliveryAddresses(synced)
   const dueOf = (image: ListedImage, to: string): Due => {

@@ -60,7 +60,7 @@ export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirro
 export function restoreMoment(
   config: Config,
   { folder, mirrors, at, ca }: MomentRequest,
-  tell: (event: RestoreEvent) => void,
+  emit: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
   return reading(config, async synced => {
@@ -91,7 +91,7 @@ export function restoreMoment(
         ca,
       },
       open,
-      tell,
+      emit,
       interruption,
     )
     return {

@@ -33,7 +33,7 @@ export interface RestoreRequest {
 export function restoreMirrors(
   config: Config,
   request: RestoreRequest,
-  tell: (event: RestoreEvent) => void,
+  emit: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
   const { mirrors, deleted } = request
@@ -49,7 +49,7 @@ export function restoreMirrors(
         code: 'NOT_ON_HOST',
         message: 'not on the host yet, as far as is known',
       })
-    return { ...(await fillFolder(config, request, open, tell, interruption)), ...unknownTo(config, synced) }
+    return { ...(await fillFolder(config, request, open, emit, interruption)), ...unknownTo(config, synced) }
   })
 }
 

@@ -122,7 +122,7 @@ export async function fillFolder(
   config: Config,
   { ca, ...request }: TargetRequest & { ca: string | null },
   openSource: (target: TargetFolder) => Source | Promise<Source>,
-  tell: (event: RestoreEvent) => void,
+  emit: (event: RestoreEvent) => void,
   interruption: Interruption,
 ): Promise<RestoreReport> {
   const target = await openTarget(config, request)
@@ -134,7 +134,7 @@ export async function fillFolder(
   let isComplete = false
   let report: RestoreReport | null = null
   try {
-    const restore = new Restore(await openSource(target), downloads, new PlaceFiles(target), tell)
+    const restore = new Restore(await openSource(target), downloads, new PlaceFiles(target), emit)
     report = await restore.run(Math.min(CONCURRENCY_MAX, config.uploads.concurrency), interruption)
     isComplete =
       report.missing - restore.lost + report.unread === 0 && report.stopped === null && !report.interrupted
@@ -157,7 +157,7 @@ class Restore {
   readonly #source: Source
   readonly #downloads: Downloads
   readonly #files: PlaceFiles
-  readonly #tell: (event: RestoreEvent) => void
+  readonly #emit: (event: RestoreEvent) => void
   readonly #report: RestoreReport = {
     restored: 0,
     there: 0,
@@ -188,17 +188,17 @@ class Restore {
   /** Missing pictures that no later run can bring back. A host that answers 404 may answer otherwise later. */
   lost = 0
 
-  constructor(source: Source, downloads: Downloads, files: PlaceFiles, tell: (event: RestoreEvent) => void) {
+  constructor(source: Source, downloads: Downloads, files: PlaceFiles, emit: (event: RestoreEvent) => void) {
     this.#source = source
     this.#downloads = downloads
     this.#files = files
-    this.#tell = tell
+    this.#emit = emit
   }
 
   async run(concurrency: number, { stop, cut }: Interruption): Promise<RestoreReport> {
     const report = this.#report
     const { pictures, bytes, doubt } = this.#source
-    this.#tell({ event: 'restore_started', pictures, bytes })
+    this.#emit({ event: 'restore_started', pictures, bytes })
     const due = this.#source.due()
     const work = async () => {
       while (!stop.aborted && report.stopped === null) {
@@ -223,7 +223,7 @@ class Restore {
     if (gone.movedTo === null) this.#report.gone++
     else {
       this.#report.moved++
-      this.#tell({ event: 'picture_moved', ...shown, moved_to: gone.movedTo })
+      this.#emit({ event: 'picture_moved', ...shown, moved_to: gone.movedTo })
     }
     return true
   }
@@ -248,7 +248,7 @@ class Restore {
       this.#report[code === 'NOT_READ' ? 'unread' : 'missing']++
       if (HOPELESS.has(code)) this.#report.hopeless++
       if (code === 'UNSAFE_NAME' || (code === 'NOT_FOUND' && picture === null)) this.lost++
-      this.#tell({ event: 'picture_missing', ...shown, code, message })
+      this.#emit({ event: 'picture_missing', ...shown, code, message })
     }
   }
 
@@ -284,7 +284,7 @@ class Restore {
       report.bytes += size
     }
     if (note !== null) report[note]++
-    this.#tell({ event: 'picture_restored', ...shown, size, there, note })
+    this.#emit({ event: 'picture_restored', ...shown, size, there, note })
   }
 
   /** Ends the restore after too many failures in a row, because the next pictures would fail too. */

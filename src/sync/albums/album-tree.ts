@@ -12,7 +12,7 @@ import { AlbumDoubts } from './album-doubts.ts'
 
 type AlbumContext = Pick<
   EngineContext,
-  'synced' | 'host' | 'clock' | 'claims' | 'tell' | 'contents' | 'credentialLifetimeMs'
+  'synced' | 'host' | 'clock' | 'claims' | 'emit' | 'contents' | 'credentialLifetimeMs'
 >
 
 /**
@@ -237,7 +237,7 @@ export class AlbumTree {
       await begun.ended(null)
       return { ok: false, failure: refusal }
     }
-    const { synced, host, clock, contents, tell } = this.#context
+    const { synced, host, clock, contents, emit } = this.#context
     const { journal, commit } = synced
     const intent = await commit(tx => {
       const before = journal.openCreation(parent?.id ?? null, name)
@@ -270,7 +270,7 @@ export class AlbumTree {
     this.#doubts.ignore(id)
     const album = await this.#record(parent, name, id, blind ? 'made blind' : 'made')
     if (!blind) contents.expectEmpty(album.value)
-    tell({ event: 'album_created', album: albumName(synced, album.value.id) })
+    emit({ event: 'album_created', album: albumName(synced, album.value.id) })
     return album
   }
 

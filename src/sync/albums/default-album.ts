@@ -29,7 +29,7 @@ export class DefaultAlbum {
 
   /** Looks for the image of an upload without an album. Also looks for earlier such images that were not listed yet. */
   async learn(
-    { synced, host, clock, tell }: EngineContext,
+    { synced, host, clock, emit }: EngineContext,
     imageId: string,
     signal: AbortSignal,
   ): Promise<void> {
@@ -55,6 +55,6 @@ export class DefaultAlbum {
       }
     })
     const album = image.album === null ? null : walk.value.albums.find(({ id }) => id === image.album)
-    if (album) tell({ event: 'default_album_found', album: album.name })
+    if (album) emit({ event: 'default_album_found', album: album.name })
   }
 }

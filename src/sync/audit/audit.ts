@@ -17,7 +17,7 @@ import { albumsBelowMirrors, foreignAlbums } from './foreign-albums.ts'
 
 export type AuditContext = Pick<
   EngineContext,
-  'synced' | 'host' | 'clock' | 'claims' | 'tell' | 'ages' | 'credentialLifetimeMs'
+  'synced' | 'host' | 'clock' | 'claims' | 'emit' | 'ages' | 'credentialLifetimeMs'
 >
 
 export interface AuditRun extends AuditContext {

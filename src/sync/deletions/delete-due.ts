@@ -76,10 +76,10 @@ async function deleteOfMirror(
   scanned: readonly ScannedMirror[],
   known: ReadonlySet<number>,
 ): Promise<HostFailure | null> {
-  const { synced, tell, hold, running, clock } = context
+  const { synced, emit, hold, running, clock } = context
   const interruption = endingForNews(pass.interruption)
   const named = { id: mirror.row.id, folder: mirror.policy.folder }
-  await weighDeletions(synced, tell, named, hold, running(), clock.wall())
+  await weighDeletions(synced, emit, named, hold, running(), clock.wall())
   const run = { mirror: named, disk: new LastCheck(context, scanned), known }
   return deleteImages(context, run, interruption)
 }

@@ -14,7 +14,7 @@ import type { Interruption } from '../pass-request.ts'
 import { verifyLink } from '../uploads/index.ts'
 import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send-delete.ts'
 
-type DeletionContext = Pick<EngineContext, 'synced' | 'host' | 'clock' | 'claims' | 'running' | 'tell'>
+type DeletionContext = Pick<EngineContext, 'synced' | 'host' | 'clock' | 'claims' | 'running' | 'emit'>
 
 /**
  * What decides about the deletions of one mirror. `known`: the images that the pass may delete, and that were in escrow
@@ -52,7 +52,7 @@ export async function deleteImages(
   run: DeletionRun,
   { stop, cut }: Interruption,
 ): Promise<HostFailure | null> {
-  const { synced, clock, running, tell } = context
+  const { synced, clock, running, emit } = context
   const { id, folder: mirror } = run.mirror
   const walks: Walks = new Map()
   for (const entry of synced.escrow.ofMirror(id)) {
@@ -63,17 +63,17 @@ export async function deleteImages(
     const stays = await whyStays(context, run, entry, image, walks, cut)
     if (stays) {
       if (stays !== entry.why) await synced.commit(tx => stayed(tx, entry, stays, clock.wall()))
-      tell({ event: 'image_kept', mirror, path, reason: stays })
+      emit({ event: 'image_kept', mirror, path, reason: stays })
       continue
     }
     const moved_to = movedTo(synced, image)?.path ?? null
     const refusal = await deleteImage(context, run, entry, image, cut)
-    if (!refusal) tell({ event: 'image_deleted', mirror, path, reason, moved_to })
+    if (!refusal) emit({ event: 'image_deleted', mirror, path, reason, moved_to })
     else if (!isOfThisOne(refusal)) return refusal
     else {
       const why = refusal.message
       await synced.commit(tx => postponed(tx, entry, running() + POSTPONED_MS, why, clock.wall()))
-      tell({ event: 'image_kept', mirror, path, reason: because('deletion_refused', { why }) })
+      emit({ event: 'image_kept', mirror, path, reason: because('deletion_refused', { why }) })
     }
   }
   return null

@@ -4,7 +4,7 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import type { EscrowWeight } from '../../synced/tables/escrow.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { EngineContext } from '../context.ts'
-import type { Tell } from '../pass-events.ts'
+import type { Emit } from '../pass-events.ts'
 import type { Pass } from '../pass-request.ts'
 import type { ScannedMirror } from '../scan/index.ts'
 
@@ -35,7 +35,7 @@ export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: Ho
  */
 export async function weighDeletions(
   synced: Synced,
-  tell: Tell,
+  emit: Emit,
   mirror: { id: number; folder: string },
   policy: HoldPolicy,
   running: number,
@@ -46,7 +46,7 @@ export async function weighDeletions(
   if (!isTooMuch(weight, policy)) return
   const waiting = await synced.commit(tx => held(tx, mirror.id, now))
   if (waiting > 0)
-    tell({
+    emit({
       event: 'deletions_held',
       mirror: mirror.folder,
       images: weight.pending,

@@ -15,7 +15,7 @@ import { type Deletion, sendDelete } from './send-delete.ts'
 
 type AlbumContext = Pick<
   EngineContext,
-  'synced' | 'host' | 'clock' | 'claims' | 'tell' | 'contents' | 'credentialLifetimeMs'
+  'synced' | 'host' | 'clock' | 'claims' | 'emit' | 'contents' | 'credentialLifetimeMs'
 >
 
 /** How long an album is left alone after something was seen in it, or after the host refused to delete it. */
@@ -147,7 +147,7 @@ async function deleteEmpty(
   since: number,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
-  const { synced, clock, tell, contents } = context
+  const { synced, clock, emit, contents } = context
   const name = albumName(synced, album.id)
   const tree = treeOf(synced, album)
   const deletion: Deletion = {
@@ -163,7 +163,7 @@ async function deleteEmpty(
   const refusal = await sendDelete(context, deletion, signal)
   if (refusal) return isOfThisOne(refusal) ? null : refusal
   for (const { id } of tree) contents.forget(id)
-  tell({ event: 'album_deleted', album: name })
+  emit({ event: 'album_deleted', album: name })
   return null
 }
 

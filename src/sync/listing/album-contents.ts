@@ -11,7 +11,7 @@ import { listingChanges, plainName, type Walk, walkEverything, walkWhole } from 
 /** A listed image that no record names. `album`: the row of its album; null is the root. */
 export type UnrecordedImage = ListedImage & { album: number | null }
 
-type ListingContext = Pick<EngineContext, 'synced' | 'host' | 'tell'>
+type ListingContext = Pick<EngineContext, 'synced' | 'host' | 'emit'>
 
 /**
  * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the
@@ -24,7 +24,7 @@ export class AlbumContents {
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
   /** The unrecorded images of the albums that were walked, by their names. */
   readonly #unrecorded = new Map<number, Map<string, UnrecordedImage[]>>()
-  #isNewTold = false
+  #isNewEmitted = false
 
   /** Looks at an album once. Returns what failed. */
   lookAt(context: ListingContext, album: Album, signal: AbortSignal): Promise<Outcome<void>> {
@@ -72,20 +72,20 @@ export class AlbumContents {
   }
 
   /** Tells once that no image was ever recorded. Of a state that was put back, the start has told. */
-  #tellNewState(
-    { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
+  #emitNewState(
+    { synced, emit }: Pick<EngineContext, 'synced' | 'emit'>,
     album: Album,
     images: number,
   ): void {
-    if (this.#isNewTold || synced.images.latest() !== undefined || synced.meta.get('restored') !== null)
+    if (this.#isNewEmitted || synced.images.latest() !== undefined || synced.meta.get('restored') !== null)
       return
-    this.#isNewTold = true
+    this.#isNewEmitted = true
     const found = { album: albumName(synced, album?.id ?? null), images }
-    tell({ event: 'new_state', ...found, message: because('new_state', found) })
+    emit({ event: 'new_state', ...found, message: because('new_state', found) })
   }
 
   async #look(
-    { synced, host, tell }: ListingContext,
+    { synced, host, emit }: ListingContext,
     album: Album,
     signal: AbortSignal,
   ): Promise<Outcome<void>> {
@@ -103,12 +103,12 @@ export class AlbumContents {
     if (!walk.ok) return withoutList(synced, walk.failure)
     if (!walk.value.settled) return { ok: false, failure: listingChanges }
     const shown = everywhere ? withoutMirrored(synced, walk.value) : walk.value
-    await this.#remember({ synced, tell }, album, shown)
+    await this.#remember({ synced, emit }, album, shown)
     return { ok: true, value: undefined }
   }
 
   async #remember(
-    { synced, tell }: Pick<EngineContext, 'synced' | 'tell'>,
+    { synced, emit }: Pick<EngineContext, 'synced' | 'emit'>,
     album: Album,
     walk: Walk,
   ): Promise<void> {
@@ -122,7 +122,7 @@ export class AlbumContents {
     })
     const images = listed.map(image => ({ ...image, album: rows.get(image.album) ?? null }))
     this.#unrecorded.set(album?.id ?? 0, Map.groupBy(images, keyOf))
-    if (images.length > 0) this.#tellNewState({ synced, tell }, album, images.length)
+    if (images.length > 0) this.#emitNewState({ synced, emit }, album, images.length)
   }
 }
 

@@ -18,7 +18,7 @@ export async function reviewAccount(context: EngineContext, pass: Pass): Promise
   const failure = await tryKey(context, pass)
   if (failure) {
     stopped.push(failure)
-    context.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
+    context.emit({ event: 'uploads_stopped', code: failure.code, message: failure.message })
   }
   await askAboutSize(context)
 }

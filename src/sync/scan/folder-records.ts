@@ -15,7 +15,7 @@ import { isHeld } from './trust.ts'
 /** What a scan works with. A scan asks the host for nothing, so the host is not among it. */
 export type ScanContext = Pick<
   EngineContext,
-  'synced' | 'disk' | 'clock' | 'tell' | 'graceMs' | 'running' | 'vanishedRules'
+  'synced' | 'disk' | 'clock' | 'emit' | 'graceMs' | 'running' | 'vanishedRules'
 >
 
 /** What the scan of one mirror works with: it also knows the uploads beside it. */
@@ -67,7 +67,7 @@ export class FolderRecords {
     const news = look.problems.filter(({ name, code }) => failures.of(folder.id, name)?.code !== code)
     for (const { name, code, message } of news) {
       const path = pathOf(folder.path, name)
-      this.#context.tell({ event: 'picture_failed', mirror: this.#mirror.folder, path, code, message })
+      this.#context.emit({ event: 'picture_failed', mirror: this.#mirror.folder, path, code, message })
     }
     failures.clearLook(folder.id)
     for (const { name, code, message } of look.problems)
@@ -114,10 +114,10 @@ export class FolderRecords {
       const change = keepingImage(tx, planned)
       const { kind, file, reason } = change
       const at = pathOf(path, file.name)
-      this.#context.tell({ event: 'change_found', mirror: folder, path: at, change: kind, reason })
+      this.#context.emit({ event: 'change_found', mirror: folder, path: at, change: kind, reason })
       if (kind === 'gone') {
         const cdn_url = file.image === null ? null : (tx.images.byId(file.image)?.cdn_url ?? null)
-        this.#context.tell({ event: 'picture_gone', mirror: folder, path: at, cdn_url })
+        this.#context.emit({ event: 'picture_gone', mirror: folder, path: at, cdn_url })
       }
       changed(tx, change, { mirror, path: at }, momentOf(this.#context))
     }

@@ -82,12 +82,12 @@ async function beginScan(
   signal: AbortSignal,
   looks: Looks,
 ): Promise<MirrorScan | null> {
-  const { synced, disk, tell } = context
+  const { synced, disk, emit } = context
   const { folder } = policy
   const row = synced.mirrors.of(folder) ?? (await synced.commit(tx => tx.mirrors.add(folder, policy.album)))
   const root = checkRoot(disk, synced, row)
   if (!root.trusted) return guardRoot(context, row, root.reason)
-  tell({ event: 'scan_started', mirror: folder })
+  emit({ event: 'scan_started', mirror: folder })
   await synced.commit(tx => {
     tx.mirrors.phase(row.id, 'scanning')
     tx.mirrors.trusted({ id: row.id, ...root.identity })
@@ -103,7 +103,7 @@ async function finishScan(
   taken: Set<string>,
   signal: AbortSignal,
 ): Promise<ScannedMirror | null> {
-  const { synced, disk, tell } = context
+  const { synced, disk, emit } = context
   const { mirror: row, policy, root } = scan
   const { folder } = policy
   const result = await scan.finish(taken, signal)
@@ -118,9 +118,9 @@ async function finishScan(
   })
   // Whoever ended the scan knows, and the next scan ends this doubt.
   if (guard && guard.code !== 'SCAN_ENDED')
-    tell({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
+    emit({ event: 'mirror_guarded', mirror: folder, reason: guard.reason })
   const files = synced.folders.countFiles(row.id)
-  tell({ event: 'scan_finished', mirror: folder, folders: result.folders, files, complete: result.complete })
+  emit({ event: 'scan_finished', mirror: folder, folders: result.folders, files, complete: result.complete })
   return {
     row: synced.mirrors.byId(row.id)!,
     policy,
@@ -131,12 +131,12 @@ async function finishScan(
 }
 
 async function guardRoot(
-  { synced, tell }: ScanContext,
+  { synced, emit }: ScanContext,
   { id, folder }: MirrorRow,
   reason: Reason,
 ): Promise<null> {
   await synced.commit(tx => tx.mirrors.guard(id, { code: 'ROOT', reason }))
-  tell({ event: 'mirror_guarded', mirror: folder, reason })
+  emit({ event: 'mirror_guarded', mirror: folder, reason })
   return null
 }
 

@@ -141,12 +141,12 @@ async function act(
   }
   if (!conclusive || delivered) return
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
-  const told = foundOut(synced, intent, false)
+  const emitted = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
   await synced.commit(tx => neverArrived(tx, intent, now, refusalOf(synced, intent, now)))
   // The next upload walks the album again. If the image has arrived after all, this walk shows it.
   recovery.contents.forget(intent.album)
-  recovery.tell(told)
+  recovery.emit(emitted)
 }
 
 /**
@@ -221,7 +221,7 @@ export async function record(
   at: Omit<Stored, 'flat'>,
 ): Promise<void> {
   const { synced } = recovery
-  const told = foundOut(synced, intent, true)
+  const emitted = foundOut(synced, intent, true)
   const deletionsOf = (mirror: number) => (recovery.propagating.has(mirror) ? 'propagate' : 'keep')
   // The picture lies flat only when two albums are not its own: the album that it was sent into, and the album in which the
   // host shows it.
@@ -231,7 +231,7 @@ export async function record(
     if (before && !before.hash.equals(intent.hash)) refuted(tx, before, recovery.clock.wall())
     found(tx, intent, { ...at, flat }, deletionsOf, momentOf(recovery))
   })
-  recovery.tell(told)
+  recovery.emit(emitted)
 }
 
 function isFlatIn(

@@ -77,11 +77,11 @@ export class UploadQueue {
         const began = Math.floor(clock.wall())
         const take = (mirrors: readonly ScannedMirror[]) => {
           this.#mirrors = byRow(mirrors)
-          if (!synced.files.pendingSince(began, this.#ids, 1).next().done) this.#tellStarted(this.#countFew())
+          if (!synced.files.pendingSince(began, this.#ids, 1).next().done) this.#emitStarted(this.#countFew())
         }
         return lanes.scanBeside(scan(scopeOf).then(take))
       }
-    this.#tellStarted(few)
+    this.#emitStarted(few)
     const from = clock.monotonic()
     try {
       // A scan may begin just as the last upload ends. What this scan finds is sent too, because no later pass may be near.
@@ -193,11 +193,11 @@ export class UploadQueue {
   }
 
   /** Tells what is to be sent. `few`: as `countFew` answers. */
-  #tellStarted(few: Pending | null): void {
-    const { synced, quota, only, tell } = this.#run
+  #emitStarted(few: Pending | null): void {
+    const { synced, quota, only, emit } = this.#run
     const pending = few ?? { ...synced.files.toSend(this.#ids), moved: synced.summaries.moved(this.#ids) }
     const looks_first = this.#looksFirst()
-    tell({ event: 'uploads_started', ...onlyCompared(pending, only), quota_left: quota.left(), looks_first })
+    emit({ event: 'uploads_started', ...onlyCompared(pending, only), quota_left: quota.left(), looks_first })
   }
 
   /** Counts the files that are sent, where others are not. Null: the pending files of all folders are sent. */
@@ -218,32 +218,32 @@ export class UploadQueue {
   }
 
   async #settle(job: UploadJob, result: UploadResult): Promise<void> {
-    const { synced, tell } = this.#run
+    const { synced, emit } = this.#run
     const { root: mirror, path, file } = job
     switch (result.kind) {
       case 'uploaded':
         this.#uploaded++
-        return tell({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
+        return emit({ event: 'picture_uploaded', mirror, path, size: result.size, cdn_url: result.cdnUrl })
       case 'unchanged': {
         const { kind: _kind, ...bytes } = result
-        return tell({ event: 'picture_unchanged', mirror, path, ...bytes })
+        return emit({ event: 'picture_unchanged', mirror, path, ...bytes })
       }
       case 'compared':
         return
       case 'linked':
-        return tell({ event: 'picture_linked', mirror, path })
+        return emit({ event: 'picture_linked', mirror, path })
       case 'waits':
         await recordWait(this.#run, file, result)
-        return tell({ event: 'picture_waits', mirror, path, ...waiting(result) })
+        return emit({ event: 'picture_waits', mirror, path, ...waiting(result) })
       case 'uncertain':
         await synced.commit(tx => uncertain(tx, file, this.#doubt(result), this.#run.clock.wall()))
-        tell({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
+        emit({ event: 'picture_uncertain', mirror, path, message: result.failure.message })
         // Further uploads would probably be in doubt too.
         if (!result.failure.repeated && this.#breaker.count(file, result.failure)) this.#stop(result.failure)
         return
       case 'failed':
         await synced.commit(tx => failed(tx, file, result, this.#run.clock.wall()))
-        tell({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
+        emit({ event: 'picture_failed', mirror, path, code: result.code, message: result.message })
         return
       case 'stop': {
         // A run may have been stopped before for another reason, and this failure is recorded too. An example: an outage
@@ -274,7 +274,7 @@ export class UploadQueue {
   #stop(failure: HostFailure): HostFailure {
     if (this.#stopped || failure.remedy === 'cancelled') return failure
     this.#stopped = failure
-    this.#run.tell({ event: 'uploads_stopped', code: failure.code, message: failure.message })
+    this.#run.emit({ event: 'uploads_stopped', code: failure.code, message: failure.message })
     return failure
   }
 }

@@ -10,7 +10,7 @@ import type { Synced } from '../../../src/synced/synced.ts'
 import { parse, SHORTEST } from '../../config/config-text.ts'
 
 const never = new AbortController().signal
-const output: CommandOutput = { tell() {}, say() {}, progress() {} }
+const output: CommandOutput = { emit() {}, say() {}, progress() {} }
 const report = { stopped: [] }
 
 function openQueue(loop: Partial<Session['loop']> = {}, stop = never): CommandQueue {
@@ -51,14 +51,14 @@ describe('commands in the queue', () => {
     const heard: SpokenEvent[] = []
     const queue = openQueue({
       async pass() {
-        queue.tell({ event: 'album_created', album: 'a' })
+        queue.emit({ event: 'album_created', album: 'a' })
         return report
       },
     })
-    const asked = ask(queue, ({ pass }) => pass(), { ...output, tell: told => void heard.push(told) })
+    const asked = ask(queue, ({ pass }) => pass(), { ...output, emit: emitted => void heard.push(emitted) })
     await queue.carryOut()
     expect(await asked).toBe(report)
-    queue.tell({ event: 'album_created', album: 'b' })
+    queue.emit({ event: 'album_created', album: 'b' })
     expect(heard).toEqual([{ event: 'album_created', album: 'a' }])
   })
 

@@ -18,7 +18,7 @@ import { tempFolder } from '../../temp-folder.ts'
 
 const never = new AbortController().signal
 const NO_CONFIG: Config = { ...parse(SHORTEST), mirrors: [], state_dir: '/s' }
-const output = { tell() {}, say() {}, progress() {}, begun() {} }
+const output = { emit() {}, say() {}, progress() {}, begun() {} }
 
 /** A control socket with a command queue. The tests do the work of the daemon's loop. */
 async function serve(below = '') {

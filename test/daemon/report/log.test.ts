@@ -162,7 +162,7 @@ describe('the list of events', () => {
     .join('\n')
 
   it('has every event that the code publishes', () => {
-    const told = code.matchAll(/(?:tell|note|logEvent\(log,)\s*\(?\s*\{\s*event: '(\w+)'/g)
+    const told = code.matchAll(/(?:emit|note|logEvent\(log,)\s*\(?\s*\{\s*event: '(\w+)'/g)
     const names = new Set([...told].map(([, name]) => name!))
     expect(names.size).toBeGreaterThan(15)
     for (const name of names) expect(Object.keys(LOG_EVENTS)).toContain(name)

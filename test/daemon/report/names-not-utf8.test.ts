@@ -61,6 +61,6 @@ it('a picture with a name that is not UTF-8 counts as a picture and as failed', 
   // A pass names each of them, and names none again that it knows already.
   at.write('a/later.png', png(20, 2).bytes)
   await at.pass()
-  const failed = at.events.flatMap(told => (told.event === 'picture_failed' ? [told.path] : []))
+  const failed = at.events.flatMap(emitted => (emitted.event === 'picture_failed' ? [emitted.path] : []))
   expect(failed.sort()).toEqual(['a/bad\\xff.png', 'a/broken.png'])
 })

@@ -65,8 +65,8 @@ describe('a restore', () => {
       { path: 'never-sent.png', bytes: 'x', state: 'hidden', image: null },
     ])
     const begun: number[] = []
-    const count = (told: RestoreEvent) => {
-      if (told.event === 'restore_started') begun.push(told.pictures)
+    const count = (emitted: RestoreEvent) => {
+      if (emitted.event === 'restore_started') begun.push(emitted.pictures)
     }
     const first = await restore(recorded, {}, undefined, count)
     expect(first.report).toMatchObject({ restored: 3, older: 1, gone: 1, missing: 1 })

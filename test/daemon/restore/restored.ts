@@ -18,7 +18,7 @@ export async function restore(
   { home, config }: Recorded,
   request: Partial<RestoreRequest> = {},
   interruption = NEVER,
-  tell: (event: RestoreEvent) => void = () => {},
+  emit: (event: RestoreEvent) => void = () => {},
 ): Promise<Told> {
   const missing: Record<string, string> = {}
   const back = request.folder ?? join(home, 'back')
@@ -33,7 +33,7 @@ export async function restore(
     },
     event => {
       if (event.event === 'picture_missing') missing[event.path] = event.code
-      tell(event)
+      emit(event)
     },
     interruption,
   )

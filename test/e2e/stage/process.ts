@@ -139,9 +139,9 @@ function daemonOf(daemon: Process): DaemonProcess {
   return {
     ...daemon,
     events,
-    paths: event => events().flatMap(told => (told.event === event ? [told.path ?? ''] : [])),
+    paths: event => events().flatMap(emitted => (emitted.event === event ? [emitted.path ?? ''] : [])),
     async told(event, times = 1) {
-      const all = () => events().filter(told => told.event === event)
+      const all = () => events().filter(emitted => emitted.event === event)
       await expect.poll(() => all().length).toBeGreaterThanOrEqual(times)
       return all().at(-1)!
     },

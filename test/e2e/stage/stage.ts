@@ -61,7 +61,7 @@ export interface Stage {
   asked<N extends CommandName>(
     name: N,
     request: RequestOf<N>,
-    tell?: (told: SpokenEvent) => void,
+    emit?: (emitted: SpokenEvent) => void,
   ): Promise<ResultOf<N>>
   /** What `sync --json` does and tells, by the engine in this process: the program's start costs ten times as much. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say which fields they expect
@@ -165,7 +165,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     async asked<N extends CommandName>(
       name: N,
       request: RequestOf<N>,
-      tell: (told: SpokenEvent) => void = () => {},
+      emit: (emitted: SpokenEvent) => void = () => {},
     ): Promise<ResultOf<N>> {
       const config = await readConfig(configFile)
       const { signal } = new AbortController()
@@ -175,7 +175,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         readAccess(config),
         name,
         request,
-        { tell, say() {}, progress() {} },
+        { emit, say() {}, progress() {} },
         interruption,
       )
     },

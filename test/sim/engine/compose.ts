@@ -43,12 +43,12 @@ export function compose(world: World, life: Life, knowsLess: boolean): EngineCon
     disk: view,
     clock: life.clock,
     claims: world.seat?.claims ?? ALONE,
-    tell(told) {
-      oracle.secrecy.event(told)
-      oracle.secrecy.event(spoken(told))
-      world.sights.hear(told)
-      world.told?.push(told)
-      world.hear(() => `    ${told.event}: ${saying(told)}`)
+    emit(emitted) {
+      oracle.secrecy.event(emitted)
+      oracle.secrecy.event(spoken(emitted))
+      world.sights.hear(emitted)
+      world.told?.push(emitted)
+      world.hear(() => `    ${emitted.event}: ${saying(emitted)}`)
     },
     lookAt: root => async batch => {
       await life.pause('before a look')
@@ -107,7 +107,7 @@ export function memoryAtStart(synced: Synced, clock: Clock): ProcessMemory {
   }
 }
 
-function saying(told: Record<string, unknown>): string {
-  const { event: _, ...rest } = told
+function saying(emitted: Record<string, unknown>): string {
+  const { event: _, ...rest } = emitted
   return Object.values(rest).join(', ')
 }

@@ -43,8 +43,8 @@ export class SecrecyJudge {
     if (table !== null) this.#found(`the table ${table} holds`)
   }
 
-  event(told: { event: string }): void {
-    if (holdsSecret(told)) this.#found(`the event ${told.event} tells`)
+  event(emitted: { event: string }): void {
+    if (holdsSecret(emitted)) this.#found(`the event ${emitted.event} tells`)
   }
 
   failures(stopped: readonly HostFailure[]): void {
@@ -56,8 +56,8 @@ export class SecrecyJudge {
   }
 }
 
-function holdsSecret(told: object): boolean {
-  for (const value of Object.values(told))
+function holdsSecret(emitted: object): boolean {
+  for (const value of Object.values(emitted))
     if (typeof value === 'string' && value.includes(SECRET)) return true
   return false
 }

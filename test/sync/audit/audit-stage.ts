@@ -16,7 +16,7 @@ export const partsOf = ({ synced, events }: Workshop, host: ImageHost, clock: Cl
   host,
   clock,
   claims: ALONE,
-  tell: (told: PassEvent) => void events.push(told),
+  emit: (emitted: PassEvent) => void events.push(emitted),
   ages: new FileAges(synced.meta.get('wall_clock')),
   credentialLifetimeMs: 60_000,
   contents: new AlbumContents(),

@@ -8,7 +8,9 @@ import { png } from '../../pictures.ts'
 import { failure, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
 
 const deleted = ({ events }: Workshop) =>
-  events.flatMap(told => (told.event === 'image_deleted' ? `${told.path} ${told.reason}` : [])).sort()
+  events
+    .flatMap(emitted => (emitted.event === 'image_deleted' ? `${emitted.path} ${emitted.reason}` : []))
+    .sort()
 
 async function hidden(): Promise<Workshop> {
   const workshop = await workshopWith({
@@ -66,7 +68,9 @@ describe('a pass that prunes what is ignored', () => {
     workshop.write('.albumdignore', '')
     workshop.mirror.pruneIgnored = true
     await workshop.pass()
-    const pruned = workshop.events.filter(told => told.event === 'change_found' && told.change === 'pruned')
+    const pruned = workshop.events.filter(
+      emitted => emitted.event === 'change_found' && emitted.change === 'pruned',
+    )
     expect(pruned).toEqual([])
     expect(deleted(workshop)).toEqual([])
     expect(workshop.synced.summaries.mirror(1)).toMatchObject({ files: 4, synced: 4, pending_deletions: 0 })

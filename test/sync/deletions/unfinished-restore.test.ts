@@ -39,7 +39,9 @@ describe('a restore that has not ended', () => {
     for (let n = 0; n < 3; n++) workshop.write(`${folder}${n}.png`, picture(n))
     workshop.write(`${folder}new.png`, png(40, 40).bytes)
     for (const _ of [1, 2]) await workshop.pass(changes)
-    const kept = workshop.events.flatMap(told => (told.event === 'image_kept' ? codeOf(told.reason) : []))
+    const kept = workshop.events.flatMap(emitted =>
+      emitted.event === 'image_kept' ? codeOf(emitted.reason) : [],
+    )
     expect(new Set(kept)).toEqual(new Set(['folder_restored']))
     expect(deleted(workshop)).toBe(0)
     for (let n = 3; n < 6; n++) workshop.write(`${folder}${n}.png`, picture(n))

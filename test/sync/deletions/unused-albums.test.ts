@@ -44,13 +44,13 @@ async function give(
 ): Promise<HostFailure | null> {
   const { synced, mirror, events } = workshop
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + at }
-  const tell = (told: (typeof events)[number]) => void events.push(told)
+  const emit = (emitted: (typeof events)[number]) => void events.push(emitted)
   const parts = {
     synced,
     host,
     clock,
     claims: ALONE,
-    tell,
+    emit,
     credentialLifetimeMs: LIFETIME,
     contents: new AlbumContents(),
   }
@@ -78,7 +78,7 @@ describe('an album whose folder is gone', () => {
     await give(workshop, 0, { host: untouched(workshop.host) })
     await give(workshop, LIFETIME, { host: untouched(workshop.host) })
     await give(workshop, LATER)
-    const gone = workshop.events.flatMap(told => (told.event === 'album_deleted' ? told.album : []))
+    const gone = workshop.events.flatMap(emitted => (emitted.event === 'album_deleted' ? emitted.album : []))
     expect(gone).toEqual(['Photos/a/b', 'Photos/a'])
     expect(await inPhotos(workshop)).toEqual(['c'])
     expect(

@@ -290,7 +290,7 @@ describe('the reserve', () => {
     const account = openAccount(workshop, 12, 16 * HOUR, { reserve: 0.5, days: daysFrom(16 * HOUR) })
     let uploaded = 0
     await account.pass({
-      tell(event) {
+      emit(event) {
         if (event.event === 'picture_uploaded' && ++uploaded === 9) account.wait(6 * HOUR + MINUTE)
       },
     })

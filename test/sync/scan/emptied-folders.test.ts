@@ -165,7 +165,7 @@ describe('a folder that has lost all its many pictures at once', () => {
       synced: workshop.synced,
       disk: realDisk,
       clock: systemClock,
-      tell() {},
+      emit() {},
       vanishedRules: new VanishedRules(systemClock),
       graceMs: 0,
       running: () => 0,

@@ -69,7 +69,7 @@ class Mounting {
   }
 
   deleted(): string[] {
-    return this.workshop.events.flatMap(told => (told.event === 'image_deleted' ? told.path : []))
+    return this.workshop.events.flatMap(emitted => (emitted.event === 'image_deleted' ? emitted.path : []))
   }
 
   async trust(path: string): Promise<void> {
@@ -311,7 +311,7 @@ describe('a disk that was mounted below the root', () => {
         synced,
         disk: mounting.disk,
         clock: systemClock,
-        tell() {},
+        emit() {},
         vanishedRules: new VanishedRules(systemClock),
         graceMs: 0,
         running: () => 0,

@@ -46,7 +46,7 @@ function open() {
         vanishedRules: new VanishedRules({ monotonic: () => 0 }),
         graceMs: 0,
         running: () => 0,
-        tell() {},
+        emit() {},
         underWay: new UnderWay(() => {}),
       }
       const policy: MirrorPolicy = {

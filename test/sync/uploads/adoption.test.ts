@@ -326,4 +326,4 @@ async function mirrored(): Promise<Workshop> {
 }
 
 const whyWaits = ({ events }: Workshop) =>
-  events.flatMap(told => (told.event === 'picture_waits' ? [inWords(told.message)] : []))
+  events.flatMap(emitted => (emitted.event === 'picture_waits' ? [inWords(emitted.message)] : []))

@@ -37,7 +37,7 @@ async function withRestless() {
   const incomplete = new IncompletePictures({ afterMs: 600_000, action: 'leave' })
   const engine = { clock, ages, incomplete, settleMs: SETTLE_MS, credentialLifetimeMs: 600_000 }
   const sent = () =>
-    workshop.events.splice(0).flatMap(told => (told.event === 'picture_uploaded' ? told.path : []))
+    workshop.events.splice(0).flatMap(emitted => (emitted.event === 'picture_uploaded' ? emitted.path : []))
   writeOver()
   await workshop.pass()
   expect(sent()).toHaveLength(NAMES.length)

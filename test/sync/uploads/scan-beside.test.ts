@@ -62,9 +62,9 @@ async function withSlow(before: (workshop: Workshop) => unknown = writesSlow, lo
 }
 
 const uploaded = ({ events }: Workshop) =>
-  events.flatMap(told => (told.event === 'picture_uploaded' ? [told.path] : []))
+  events.flatMap(emitted => (emitted.event === 'picture_uploaded' ? [emitted.path] : []))
 const started = ({ events }: Workshop) =>
-  events.flatMap(told => (told.event === 'uploads_started' ? [told.pictures] : []))
+  events.flatMap(emitted => (emitted.event === 'uploads_started' ? [emitted.pictures] : []))
 const until = (workshop: Workshop, path: string) => expect.poll(() => uploaded(workshop)).toContain(path)
 
 function recordOf({ synced }: Workshop, path: string) {
@@ -212,10 +212,10 @@ it('sends what a scan finds that begins just as the last upload ends', async () 
       isLate = news.scan === null
       await news.scan?.(() => 'everything')
     }
-    const tell: EngineContext['tell'] = told => {
-      if (told.event === 'picture_uploaded' && told.path === `${turns}.png`) scanning = scanAfter()
+    const emit: EngineContext['emit'] = emitted => {
+      if (emitted.event === 'picture_uploaded' && emitted.path === `${turns}.png`) scanning = scanAfter()
     }
-    await workshop.pass({ tell }, 'mirror', news)
+    await workshop.pass({ emit }, 'mirror', news)
     await scanning
     const { pending_uploads, synced } = workshop.synced.summaries.mirror(1)
     expect({ turns, pending_uploads, synced }).toEqual({
