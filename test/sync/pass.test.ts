@@ -12,6 +12,7 @@ import {
   failure,
   green,
   lookingAt,
+  openWith,
   openWorkshop,
   red,
   summary,
@@ -100,8 +101,7 @@ describe('a pass', () => {
   })
 
   it('tries a picture that can not be read in each pass, and rests for longer and longer before it makes one', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     let now = systemClock.wall()
     const clock = { ...systemClock, wall: () => now }
     const shut: EngineContext['openPicture'] = async () => {
@@ -149,8 +149,7 @@ describe('a pass', () => {
   })
 
   it('sends nothing that lies under an ignore file which can not be read', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('b/c/red.png', red)
+    const workshop = await openWith({ 'b/c/red.png': red })
     mkdirSync(join(workshop.pictures, 'b/.albumdignore'))
     workshop.write('green.png', green)
     const { host, calls } = recorded(workshop.host)
@@ -193,8 +192,7 @@ describe('a pass', () => {
   })
 
   it('tries once more without dimensions where the node disagrees about them', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     const asked: unknown[] = []
     const host = hostWith(workshop.host, {
       async requestUpload(request, signal) {
@@ -209,8 +207,7 @@ describe('a pass', () => {
   })
 
   it('leaves an upload alone whose outcome is not known, and neither sends nor deletes for it again', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     const lost = hostWith(workshop.host, {
       async send(...args) {
         await workshop.host.send(...args)
@@ -227,8 +224,7 @@ describe('a pass', () => {
   })
 
   it('asks for a new credential where the node refused, and counts it against the file only after a few', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     let refusals = 0
     const host = hostWith(workshop.host, {
       async send(...args) {
@@ -253,8 +249,7 @@ describe('a pass', () => {
   })
 
   it('asks for dimensions to be skipped where step 1 minds them', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     const host = hostWith(workshop.host, {
       requestUpload: async (request, signal) =>
         request.skip_dimension_check
@@ -307,8 +302,7 @@ describe('a pass', () => {
   })
 
   it('does not follow a folder that became a link after the scan', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/red.png', red)
+    const workshop = await openWith({ 'a/red.png': red })
     mkdirSync(join(workshop.pictures, '../secret'))
     writeFileSync(join(workshop.pictures, '../secret/red.png'), green)
     const host = hostWith(workshop.host, {
@@ -330,9 +324,7 @@ describe('a pass', () => {
   })
 
   it('shares one image between files where the host answers equal bytes with one id', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('one.png', red)
-    workshop.write('two.png', red)
+    const workshop = await openWith({ 'one.png': red, 'two.png': red })
     let first: Awaited<ReturnType<ImageHost['send']>> | undefined
     const sameId = hostWith(workshop.host, {
       async send(...args) {

@@ -155,16 +155,45 @@ export async function openWorkshop(
   }
 }
 
+export const START = Date.parse('2026-11-21T10:00:00Z')
+
+/** A pass so many minutes after START, which asks about a used-up quota each 15 minutes, and waits for nothing. */
+export function passAt(
+  workshop: Workshop,
+  minutes: number,
+  changes: Partial<EngineContext> = {},
+  mirrors?: readonly MirrorPolicy[],
+): Promise<PassReport> {
+  const clock = { ...workshop.clock, wall: () => START + minutes * 60_000, sleep: async () => {} }
+  const allowance = { ...ALLOWANCE, probeEveryMs: 15 * 60_000 }
+  return workshop.pass({ allowance, clock, ...changes }, 'mirror', undefined, mirrors)
+}
+
 export const red = png(3, 2, 10).bytes
 export const green = png(3, 2, 20).bytes
 
-/** One whose pictures, by their paths, are on the host. */
+type Pictures = Readonly<Record<string, Uint8Array | string>>
+
+/** One whose pictures, by their paths, are on the disk alone. */
+export async function openWith(
+  pictures: Pictures,
+  ...how: Parameters<typeof openWorkshop>
+): Promise<Workshop> {
+  const workshop = await openWorkshop(...how)
+  for (const [path, bytes] of Object.entries(pictures)) workshop.write(path, bytes)
+  return workshop
+}
+
+/** So many small pictures, no two alike. */
+export const many = (pictures: number): Pictures =>
+  Object.fromEntries(Array.from({ length: pictures }, (_, n) => [`${n}.png`, png(2, 2 + n).bytes]))
+
+/** One whose pictures are on the host. */
 export async function workshopWith(
-  pictures: Readonly<Record<string, Uint8Array | string>>,
+  pictures: Pictures,
   policy: Partial<MirrorPolicy> = {},
 ): Promise<Workshop> {
-  const workshop = await openWorkshop(policy)
-  for (const [path, bytes] of Object.entries(pictures)) workshop.write(path, bytes)
+  const workshop = await openWith(pictures, policy)
   await workshop.pass()
   return workshop
 }

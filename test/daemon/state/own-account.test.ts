@@ -3,15 +3,13 @@ import { hostOfOwnAccount } from '../../../src/daemon/state/own-account.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { listingWith, never } from '../../sync/album-stage.ts'
-import { failure, green, openWorkshop, red, type Workshop } from '../../sync/workshop.ts'
+import { failure, green, openWith, openWorkshop, red, type Workshop } from '../../sync/workshop.ts'
 
 const OTHER = { ok: false, failure: { remedy: 'key', code: 'OTHER_ACCOUNT' } }
 
 /** Two pictures were uploaded with the key 'first'. `withKey`: the guarded host for a key. */
 async function mirrored() {
-  const workshop = await openWorkshop()
-  workshop.write('red.png', red)
-  workshop.write('a/green.png', green)
+  const workshop = await openWith({ 'red.png': red, 'a/green.png': green })
   const withKey = (key: string, host: ImageHost = workshop.host) =>
     hostOfOwnAccount(host, workshop.synced, key, systemClock)
   await workshop.pass({ host: withKey('first') })

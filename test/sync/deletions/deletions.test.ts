@@ -13,6 +13,7 @@ import {
   green,
   imagesOn,
   lookingAt,
+  openWith,
   openWithoutRed,
   openWorkshop,
   red,
@@ -74,10 +75,7 @@ describe('a grace', () => {
 
 describe('images under doubt', () => {
   it('that two paths share stay when one of them is back before the deletion', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('one.png', red)
-    workshop.write('two.png', red)
-    workshop.write('green.png', green)
+    const workshop = await openWith({ 'one.png': red, 'two.png': red, 'green.png': green })
     let first: Awaited<ReturnType<ImageHost['send']>> | undefined
     const sameId = hostWith(workshop.host, {
       async send(credential, picture, signal) {

@@ -5,7 +5,7 @@ import { approved } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { failure, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
+import { failure, openWith, type Workshop, workshopWith } from '../workshop.ts'
 
 const deleted = ({ events }: Workshop) =>
   events
@@ -77,8 +77,7 @@ describe('a pass that prunes what is ignored', () => {
   })
 
   it('keeps the record of an upload in doubt, and gives up its image once that is found', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('one.png', png(3, 2).bytes)
+    const workshop = await openWith({ 'one.png': png(3, 2).bytes })
     let silent = false
     const lost = hostWith(workshop.host, {
       async send(...args) {

@@ -10,7 +10,7 @@ import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { contentOf, never, putImage, remoteAlbum } from '../album-stage.ts'
-import { failure, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
+import { failure, openWith, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
 
 const LIFETIME = 60_000
 const LATER = 2 * LIFETIME
@@ -171,9 +171,7 @@ describe('an album whose folder is gone', () => {
   })
 
   it('stays where an upload to it may have been served, or an image is recorded in it', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/1.png', png(3, 2, 10).bytes)
-    workshop.write('c/2.png', png(4, 2, 20).bytes)
+    const workshop = await openWith({ 'a/1.png': png(3, 2, 10).bytes, 'c/2.png': png(4, 2, 20).bytes })
     const lost = hostWith(workshop.host, {
       send: async (credential, picture, signal) =>
         picture.fileName === '1.png'

@@ -9,6 +9,7 @@ import {
   deleted,
   green,
   lookingAt,
+  openWith,
   openWorkshop,
   red,
   summary,
@@ -50,8 +51,7 @@ describe('a disk', () => {
   })
 
   it('whose pictures lie in one folder of very many is known by them', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('m/red.png', red)
+    const workshop = await openWith({ 'm/red.png': red })
     for (let n = 0; n < 1000; n++) mkdirSync(join(workshop.pictures, `${n}`))
     await workshop.pass()
     renameSync(workshop.pictures, `${workshop.pictures}-disk`)
@@ -100,9 +100,7 @@ describe('a picture', () => {
   })
 
   it('from beyond all calendars is mirrored like any other, and does not stop the others', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
-    workshop.write('green.png', green)
+    const workshop = await openWith({ 'red.png': red, 'green.png': green })
     utimesSync(join(workshop.pictures, 'red.png'), 9_999_999_999, 9_999_999_999)
     await workshop.pass()
     expect(summary(workshop)).toMatchObject({ files: 2, synced: 2 })

@@ -6,7 +6,16 @@ import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { hostWith } from '../../../src/remote/host.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
 import { png } from '../../pictures.ts'
-import { count, deleted, failure, lookingAt, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import {
+  count,
+  deleted,
+  failure,
+  lookingAt,
+  openWith,
+  openWorkshop,
+  summary,
+  type Workshop,
+} from '../workshop.ts'
 
 /** As a backup does. */
 const copyTo = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
@@ -123,8 +132,7 @@ describe('another folder in the place of a known one', () => {
   })
 
   it('is in doubt when all that it lacks is a folder in it', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('trip/a.png', png(3, 2).bytes)
+    const workshop = await openWith({ 'trip/a.png': png(3, 2).bytes })
     const trip = join(workshop.pictures, 'trip')
     const copy = `${workshop.pictures}-copy`
     copyTo(trip, copy)

@@ -8,7 +8,7 @@ import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { exif, frame, jpeg } from '../../protocol/bytes.ts'
 import { audit, found } from '../audit/audit-stage.ts'
-import { failure, imagesOn, openWorkshop, summary, unreachable } from '../workshop.ts'
+import { failure, imagesOn, openWith, openWorkshop, summary, unreachable } from '../workshop.ts'
 
 const PNG: Picture = { format: 'png', mime: 'image/png', width: 40, height: 30 }
 const TURNED: Picture = { format: 'jpeg', mime: 'image/jpeg', width: 40, height: 30, turned: true }
@@ -78,8 +78,7 @@ it('a host that applies EXIF refuses few of many turned pictures, and none of th
 })
 
 it('a host that lists dimensions turned has an upload in doubt found all the same', async () => {
-  const workshop = await openWorkshop({}, APPLIES_EXIF)
-  workshop.write('0.jpg', turnedJpeg(0))
+  const workshop = await openWith({ '0.jpg': turnedJpeg(0) }, {}, APPLIES_EXIF)
   const losing = hostWith(workshop.host, {
     async send(...picture) {
       const sent = await workshop.host.send(...picture)

@@ -7,7 +7,7 @@ import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { VirtualClock } from '../../daemon/virtual-clock.ts'
 import { png } from '../../pictures.ts'
-import { openWorkshop, workshopWith } from '../workshop.ts'
+import { openWith, openWorkshop, workshopWith } from '../workshop.ts'
 
 const AFTER_MS = 600_000
 
@@ -181,8 +181,7 @@ describe('a pass', () => {
   })
 
   it('sends it as it is where that is asked for', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a.png', half)
+    const workshop = await openWith({ 'a.png': half })
     await workshop.pass(send)
     expect(summaryOf(workshop)).toMatchObject({ synced: 1 })
   })

@@ -4,7 +4,7 @@ import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith, PictureChanged } from '../../../src/remote/host.ts'
 import type { News } from '../../../src/sync/pass-request.ts'
 import { png } from '../../pictures.ts'
-import { imagesOn, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { imagesOn, openWith, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
 const CONCURRENCY = 3
 
@@ -110,8 +110,7 @@ it.each<[string, (workshop: Workshop, waiting: string[]) => void]>([
   ['hidden', ({ write }, waiting) => write('.albumdignore', waiting.join('\n'))],
   ['in a folder in doubt', ({ remove }) => remove('.albumdignore')],
 ])('a picture that a scan has found %s since it was read ahead is not sent', async (_, change) => {
-  const workshop = await openWorkshop()
-  workshop.write('.albumdignore', 'x.png')
+  const workshop = await openWith({ '.albumdignore': 'x.png' })
   for (let n = 0; n < 5; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
   const { opened, areHeld, release, scan, pass } = heldPass(workshop, {
     read: 2 * CONCURRENCY - 1,

@@ -13,6 +13,7 @@ import {
   failure,
   green,
   imagesOn,
+  openWith,
   openWorkshop,
   red,
   unreachable,
@@ -44,16 +45,14 @@ describe('an upload whose answer was lost', () => {
   })
 
   it('is known for ours before any other upload was acknowledged, where its address names what the listing shows', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     await workshop.pass({ host: losing(workshop) })
     expect(summary(workshop)).toMatchObject({ synced: 1, linked: 0, uncertain: 0 })
     expect(imageOf(workshop, 'red.png')).toMatchObject({ proof: 'uploaded' })
   })
 
   it('is linked by its name and dimensions after its credential has ended, where no address is known', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
     expect(summary(workshop)).toMatchObject({ uncertain: 1 })
     await workshop.pass({ ...later, host: hostWith(workshop.host, { fetchDelivered: unreachable }) })
@@ -62,8 +61,7 @@ describe('an upload whose answer was lost', () => {
   })
 
   it('and that a process left open is told in the history when the next process finds it', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     const dying = hostWith(workshop.host, {
       send: async () => {
         throw new Error('killed')
@@ -129,8 +127,7 @@ describe('an upload whose answer was lost', () => {
   })
 
   it('that never arrived is sent again only after its credential has ended', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('a/red.png', red)
+    const workshop = await openWith({ 'a/red.png': red })
     const sent: string[] = []
     await workshop.pass({ host: hostWith(workshop.host, { send: async () => lost }) })
     await workshop.pass({ host: counting(workshop.host, sent) })
@@ -142,8 +139,7 @@ describe('an upload whose answer was lost', () => {
   })
 
   it("that a proxy's page has refused waits as after a refusal by the node, and is told so", async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     const page = because('not_of_interface', { where: 'n.example:443', status: 413 })
     let sent = 0
     const host = hostWith(workshop.host, {
@@ -212,8 +208,7 @@ describe('an upload whose answer was lost', () => {
   })
 
   it('is not sent again on the word of one walk', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     await workshop.pass({ host: losing(workshop, { fetchDelivered: unreachable }) })
     let walks = 0
     const list: ImageHost['list'] = async (...args) => {
@@ -230,8 +225,7 @@ describe('an upload whose answer was lost', () => {
   })
 
   it('is not sent again where the listing is not whole', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     await workshop.pass({ host: hostWith(workshop.host, { send: async () => lost }) })
     const sent: string[] = []
     const list: ImageHost['list'] = async (...args) => {
@@ -246,8 +240,7 @@ describe('an upload whose answer was lost', () => {
   })
 
   it('without a plan that lists stays uncertain', async () => {
-    const workshop = await openWorkshop()
-    workshop.write('red.png', red)
+    const workshop = await openWith({ 'red.png': red })
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
     await workshop.pass({ host: hostWith(workshop.host, { list, send: async () => lost }) })
     const sent: string[] = []
