@@ -6,17 +6,17 @@ import { openPicture, PictureFileError } from '../../src/local/picture-file.ts'
 import { systemClock } from '../../src/protocol/clock.ts'
 import { hostWith, type ImageHost } from '../../src/remote/host.ts'
 import type { EngineContext } from '../../src/sync/context.ts'
-import { because, inWords, said } from '../../src/words/reasons.ts'
+import { because, codeOf, said } from '../../src/words/reasons.ts'
 import { png } from '../pictures.ts'
 import {
   failure,
   green,
   lookingAt,
+  many,
   openWith,
-  openWorkshop,
   red,
   summary,
-  unreachable,
+  type Workshop,
   workshopWith,
 } from './workshop.ts'
 
@@ -39,6 +39,13 @@ function recorded(host: ImageHost): { host: ImageHost; calls: string[] } {
   }
 }
 
+/** One whose only picture has another name since it was sent. */
+async function workshopWithMoved(): Promise<Workshop> {
+  const workshop = await workshopWith({ 'moves.png': red })
+  renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
+  return workshop
+}
+
 describe('a pass', () => {
   it('sends new images before old ones go', async () => {
     const workshop = await workshopWith({ 'moves.png': red, 'changes.png': green })
@@ -51,8 +58,7 @@ describe('a pass', () => {
   })
 
   it('keeps the image of a picture that moved until the upload of its new place succeeded', async () => {
-    const workshop = await workshopWith({ 'moves.png': red })
-    renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
+    const workshop = await workshopWithMoved()
     const { host, calls } = recorded(
       hostWith(workshop.host, {
         requestUpload: async () => failure('storage', 'STORAGE_LIMIT_REACHED', 'upload'),
@@ -67,8 +73,7 @@ describe('a pass', () => {
   })
 
   it('deletes the image of a picture that was sent from its new place, though another of its size waits', async () => {
-    const workshop = await workshopWith({ 'moves.png': red })
-    renameSync(join(workshop.pictures, 'moves.png'), join(workshop.pictures, 'moved.png'))
+    const workshop = await workshopWithMoved()
     const half = Buffer.from(red)
     half[half.length - 1]! ^= 1
     workshop.write('half.png', half)
@@ -92,7 +97,6 @@ describe('a pass', () => {
     const first = recorded(workshop.host)
     await workshop.pass({ host: first.host, disk, lookAt: lookingAt(disk) })
     expect(first.calls).toEqual([])
-    expect(inWords(workshop.synced.mirrors.of(workshop.pictures)!.guard!)).toContain('/a (')
     expect(workshop.synced.summaries.failures(10)).toMatchObject([{ path: 'a', code: 'FOLDER_UNREADABLE' }])
     const second = recorded(workshop.host)
     await workshop.pass({ host: second.host })
@@ -120,14 +124,11 @@ describe('a pass', () => {
     await workshop.pass({ clock })
     expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
     // A picture that has an image keeps the image meanwhile, and albumd says so.
-    const said = () => workshop.synced.summaries.failures(10).map(({ message }) => inWords(message))
+    const said = () => workshop.synced.summaries.failures(10).map(({ message }) => codeOf(message))
     workshop.write('red.png', green)
     workshop.write('new.png', png(1, 1).bytes)
     await workshop.pass({ openPicture: shut, clock })
-    expect(said().sort()).toEqual([
-      expect.stringMatching(/^File can't be read \(EACCES\), and its image on the host stays\. \w/),
-      expect.stringMatching(/^File can't be read \(EACCES\)\. \w/),
-    ])
+    expect(said().sort()).toEqual(['file_unreadable', 'unread_image_stays'])
   })
 
   it('tells a picture that was empty while it was saved as one that changed', async () => {
@@ -139,12 +140,12 @@ describe('a pass', () => {
     expect(told()).toMatchObject([{ event: 'uploaded' }, { event: 'left_out' }])
     workshop.write('saved.png', png(9, 3).bytes)
     await workshop.pass()
-    const events = told().map(({ event, detail }) => [event, detail && inWords(detail)])
+    const events = told().map(({ event, detail }) => [event, detail && codeOf(detail)])
     expect(events).toEqual([
       ['uploaded', null],
-      ['changed', expect.stringMatching(/^changed from \d+ to \d+ bytes$/)],
-      ['uploaded', 'the old image is to be deleted'],
-      ['deleted', 'an older version'],
+      ['changed', 'size_changed'],
+      ['uploaded', 'old_image_goes'],
+      ['deleted', 'an_older_version'],
     ])
   })
 
@@ -178,49 +179,13 @@ describe('a pass', () => {
     workshop.write('.albumdignore', 'a/\n')
     const { host, calls } = recorded(workshop.host)
     await workshop.pass({ host })
-    expect(summary(workshop)).toMatchObject({
-      files: 1,
-      pending_deletions: 0,
-      left_out: { ignored: 1 },
-    })
+    expect(summary(workshop)).toMatchObject({ files: 1, pending_deletions: 0, left_out: { ignored: 1 } })
     workshop.remove('.albumdignore')
     await workshop.pass({ host })
     expect(summary(workshop)).toMatchObject({ files: 1 })
     await workshop.pass({ host })
     expect(summary(workshop)).toMatchObject({ files: 2, synced: 2 })
     expect(calls).toEqual([])
-  })
-
-  it('tries once more without dimensions where the node disagrees about them', async () => {
-    const workshop = await openWith({ 'red.png': red })
-    const asked: unknown[] = []
-    const host = hostWith(workshop.host, {
-      async requestUpload(request, signal) {
-        asked.push(request.skip_dimension_check)
-        // As a host would that reads the picture otherwise: it is told other dimensions.
-        return workshop.host.requestUpload({ ...request, ...(request.width && { width: 500 }) }, signal)
-      },
-    })
-    await workshop.pass({ host })
-    expect(asked).toEqual([undefined, true])
-    expect(summary(workshop)).toMatchObject({ synced: 1 })
-  })
-
-  it('leaves an upload alone whose outcome is not known, and neither sends nor deletes for it again', async () => {
-    const workshop = await openWith({ 'red.png': red })
-    const lost = hostWith(workshop.host, {
-      async send(...args) {
-        await workshop.host.send(...args)
-        return failure('find_out', 'HOST_ANSWER', 'send')
-      },
-      fetchDelivered: unreachable,
-    })
-    await workshop.pass({ host: lost })
-    expect(summary(workshop)).toMatchObject({ uncertain: 1, synced: 0, failed: 0 })
-    const { host, calls } = recorded(workshop.host)
-    await workshop.pass({ host: hostWith(host, { fetchDelivered: unreachable }) })
-    expect(calls).toEqual([])
-    expect(workshop.synced.journal.open()).toHaveLength(1)
   })
 
   it('asks for a new credential where the node refused, and counts it against the file only after a few', async () => {
@@ -261,9 +226,8 @@ describe('a pass', () => {
   })
 
   it('sends what a node refuses once, and over a week no more than 300 times for 100 of many pictures', async () => {
-    const workshop = await openWorkshop()
     // Other pictures are taken between them. Otherwise the node would be in trouble.
-    for (let n = 0; n < 150; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
+    const workshop = await openWith(many(150))
     let sent = 0
     let takes = (name: string) => Number.parseInt(name, 10) % 3 === 0
     const host = hostWith(workshop.host, {

@@ -164,7 +164,9 @@ export function passAt(
   changes: Partial<EngineContext> = {},
   mirrors?: readonly MirrorPolicy[],
 ): Promise<PassReport> {
-  const clock = { ...workshop.clock, wall: () => START + minutes * 60_000, sleep: async () => {} }
+  const passed = minutes * 60_000
+  const monotonic = () => workshop.clock.monotonic() + passed
+  const clock = { ...workshop.clock, wall: () => START + passed, monotonic, sleep: async () => {} }
   const allowance = { ...ALLOWANCE, probeEveryMs: 15 * 60_000 }
   return workshop.pass({ allowance, clock, ...changes }, 'mirror', undefined, mirrors)
 }

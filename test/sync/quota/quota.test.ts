@@ -88,13 +88,20 @@ function plant(workshop: Workshop, from: number, to: number) {
   for (let shade = from; shade < to; shade++) workshop.write(`${shade}.png`, png(2, 2, shade).bytes)
 }
 
+/** The same, with a workshop of so many pictures. */
+async function openWithAccount(pictures: number, ...how: Tail<Parameters<typeof openAccount>>) {
+  const workshop = await openWorkshop()
+  plant(workshop, 0, pictures)
+  return { workshop, account: openAccount(workshop, ...how) }
+}
+
+type Tail<T> = T extends [unknown, ...infer Rest] ? Rest : never
+
 const iso = (ms: number) => new Date(ms).toISOString().slice(8, 19)
 
 describe('a quota that is used up', () => {
   it('costs one request each probe_every, and the time at which it opened again begins the next day', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 40)
-    const account = openAccount(workshop, 12, 16 * HOUR)
+    const { account } = await openWithAccount(40, 12, 16 * HOUR)
     expect(await account.pass()).toBeLessThanOrEqual(12 + CONCURRENCY)
     expect(account.read()).toMatchObject({ used: 12, isDayKnown: false })
     let probes = 0
@@ -111,9 +118,7 @@ describe('a quota that is used up', () => {
   })
 
   it('is asked about again where the host said, and where it did not keep its word each probe_every', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 20)
-    const account = openAccount(workshop, 5, 0)
+    const { account } = await openWithAccount(20, 5, 0)
     account.retryAfterMs = 2 * HOUR
     await account.pass()
     expect(account.read().exhausted).toMatchObject({ resumes: START + 2 * HOUR })
@@ -128,10 +133,8 @@ describe('a quota that is used up', () => {
   })
 
   it('is asked about at the configured reset alone, and each probe_every where that was wrong', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 8)
     const days = daysOf({ minutes: 23 * 60, time_zone: 'Asia/Shanghai' })
-    const account = openAccount(workshop, 5, 16 * HOUR, { days })
+    const { account } = await openWithAccount(8, 5, 16 * HOUR, { days })
     await account.pass()
     expect(iso(account.read().exhausted!.resumes!)).toBe('21T15:00:00')
     account.waitForProbe()
@@ -140,9 +143,7 @@ describe('a quota that is used up', () => {
   })
 
   it('stays used up over midnight, for only the host knows its day', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 8)
-    const account = openAccount(workshop, 5, 16 * HOUR, { probeEveryMs: DAY_MS / 2 })
+    const { account } = await openWithAccount(8, 5, 16 * HOUR, { probeEveryMs: DAY_MS / 2 })
     account.wait(7 * HOUR)
     await account.pass()
     expect(account.read().used).toBe(5)
@@ -152,9 +153,7 @@ describe('a quota that is used up', () => {
   })
 
   it('costs a request where the clock was set', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 14)
-    const account = openAccount(workshop, 5, 16 * HOUR)
+    const { account } = await openWithAccount(14, 5, 16 * HOUR)
     await account.pass()
     account.offset = -300 * DAY_MS
     expect(await account.pass()).toBe(1)
@@ -168,9 +167,9 @@ describe('a quota that is used up', () => {
   })
 
   it('is not taken to last until the day of a clock that was wrong', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 6)
-    const account = openAccount(workshop, 5, 0, { days: daysOf({ minutes: 0, time_zone: 'UTC' }) })
+    const { account } = await openWithAccount(6, 5, 0, {
+      days: daysOf({ minutes: 0, time_zone: 'UTC' }),
+    })
     account.offset = 300 * DAY_MS
     await account.pass()
     account.offset = 0
@@ -182,9 +181,7 @@ describe('a quota that is used up', () => {
   })
 
   it('counts what others upload: a local count never stops anything', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 8)
-    const account = openAccount(workshop, 8, 0, { limit: 3 })
+    const { account } = await openWithAccount(8, 8, 0, { limit: 3 })
     await account.pass()
     expect(account.taken).toBe(8)
     expect(account.read()).toMatchObject({ used: 8, exhausted: null })
@@ -196,9 +193,7 @@ describe('a quota that is used up', () => {
   ])(
     'tells when the host said so long before the limit (%i: %s), and not of a day that began before ours',
     async (limit, early) => {
-      const workshop = await openWorkshop()
-      plant(workshop, 0, 6)
-      const account = openAccount(workshop, 10, 16 * HOUR, { limit })
+      const { workshop, account } = await openWithAccount(6, 10, 16 * HOUR, { limit })
       const isEarly = () => isUsedUpEarly(workshop.synced, account.allowance, account.read())
       account.wait(7 * HOUR)
       await account.pass()
@@ -212,9 +207,7 @@ describe('a quota that is used up', () => {
   )
 
   it('does not call a refusal early by a limit that the config got only after it', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 6)
-    const account = openAccount(workshop, 4, 0, { limit: 4 })
+    const { workshop, account } = await openWithAccount(6, 4, 0, { limit: 4 })
     const isEarly = (limit: number) =>
       isUsedUpEarly(workshop.synced, { ...account.allowance, limit }, account.read())
     await account.pass()
@@ -260,9 +253,7 @@ describe('the reserve', () => {
   })
 
   it('is kept from a backlog for what is found on the day, and used up for that', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 40)
-    const account = openAccount(workshop, 12, 16 * HOUR, { reserve: 0.5 })
+    const { workshop, account } = await openWithAccount(40, 12, 16 * HOUR, { reserve: 0.5 })
     await account.pass()
     // All of it was found today.
     expect(account.taken).toBe(12)
@@ -285,9 +276,10 @@ describe('the reserve', () => {
   })
 
   it('is kept on a day that begins in the middle of a pass', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 40)
-    const account = openAccount(workshop, 12, 16 * HOUR, { reserve: 0.5, days: daysFrom(16 * HOUR) })
+    const { account } = await openWithAccount(40, 12, 16 * HOUR, {
+      reserve: 0.5,
+      days: daysFrom(16 * HOUR),
+    })
     let uploaded = 0
     await account.pass({
       emit(event) {
@@ -300,9 +292,7 @@ describe('the reserve', () => {
   })
 
   it('is not kept with a share of 0, as where the oldest go first', async () => {
-    const workshop = await openWorkshop()
-    plant(workshop, 0, 20)
-    const account = openAccount(workshop, 8, 16 * HOUR, { reserve: 0 })
+    const { account } = await openWithAccount(20, 8, 16 * HOUR, { reserve: 0 })
     await account.pass({ order: 'oldest' })
     account.wait(6 * HOUR + MINUTE)
     await account.pass({ order: 'oldest' })

@@ -7,7 +7,8 @@ import { ALLOWANCE, failure, openWorkshop, type Workshop } from '../workshop.ts'
 const DAY_MS = 86_400_000
 
 /** A host that takes files below `limit` bytes, and time that a test lets pass. */
-function openPlan(workshop: Workshop, limit: number) {
+async function openPlan(limit: number) {
+  const workshop = await openWorkshop()
   const plan = {
     name: 'professional',
     limit,
@@ -29,7 +30,7 @@ function openPlan(workshop: Workshop, limit: number) {
       return workshop.host.requestUpload(request, signal)
     },
   })
-  return plan
+  return { workshop, plan }
 }
 
 const small = png(4, 4).bytes
@@ -43,8 +44,7 @@ const stands = ({ synced }: Workshop) => {
 }
 
 it('a refused size teaches the limit: what is larger fails at once, without a request', async () => {
-  const workshop = await openWorkshop()
-  const plan = openPlan(workshop, 1000)
+  const { workshop, plan } = await openPlan(1000)
   workshop.write('a.png', small)
   workshop.write('b.png', large)
   await plan.pass()
@@ -62,8 +62,7 @@ it('a refused size teaches the limit: what is larger fails at once, without a re
 })
 
 it('once a day the smallest asks, and all are tried where the limit has grown', async () => {
-  const workshop = await openWorkshop()
-  const plan = openPlan(workshop, 1000)
+  const { workshop, plan } = await openPlan(1000)
   workshop.write('b.png', large)
   await plan.pass()
   workshop.write('c.png', larger)
@@ -88,8 +87,7 @@ it('once a day the smallest asks, and all are tried where the limit has grown', 
 })
 
 it('another plan in the config tries them all again', async () => {
-  const workshop = await openWorkshop()
-  const plan = openPlan(workshop, 1000)
+  const { workshop, plan } = await openPlan(1000)
   workshop.write('b.png', large)
   await plan.pass()
   workshop.write('c.png', larger)
@@ -101,8 +99,7 @@ it('another plan in the config tries them all again', async () => {
 })
 
 it('a refusal of what is smaller than others that were taken says nothing of them', async () => {
-  const workshop = await openWorkshop()
-  const plan = openPlan(workshop, 1e6)
+  const { workshop, plan } = await openPlan(1e6)
   workshop.write('b.png', larger)
   await plan.pass()
   plan.limit = 100

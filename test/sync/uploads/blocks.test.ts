@@ -36,8 +36,9 @@ it('a quota that is used up is believed until the next probe, and one picture as
 it('an endpoint that the plan shuts is asked about again after probe_every, and its beginning is kept', async () => {
   const workshop = await openWith({ 'red.png': red })
   const unblocked: string[] = []
+  const since = workshop.clock.monotonic()
   const host = hostWith(workshop.host, {
-    blocks: () => [{ ...notInPlan, endpoint: 'upload' }],
+    blocks: () => [{ ...notInPlan, endpoint: 'upload', since }],
     unblock: endpoint => unblocked.push(endpoint),
     requestUpload: async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'upload', { status: 403 }),
   })

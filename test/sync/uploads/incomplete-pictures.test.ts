@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FileAges } from '../../../src/sync/clock.ts'
 import { IncompletePictures } from '../../../src/sync/uploads/incomplete-pictures.ts'
@@ -7,7 +5,7 @@ import type { FileRow } from '../../../src/synced/tables/files.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { VirtualClock } from '../../daemon/virtual-clock.ts'
 import { png } from '../../pictures.ts'
-import { openWith, openWorkshop, workshopWith } from '../workshop.ts'
+import { openWith, summary, type Workshop, workshopWith } from '../workshop.ts'
 
 const AFTER_MS = 600_000
 
@@ -46,7 +44,17 @@ const fileOf = (seen: object) => ({ folder: 1, name: 'a.png', ...seen }) as File
 
 const jobOf = (seen: object) => ({ file: fileOf(seen), root: '/r', path: 'a.png' })
 
-const local = { isRemote: () => false }
+/** Judges pictures of a local disk before our eyes. `written`: how long before now. */
+function watching(afterMs: number, { size = 1, written = 0 } = {}) {
+  const clock = new VirtualClock()
+  clock.jump(1_800_000_000_000)
+  const look = { size, mtime: 0, ctime: (clock.wall() - written) * 1000, ino: 1 }
+  const pictures = new IncompletePictures({ afterMs, action: 'leave' })
+  const parts = { settleMs: 1000, clock, ages: new FileAges(null), disk: { isRemote: () => false } }
+  const judgeNow = (ending: Parameters<IncompletePictures['judge']>[2]['ending'] = read(look).ending) =>
+    pictures.judge(parts, jobOf(look), { ...read(look), ending })
+  return { clock, look, pictures, judgeNow }
+}
 
 describe('a picture that is not all there', () => {
   it('waits for its writer, and is looked at again when that has taken too long', () => {
@@ -58,16 +66,13 @@ describe('a picture that is not all there', () => {
       })
   })
 
-  it('is a failure then, with what is missing and what to do', () => {
+  it('is a failure then, with what is missing and what to do, or sent as it is where that is asked for', () => {
     expect(judge(AFTER_MS)).toMatchObject({
       kind: 'failed',
       code: 'PICTURE_INCOMPLETE',
       message: because('stays_incomplete', { missing: 'its end is missing' }),
       retryAt: null,
     })
-  })
-
-  it('is sent then as it is, where that is asked for', () => {
     expect(judge(AFTER_MS, { action: 'send' })).toBeNull()
   })
 
@@ -96,60 +101,41 @@ describe('a picture that ends in zeros', () => {
     ['was not set', 0],
     ['was set forward', 3_600_000],
     ['was set back', -3_600_000],
-  ])('waits a minute before our eyes for its writer where the clock %s', async (_, age) => {
-    const clock = new VirtualClock()
-    clock.jump(1_800_000_000_000)
-    const look = { size: 9000, mtime: 0, ctime: (clock.wall() - age) * 1000, ino: 1 }
-    const pictures = new IncompletePictures({ afterMs: AFTER_MS, action: 'leave' })
-    const ages = new FileAges(null)
-    const hash = Buffer.alloc(32)
-    const judgeNow = () =>
-      pictures.judge({ settleMs: 1000, clock, ages, disk: local }, jobOf(look), {
-        look,
-        hash,
-        ending: { kind: 'blank' },
-      })
-    expect(judgeNow()).toMatchObject({ kind: 'waits', retryInMs: 60_000 })
+  ])('waits a minute before our eyes for its writer where the clock %s', async (_, written) => {
+    const { clock, judgeNow } = watching(AFTER_MS, { size: 9000, written })
+    const judgeBlank = () => judgeNow({ kind: 'blank' })
+    expect(judgeBlank()).toMatchObject({ kind: 'waits', retryInMs: 60_000 })
     await clock.pass(50_000)
-    expect(judgeNow()).toMatchObject({ kind: 'waits', retryInMs: 10_000 })
+    expect(judgeBlank()).toMatchObject({ kind: 'waits', retryInMs: 10_000 })
     await clock.pass(10_000)
-    expect(judgeNow()).toBeNull()
+    expect(judgeBlank()).toBeNull()
   })
 })
 
-describe('a picture that was found incomplete', () => {
-  it('is not read again for half a minute while it looks the same, nor past its time', async () => {
-    const clock = new VirtualClock()
-    clock.jump(1_800_000_000_000)
-    const parts = { settleMs: 1000, clock, ages: new FileAges(null), disk: local }
-    const look = { size: 1, mtime: 0, ctime: clock.wall() * 1000, ino: 1 }
-    const pictures = new IncompletePictures({ afterMs: 40_000, action: 'leave' })
-    expect(pictures.recall(fileOf(look), clock)).toBeNull()
-    pictures.judge(parts, jobOf(look), read(look))
+describe('a picture that was found', () => {
+  it('incomplete is not read again for half a minute while it looks the same, nor past its time', async () => {
+    const { clock, look, pictures, judgeNow } = watching(40_000)
+    const recall = (seen = fileOf(look)) => pictures.recall(seen, clock)
+    expect(recall()).toBeNull()
+    judgeNow()
     await clock.pass(29_000)
-    expect(pictures.recall(fileOf(look), clock)).toMatchObject({ kind: 'waits', retryInMs: 11_000 })
-    expect(pictures.recall(fileOf({ ...look, ctime: look.ctime + 1 }), clock)).toBeNull()
-    expect(pictures.recall({ ...fileOf(look), name: 'b.png' }, clock)).toBeNull()
+    expect(recall()).toMatchObject({ kind: 'waits', retryInMs: 11_000 })
+    expect(recall(fileOf({ ...look, ctime: look.ctime + 1 }))).toBeNull()
+    expect(recall({ ...fileOf(look), name: 'b.png' })).toBeNull()
     await clock.pass(2000)
-    expect(pictures.recall(fileOf(look), clock)).toBeNull()
-    pictures.judge(parts, jobOf(look), read(look))
+    expect(recall()).toBeNull()
+    judgeNow()
     await clock.pass(9000)
-    expect(pictures.recall(fileOf(look), clock)).toBeNull()
-    expect(pictures.judge(parts, jobOf(look), read(look))).toMatchObject({ kind: 'failed' })
+    expect(recall()).toBeNull()
+    expect(judgeNow()).toMatchObject({ kind: 'failed' })
   })
-})
 
-describe('a picture that was found cut', () => {
-  it('is known as such for a moment, but for one that is blank', async () => {
-    const clock = new VirtualClock()
-    clock.jump(1_800_000_000_000)
-    const parts = { settleMs: 1000, clock, ages: new FileAges(null), disk: local }
-    const look = { size: 1, mtime: 0, ctime: clock.wall() * 1000, ino: 1 }
-    const pictures = new IncompletePictures({ afterMs: AFTER_MS, action: 'leave' })
+  it('cut is known as such for a moment, but for one that is blank', async () => {
+    const { clock, look, pictures, judgeNow } = watching(AFTER_MS)
     const wasJustCut = () => pictures.wasJustCut(fileOf(look), clock)
-    pictures.judge(parts, jobOf(look), { ...read(look), ending: { kind: 'blank' } })
+    judgeNow({ kind: 'blank' })
     expect(wasJustCut()).toBe(false)
-    pictures.judge(parts, jobOf(look), read(look))
+    judgeNow()
     await clock.pass(1999)
     expect(wasJustCut()).toBe(true)
     await clock.pass(1)
@@ -160,30 +146,29 @@ describe('a picture that was found cut', () => {
 describe('a pass', () => {
   const whole = png(40, 30, 9).bytes
   const half = whole.subarray(0, 600)
-  const summaryOf = ({ synced }: Awaited<ReturnType<typeof openWorkshop>>) => synced.summaries.mirror(1)
-  const failuresOf = ({ synced }: Awaited<ReturnType<typeof openWorkshop>>) => synced.summaries.failures(10)
+  const failuresOf = ({ synced }: Workshop) => synced.summaries.failures(10)
   const report = { incomplete: new IncompletePictures({ afterMs: 0, action: 'leave' }) }
   const send = { incomplete: new IncompletePictures({ afterMs: 0, action: 'send' }) }
 
   it('leaves it pending, then reports it, and sends it once it is whole', async () => {
     const workshop = await workshopWith({ 'a.png': half })
-    expect(summaryOf(workshop)).toMatchObject({ pending_uploads: 1, failed: 0 })
+    expect(summary(workshop)).toMatchObject({ pending_uploads: 1, failed: 0 })
     expect(workshop.events).toContainEqual(
       expect.objectContaining({ event: 'picture_waits', path: 'a.png', retry_in_ms: expect.any(Number) }),
     )
     await workshop.pass(report)
-    expect(summaryOf(workshop)).toMatchObject({ pending_uploads: 0, failed: 1 })
+    expect(summary(workshop)).toMatchObject({ pending_uploads: 0, failed: 1 })
     expect(failuresOf(workshop)).toMatchObject([{ path: 'a.png', code: 'PICTURE_INCOMPLETE' }])
     workshop.write('a.png', whole)
     await workshop.pass(report)
-    expect(summaryOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
     expect(failuresOf(workshop)).toEqual([])
   })
 
   it('sends it as it is where that is asked for', async () => {
     const workshop = await openWith({ 'a.png': half })
     await workshop.pass(send)
-    expect(summaryOf(workshop)).toMatchObject({ synced: 1 })
+    expect(summary(workshop)).toMatchObject({ synced: 1 })
   })
 
   it('keeps the image of a picture that is being written over', async () => {
@@ -191,18 +176,16 @@ describe('a pass', () => {
     workshop.write('a.png', png(40, 30, 8).bytes.subarray(0, 600))
     await workshop.pass()
     await workshop.pass(report)
-    expect(summaryOf(workshop)).toMatchObject({ failed: 1, pending_deletions: 0 })
+    expect(summary(workshop)).toMatchObject({ failed: 1, pending_deletions: 0 })
     // The same bytes as before need no upload, complete or not.
     workshop.write('a.png', whole)
     await workshop.pass()
     expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(1)
-    expect(summaryOf(workshop)).toMatchObject({ synced: 1, failed: 0 })
+    expect(summary(workshop)).toMatchObject({ synced: 1, failed: 0 })
   })
 
   it('makes no album for it', async () => {
-    const workshop = await openWorkshop()
-    mkdirSync(join(workshop.pictures, 'album'))
-    writeFileSync(join(workshop.pictures, 'album/a.png'), half)
+    const workshop = await openWith({ 'album/a.png': half })
     await workshop.pass()
     expect(workshop.events.filter(({ event }) => event === 'album_created')).toEqual([])
   })

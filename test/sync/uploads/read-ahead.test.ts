@@ -4,7 +4,7 @@ import { openPicture } from '../../../src/local/picture-file.ts'
 import { hostWith, PictureChanged } from '../../../src/remote/host.ts'
 import type { News } from '../../../src/sync/pass-request.ts'
 import { png } from '../../pictures.ts'
-import { imagesOn, openWith, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { imagesOn, many, openWith, openWorkshop, summary, type Workshop } from '../workshop.ts'
 
 const CONCURRENCY = 3
 
@@ -12,7 +12,7 @@ const CONCURRENCY = 3
  * A pass whose uploads stay on the way until `release` is called. `areHeld`: `read` pictures were read, and the intents of
  * `sending` uploads are recorded. `opened`: which pictures were read until then.
  */
-function heldPass(workshop: Workshop, { read, sending }: { read: number; sending: number }) {
+function heldPass(workshop: Workshop, { read = 2 * CONCURRENCY - 1, sending = CONCURRENCY } = {}) {
   const opened = new Set<string>()
   const areOpened = Promise.withResolvers<void>()
   const areSending = Promise.withResolvers<void>()
@@ -57,12 +57,8 @@ function heldPass(workshop: Workshop, { read, sending }: { read: number; sending
 }
 
 it('pictures are read ahead while as many uploads as may be are on the way', async () => {
-  const workshop = await openWorkshop()
-  for (let n = 0; n < 12; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
-  const { opened, areHeld, release, most, pass } = heldPass(workshop, {
-    read: 2 * CONCURRENCY - 1,
-    sending: CONCURRENCY,
-  })
+  const workshop = await openWith(many(12))
+  const { opened, areHeld, release, most, pass } = heldPass(workshop)
   await areHeld
   expect(opened.size).toBe(2 * CONCURRENCY - 1)
   expect(workshop.synced.journal.openUploads()).toHaveLength(CONCURRENCY)
@@ -85,12 +81,8 @@ it('no more pictures that are too large for memory are read than are on the way'
 })
 
 it('a picture that was deleted or saved anew after it was read ahead is not sent as it was', async () => {
-  const workshop = await openWorkshop()
-  for (let n = 0; n < 5; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
-  const { opened, areHeld, release, pass } = heldPass(workshop, {
-    read: 2 * CONCURRENCY - 1,
-    sending: CONCURRENCY,
-  })
+  const workshop = await openWith(many(5))
+  const { opened, areHeld, release, pass } = heldPass(workshop)
   await areHeld
   const sending = new Set(workshop.synced.journal.openUploads().map(({ name }) => name))
   const [deleted, changed] = [...opened].filter(path => !sending.has(path))
@@ -112,16 +104,11 @@ it.each<[string, (workshop: Workshop, waiting: string[]) => void]>([
 ])('a picture that a scan has found %s since it was read ahead is not sent', async (_, change) => {
   const workshop = await openWith({ '.albumdignore': 'x.png' })
   for (let n = 0; n < 5; n++) workshop.write(`${n}.png`, png(2, 2 + n).bytes)
-  const { opened, areHeld, release, scan, pass } = heldPass(workshop, {
-    read: 2 * CONCURRENCY - 1,
-    sending: CONCURRENCY,
-  })
+  const { opened, areHeld, release, scan, pass } = heldPass(workshop)
   await areHeld
   const sending = workshop.synced.journal.openUploads().map(({ name }) => name)
-  change(
-    workshop,
-    [...opened].filter(path => !sending.includes(path)),
-  )
+  const waiting = [...opened].filter(path => !sending.includes(path))
+  change(workshop, waiting)
   await scan()
   release()
   expect(await pass).toEqual({ stopped: [] })

@@ -100,7 +100,6 @@ interface Stage extends Opening {
   isRemote?: boolean
   /** How long before it was written to. */
   made?: number
-  /** It was, after it was last written to. */
   /** So many microseconds after it was last written to. */
   renamed?: number
   /** An earlier look found it cut. */
