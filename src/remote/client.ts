@@ -80,6 +80,7 @@ export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'b
     block: failure => gate.block(failure),
     blocks: untried => gate.blocks(untried),
     unblock: endpoint => gate.unblock(endpoint),
+    askNow: () => gate.askNow(),
     async close() {
       await gate.close()
       await http.close()

@@ -48,6 +48,8 @@ export interface ImageHost {
    * shows whether the block or the outage is over.
    */
   unblock(endpoint: Endpoint): void
+  /** Sends requests that wait for the end of an outage, also where the host asked to wait. Only a person's command says this. */
+  askNow(): void
   /**
    * Waits for the requests under way, and closes the connections. Answers the last requests, because the next process must
    * count them for its rate.

@@ -49,6 +49,8 @@ export interface Command<Request, Result> {
    * out even when the daemon runs with another config than the person who gave the command.
    */
   atOnce?: boolean
+  /** Called when a daemon is given the command, before the command's turn. */
+  given?(engine: Engine): void
   carryOut(context: CommandContext, request: Request): Promise<Result>
 }
 

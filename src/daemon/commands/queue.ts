@@ -112,7 +112,7 @@ export class CommandQueue {
 
   /** Resolves with the command's result. Rejects with Refused, or with the command's error. */
   async ask<Request, Result>(
-    { carryOut, atOnce, needsHost }: Pick<Command<Request, Result>, 'carryOut' | 'atOnce' | 'needsHost'>,
+    { carryOut, given, atOnce, needsHost }: Omit<Command<Request, Result>, 'request'>,
     request: Request,
     { output = SILENT, left, config: theirs = null, taken = () => {}, begun = () => {} }: Asker = {},
   ): Promise<Result> {
@@ -124,6 +124,7 @@ export class CommandQueue {
     // A command that is refused here does not end the pass under way. A session that ends may end for another config.
     if (this.#session && !this.#session.interruption.stop.aborted) refuseOther(this.#session)
     taken()
+    if (this.#session) given?.(this.#session.engine)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const start = async () => {
       const { failed, engine, loop, ...session } = this.#session!

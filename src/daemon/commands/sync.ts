@@ -145,6 +145,8 @@ interface RetryRequest {
 export const retryCommand: Command<RetryRequest, PassResult> = {
   request: z.strictObject({ path: z.string().optional(), resend: z.string().optional() }),
   needsHost: true,
+  // A request of the pass under way may sleep, and the command's turn comes only after that pass.
+  given: ({ context: { host } }) => host.askNow(),
   async carryOut(context, { path, resend }) {
     const { config, synced } = context
     const failed = path === undefined ? [] : failedAt(config, synced, path)
@@ -162,9 +164,10 @@ export const retryCommand: Command<RetryRequest, PassResult> = {
     ].flat()
     const paths = path === undefined ? undefined : named
     const work = async () => {
+      const { host } = context.engine().context
+      host.askNow()
       if (path !== undefined || resend === undefined) {
         await forgetFailures(config, synced, path)
-        const { host } = context.engine().context
         for (const { endpoint } of host.blocks()) host.unblock(endpoint)
       }
       if (resend !== undefined && (await resendInDoubt(config, synced, resend, systemClock.wall())) === 0)

@@ -82,6 +82,7 @@ export function recordedHost(
     fetchDelivered: async () => ({ ok: false, code: 'DRY_RUN', message: because('dry_run') }),
     blocks: () => refused.list(),
     unblock() {},
+    askNow() {},
     close: async () => null,
   }
 }

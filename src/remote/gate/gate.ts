@@ -107,6 +107,8 @@ export class Gate {
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
   readonly #blocks: Blocks
   readonly #underWay = new Set<Promise<unknown>>()
+  /** Aborted by `askNow`. */
+  #woken = new AbortController()
   #closed = false
 
   /** Use `openGate`. */
@@ -149,6 +151,19 @@ export class Gate {
   unblock(endpoint: Endpoint): void {
     this.#blocks.open(endpoint)
     for (const outage of this.#lanes.get(endpoint)!.waitsOut) outage.probeSoon()
+  }
+
+  /**
+   * Wakes the requests that wait for the end of an outage, also where the host asked to wait (Retry-After). Only a person's
+   * command says this: whatever runs by itself keeps the host's wait, and uses `unblock`.
+   */
+  askNow(): void {
+    for (const { outage, hostOutage } of this.#lanes.values()) {
+      outage.probeNow()
+      hostOutage?.probeNow()
+    }
+    this.#woken.abort()
+    this.#woken = new AbortController()
   }
 
   /** Another machine of the account was refused: requests that wait are answered so, without being sent. */
@@ -225,7 +240,8 @@ export class Gate {
       const lasting = waitsOut.map(outage => outage.lasting(now)).find(last => last !== null)
       if (lasting) return { ok: false, failure: notAsked(endpoint, lasting) }
       // The window is asked only when no outage must be waited for, because asking a shared window may take a place.
-      const wait = Math.max(...waitsOut.map(outage => outage.waitMs(now))) || window.waitMs(now)
+      const outageMs = Math.max(...waitsOut.map(outage => outage.waitMs(now)))
+      const wait = outageMs || window.waitMs(now)
       if (wait <= 0) {
         if (!mayGo()) return { ok: false, failure: cancelled(endpoint, 'nothing') }
         const probed = waitsOut.filter(outage => outage.enter())
@@ -233,7 +249,8 @@ export class Gate {
       }
       // A request that has failed waits a millisecond longer, so that another request probes the host first: the host may
       // fail for this one request alone.
-      await clock.sleep(hasFailed ? wait + 1 : wait, signal)
+      const ended = outageMs > 0 ? AbortSignal.any([signal, this.#woken.signal]) : signal
+      await clock.sleep(hasFailed ? wait + 1 : wait, ended)
     }
   }
 

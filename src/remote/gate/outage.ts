@@ -95,6 +95,11 @@ export class Outage {
     return lasted
   }
 
+  /** The next probe is due now, as a person asked. Only the rate (§8) is still kept to. */
+  probeNow(): void {
+    if (this.#last?.code !== 'RATE_LIMITED') this.#until = 0
+  }
+
   /**
    * When the host could not be reached, the next probe is due now. When the host answered and asked to wait, its wait is
    * still kept.

@@ -19,17 +19,14 @@ async function nobodyHome() {
   return { baseUrl: `http://127.0.0.1:${port}/api/v1`, asked: () => asked }
 }
 
-/**
- * Before the host at `baseUrl`, until it is opened. Whoever comes so often that it counts as an outage is told to stay
- * away for a while.
- */
-async function shutDoor(baseUrl: string) {
+/** Before the host at `baseUrl`, until it is opened. From the `patient`th time on it asks to stay away for a minute. */
+async function shutDoor(baseUrl: string, patient: number) {
   let shut = true
   let turnedAway = 0
   const server = createServer((socket: Socket) => {
     socket.on('error', () => {})
     if (shut) {
-      const headers = ++turnedAway < 4 ? '' : 'retry-after: 60\r\n'
+      const headers = ++turnedAway < patient ? '' : 'retry-after: 60\r\n'
       const answer = `HTTP/1.1 503 Busy\r\n${headers}content-length: 0\r\nconnection: close\r\n\r\n`
       socket.once('data', () => socket.end(answer))
       return
@@ -44,7 +41,7 @@ async function shutDoor(baseUrl: string) {
   const open = () => {
     shut = false
   }
-  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, open }
+  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, open, turnedAway: () => turnedAway }
 }
 
 it('a long wait that the host asks for is kept over a restart', async () => {
@@ -90,12 +87,25 @@ it('a daemon with a backlog whose host is away asks a few times and then seldom,
 
 it('a person who has mended the network does not wait: retry asks at once', async () => {
   const stage = await setStage()
-  const door = await shutDoor(stage.baseUrl)
+  const door = await shutDoor(stage.baseUrl, 4)
   stage.write('a.png', png(3, 2).bytes)
   stage.configure({ host: { base_url: door.baseUrl, api_key_file: 'api-key' } })
   const daemon = await daemonHere(stage)
   const blocks = async () => (await stage.status()).blocks
   await expect.poll(blocks).toMatchObject([{ code: 'HOST_ANSWER' }])
+  door.open()
+  expect(await stage.here('retry', '--config', stage.config)).toMatchObject({ code: 0 })
+  expect(Object.keys(await stage.delivered())).toEqual(['Photos/a.png'])
+  expect(await daemon.stop()).toBe(0)
+})
+
+it('retry wakes a request that sleeps because the host asked to wait', async () => {
+  const stage = await setStage()
+  const door = await shutDoor(stage.baseUrl, 1)
+  stage.write('a.png', png(3, 2).bytes)
+  stage.configure({ host: { base_url: door.baseUrl, api_key_file: 'api-key' } })
+  const daemon = await daemonHere(stage)
+  await expect.poll(door.turnedAway).toBe(1)
   door.open()
   expect(await stage.here('retry', '--config', stage.config)).toMatchObject({ code: 0 })
   expect(Object.keys(await stage.delivered())).toEqual(['Photos/a.png'])

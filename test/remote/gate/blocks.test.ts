@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { said } from '../../../src/words/reasons.ts'
-import { all, failed, gateOf, holdTime, refused, succeeded, through } from './gate-stage.ts'
+import { all, clock, failed, gateOf, holdTime, refused, succeeded, through } from './gate-stage.ts'
 
 holdTime()
 
@@ -89,6 +89,25 @@ test('unblocking ends the wait of an outage at once, but not a wait that the hos
   gate.unblock('upload')
   await all([upload.pass()])
   expect(upload.starts).toHaveLength(2)
+})
+
+test.each([
+  [503, 'HOST_ANSWER', 1],
+  [429, 'RATE_LIMITED', 30_000],
+])('a person ends the wait after %i %s, where it is no matter of the rate', async (status, code, ms) => {
+  const gate = gateOf()
+  let busy = true
+  const pace = { retryAfterMs: 30_000, limit: null }
+  const list = through(gate, 'list', () =>
+    busy ? failed('list', 'later', code, status, pace) : succeeded(),
+  )
+  const sleeping = list.pass()
+  await vi.advanceTimersByTimeAsync(100)
+  busy = false
+  const asked = clock.monotonic()
+  gate.askNow()
+  expect(await all([sleeping])).toMatchObject([{ ok: true }])
+  expect(list.starts[1]! - asked).toBeCloseTo(ms, -3)
 })
 
 test('a refused key blocks all endpoints that need it, but not sending with a credential', async () => {

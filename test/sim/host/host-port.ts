@@ -126,6 +126,8 @@ export class HostPort implements ImageHost {
     this.#blocks.open(endpoint)
   }
 
+  askNow = (): void => {}
+
   close = async () => null
 
   async #delete<T>(
