@@ -310,6 +310,8 @@ export const WORDS = {
   node_blocked: 'the upload node takes nothing: {message:reason} ({code}){isTried:again}',
   listing_blocked:
     'the host lists no albums, and the first upload needs that: {message:reason} ({code}){isTried:again}',
+  albums_blocked:
+    'the host makes no new albums, which pictures of new folders need: {message:reason} ({code}){isTried:again}',
   deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}){isTried:again}',
   tried_again: 'albumd tries again',
   tried_once_changed: 'albumd tries again once the file changes',

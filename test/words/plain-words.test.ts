@@ -112,6 +112,7 @@ const ALONE: ReadonlySet<ReasonCode> = new Set([
   'uploads_blocked',
   'node_blocked',
   'listing_blocked',
+  'albums_blocked',
   'deletions_blocked',
   'backlog_takes',
 ])

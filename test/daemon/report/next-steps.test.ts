@@ -441,6 +441,11 @@ describe('why, of a picture', () => {
     const blocked = at.why('p.png')
     expect(blocked.next).toMatchObject([{ at: '2029-12-31T00:15:00.000Z' }])
     expect(steps(blocked)).toContain('full (STORAGE_LIMIT_REACHED)')
+    blockedBy(at, { ...full, endpoint: 'create_album' })
+    expect(at.why('p.png').next).toMatchObject([{ code: 'albums_blocked', cause: full.code }])
+    // Where the plan has no albums, pictures are sent without.
+    blockedBy(at, { ...full, endpoint: 'create_album', code: 'PLAN_NOT_SUPPORTED' })
+    expect(at.why('p.png').next).toMatchObject([{ code: 'will_be_uploaded' }])
     // A refused key is tried again each hour.
     const refused = { ...full, endpoint: 'list', code: 'INVALID_API_KEY', message: said('no such key') }
     blockedBy(at, refused)

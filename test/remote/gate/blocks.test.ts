@@ -98,9 +98,7 @@ test.each([
   const gate = gateOf()
   let busy = true
   const pace = { retryAfterMs: 30_000, limit: null }
-  const list = through(gate, 'list', () =>
-    busy ? failed('list', 'later', code, status, pace) : succeeded(),
-  )
+  const list = through(gate, 'list', () => (busy ? failed('list', 'later', code, status, pace) : succeeded()))
   const sleeping = list.pass()
   await vi.advanceTimersByTimeAsync(100)
   busy = false
