@@ -10,6 +10,8 @@ export const always: By = () => () => true
 export const nothing: By = () => () => null
 export const idle: By = () => () => {}
 
+// biome-ignore lint/suspicious/noExplicitAny: the mutants name code of all types.
+type Change = (returned: any, ...args: any[]) => unknown
 type Fields = Record<string, unknown>
 
 /** The object with another value at a path of fields: `but(context, 'synced.resend.has', () => false)`. */
@@ -17,6 +19,27 @@ export function but<T extends object>(object: T, path: string, value: unknown): 
   const [first, ...rest] = path.split('.') as [string, ...string[]]
   const within = (object as Fields)[first] as Fields
   return { ...object, [first]: rest.length === 0 ? value : but(within, rest.join('.'), value) }
+}
+
+/** Calls what was there with another argument, or with another value at a path of that one. */
+export function given(at: number, path: string, value: unknown): By {
+  return original =>
+    (...args) =>
+      original(...args.with(at, path ? but(args[at], path, value) : value))
+}
+
+/** Calls what was there, and changes what it returns. */
+export function returning(change: Change): By {
+  return original =>
+    (...args) =>
+      change(original(...args), ...args)
+}
+
+/** The same of a promise. */
+export function resolving(change: Change): By {
+  return original =>
+    async (...args) =>
+      change(await original(...args), ...args)
 }
 
 /** `inner` is replaced while `outer` is called. Neither is asynchronous. */

@@ -18,10 +18,7 @@ const MUTANTS_A_THREAD = 45
 let thread: Worker | null = null
 let played = 0
 
-/**
- * Plays the mutant's seed in a thread where its protection is off, then `count` others from `from` on, until `most` have
- * failed. Answers the failures. Rejects where the mutant does not fit the source.
- */
+/** Plays the mutant's seed, then `count` from `from` on until `most` failed. Rejects where the mutant does not fit. */
 export async function playMutant(
   { name, seed }: Mutant,
   more: { from: number; count: number; most: number },

@@ -17,3 +17,5 @@ export interface Mutant {
   /** By modules below `src/`, what is replaced there, by its name (`withNamed`). */
   instead: Readonly<Record<string, Readonly<Record<string, By>>>>
 }
+
+export type Row = readonly [Mutant['seed'], Mutant['name'], Mutant['why'], Mutant['instead']]

@@ -2,7 +2,7 @@ import { CHECKING } from './checking.ts'
 import { CLAIMS } from './claims.ts'
 import { DELETIONS } from './deletions.ts'
 import { DOUBT } from './doubt.ts'
-import type { Mutant } from './mutant.ts'
+import type { Mutant, Row } from './mutant.ts'
 import { PACING } from './pacing.ts'
 import { RATES } from './rates.ts'
 import { REHEARSING } from './rehearsing.ts'
@@ -11,7 +11,7 @@ import { RULES } from './rules.ts'
 import { SECRETS } from './secrets.ts'
 import { SETTLING } from './settling.ts'
 
-export const MUTANTS: readonly Mutant[] = [
+const ROWS: readonly Row[] = [
   ...ROOTS,
   ...DELETIONS,
   ...DOUBT,
@@ -24,3 +24,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...RATES,
   ...REHEARSING,
 ]
+
+export const MUTANTS: readonly Mutant[] = ROWS.map(([seed, name, why, instead]) => ({
+  seed,
+  name,
+  why,
+  instead,
+}))
