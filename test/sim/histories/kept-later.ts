@@ -4,26 +4,15 @@ import { at, atStep, FAULT, HOURLY, IN_A, IN_BOTH, SILENT, THREE, TWO_IN_A, TWO_
 import { PLAIN_SETTING } from './setting.ts'
 import { PLAIN } from './variations.ts'
 
-/**
- * Histories that were kept later. Broad histories do not begin as these: a longer list of beginnings would change what each
- * of their seeds draws.
- */
+/** Kept later: no broad history begins as these, because a longer list of beginnings would change what each seed draws. */
+// biome-ignore format: a history is a row.
 export const KEPT_LATER: readonly History[] = [
   // The root is swapped for a backup that holds an older version of a picture.
-  {
-    ...THREE,
-    seed: 1_000_000_059,
-    files: IN_A,
-    actions: [at(0, 'saveCopy', 0, 0), at(1, 'change', 0, 7), at(2, 'olderCopy', 0, 0)],
-  },
+  { ...THREE, seed: 1_000_000_059, files: IN_A,
+    actions: [at(0, 'saveCopy', 0, 0), at(1, 'change', 0, 7), at(2, 'olderCopy', 0, 0)] },
   // A folder is swapped for a backup that lacks the newest picture, and gets another one.
-  {
-    ...THREE,
-    seed: 1_000_000_060,
-    pauses: [60_000, 60_000, 60_000, 60_000, 60_000],
-    files: TWO_IN_A,
-    actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(3, 'add', 33, 4)],
-  },
+  { ...THREE, seed: 1_000_000_060, pauses: [60_000, 60_000, 60_000, 60_000, 60_000], files: TWO_IN_A,
+    actions: [at(0, 'saveCopy', 0, 1), at(1, 'add', 49, 5), at(2, 'olderCopy', 0, 1), at(3, 'add', 33, 4)] },
   // A folder is taken away, and a scan later a backup comes in its place that lacks the newest picture, a folder in it, or the
   // newest version. Or all that it holds lies in a folder in it.
   ...([at(1, 'add', 49, 5), at(1, 'add', 3, 5), at(1, 'change', 1, 7), at(1, 'add', 33, 5)] as const).map(
@@ -37,18 +26,9 @@ export const KEPT_LATER: readonly History[] = [
     }),
   ),
   // The root is swapped for a backup that lacks what is to be sent again on a person's word, and a file that is no picture.
-  {
-    ...THREE,
-    seed: 1_000_000_057,
-    actions: [
-      at(0, 'saveCopy'),
-      at(0, 'nameOddly', 1, 1),
-      at(1, 'add', 48, 5),
-      at(1, 'fault', FAULT.sendLate),
-      at(1, 'resend', 1),
-      at(2, 'olderCopy'),
-    ],
-  },
+  { ...THREE, seed: 1_000_000_057,
+    actions: [at(0, 'saveCopy'), at(0, 'nameOddly', 1, 1), at(1, 'add', 48, 5), at(1, 'fault', FAULT.sendLate),
+      at(1, 'resend', 1), at(2, 'olderCopy')] },
   // A picture is gone, and another of its size can't be read: the picture may have moved there.
   ...(['remove', 'removeFolder'] as const).map((kind, number) => ({
     ...THREE,
@@ -63,137 +43,51 @@ export const KEPT_LATER: readonly History[] = [
   // Three pictures are on their way when the process is killed, and at least one has arrived.
   { ...HOURLY, seed: 1_000_000_407, concurrency: 4, actions: [atStep(0, 75, 'kill')] },
   // A picture is sent again on a person's word, and then the state from before that is put back.
-  {
-    ...HOURLY,
-    seed: 1_000_000_037,
-    variations: SILENT,
-    files: [[32, 3]],
-    actions: [
-      at(0, 'fault', FAULT.sendGarbled),
-      at(0, 'resend', 1),
-      at(1, 'saveState'),
-      at(2, 'restoreState'),
-    ],
-  },
+  { ...HOURLY, seed: 1_000_000_037, variations: SILENT, files: [[32, 3]],
+    actions: [at(0, 'fault', FAULT.sendGarbled), at(0, 'resend', 1), at(1, 'saveState'), at(2, 'restoreState')] },
   // A picture of before is written over while albumd looks, and its end marker is of the older picture.
-  {
-    ...THREE,
-    seed: 1_000_000_042,
-    variations: { ...PLAIN, cachesAbsence: true },
-    mirrors: [{ ...THREE.mirrors[0]!, mounted: true }],
-    files: [[1318721712, 1865915743]],
-    setting: { ...PLAIN_SETTING, endings: true },
-    actions: [at(0, 'writeOver', 267299191, 1508917962)],
-  },
+  { ...THREE, seed: 1_000_000_042, variations: { ...PLAIN, cachesAbsence: true },
+    mirrors: [{ ...THREE.mirrors[0]!, mounted: true }], files: [[1318721712, 1865915743]],
+    setting: { ...PLAIN_SETTING, endings: true }, actions: [at(0, 'writeOver', 267299191, 1508917962)] },
   // Room is reserved for a picture, and the clock leaps while albumd waits for its bytes.
-  {
-    ...THREE,
-    seed: 1_000_000_040,
-    mirrors: [
-      { ...THREE.mirrors[0]!, mounted: true },
-      { ...THREE.mirrors[0]!, album: 'Scans/Old', mounted: true },
-    ],
-    files: [],
-    graceMs: 600_000,
-    concurrency: 2,
-    setting: { ...PLAIN_SETTING, endings: true, tickMs: 1000 },
+  { ...THREE, seed: 1_000_000_040,
+    mirrors: [{ ...THREE.mirrors[0]!, mounted: true }, { ...THREE.mirrors[0]!, album: 'Scans/Old', mounted: true }],
+    files: [], graceMs: 600_000, concurrency: 2, setting: { ...PLAIN_SETTING, endings: true, tickMs: 1000 },
     pauses: [5000],
-    actions: [at(0, 'reserveRoom', 3640061616, 501991161), atStep(0, 27, 'clockJump', 571351237, 1435697605)],
-  },
+    actions: [at(0, 'reserveRoom', 3640061616, 501991161), atStep(0, 27, 'clockJump', 571351237, 1435697605)] },
   // A picture is gone from a folder that then can't be read.
-  {
-    ...THREE,
-    seed: 1_000_000_047,
-    variations: { ...PLAIN, listLagMs: 272_000, without: ['delete'] },
-    mirrors: [
-      { ...THREE.mirrors[0]!, bind: true },
-      { ...THREE.mirrors[0]!, album: 'Scans/Old' },
-    ],
-    files: [
-      [2170303802, 2240514555],
-      [253640603, 1600269780],
-      [1082727964, 1207236934],
-      [1245109283, 1769731724],
-      [2879358964, 3332991960],
-      [2687752199, 3470706154],
-      [2765367014, 3576636029],
-    ],
-    hold: { hold_above: 0.5, hold_min: 20 },
-    graceMs: 600_000,
-    concurrency: 2,
-    order: 'newest',
-    setting: { ...PLAIN_SETTING, mountsListed: true, tickMs: 1000 },
-    pauses: [60_000, 1000, 60_000, 1000, 5000],
-    actions: [
-      at(0, 'removeFolder', 3905588720, 999708903),
-      atStep(1, 12, 'rename', 1927304730, 1606479407),
-      at(3, 'wait', 39922096, 1714180856),
-      atStep(3, 54, 'folderUnreadable', 469473495, 2396122119),
-    ],
-  },
+  { ...THREE, seed: 1_000_000_047, variations: { ...PLAIN, listLagMs: 272_000, without: ['delete'] },
+    mirrors: [{ ...THREE.mirrors[0]!, bind: true }, { ...THREE.mirrors[0]!, album: 'Scans/Old' }],
+    files: [[2170303802, 2240514555], [253640603, 1600269780], [1082727964, 1207236934], [1245109283, 1769731724],
+      [2879358964, 3332991960], [2687752199, 3470706154], [2765367014, 3576636029]],
+    hold: { hold_above: 0.5, hold_min: 20 }, graceMs: 600_000, concurrency: 2, order: 'newest',
+    setting: { ...PLAIN_SETTING, mountsListed: true, tickMs: 1000 }, pauses: [60_000, 1000, 60_000, 1000, 5000],
+    actions: [at(0, 'removeFolder', 3905588720, 999708903), atStep(1, 12, 'rename', 1927304730, 1606479407),
+      at(3, 'wait', 39922096, 1714180856), atStep(3, 54, 'folderUnreadable', 469473495, 2396122119)] },
   // A proxy sends a picture twice: the node stores it, and refuses the second copy, because its credential was used.
   { ...HOURLY, seed: 1_000_000_048, actions: [at(0, 'turnAway', 0, TWICE)] },
   // Without albums, a picture moves to another mirror, then gets other bytes, and the answer to these is lost for good.
-  {
-    ...THREE,
-    seed: 1_000_000_049,
+  { ...THREE, seed: 1_000_000_049,
     variations: { ...PLAIN, without: ['create_album'], delivery: 'other', readings: { cdnUrl: 'second' } },
-    mirrors: TWO_MIRRORS,
-    files: [
-      [2, 1],
-      [33, 2],
-    ],
-    actions: [at(1, 'renameFolder', 0, 1), at(2, 'change', 1, 7), at(2, 'fault', FAULT.sendGarbled)],
-  },
+    mirrors: TWO_MIRRORS, files: [[2, 1], [33, 2]],
+    actions: [at(1, 'renameFolder', 0, 1), at(2, 'change', 1, 7), at(2, 'fault', FAULT.sendGarbled)] },
   // Names of albums are unique, and another person's album that can't be listed has the mirror's.
-  {
-    ...HOURLY,
-    seed: 1_000_000_050,
-    variations: {
-      ...PLAIN,
-      without: ['list'],
-      readings: { albumNames: 'unique', albumNameTaken: 'NOT_FOUND' },
-    },
-    actions: [at(0, 'otherAlbum')],
-  },
+  { ...HOURLY, seed: 1_000_000_050,
+    variations: { ...PLAIN, without: ['list'], readings: { albumNames: 'unique', albumNameTaken: 'NOT_FOUND' } },
+    actions: [at(0, 'otherAlbum')] },
   // The same, and the refusal may as well mean that the key lacks a right: a person is told.
-  {
-    ...HOURLY,
-    seed: 1_000_000_051,
-    variations: {
-      ...PLAIN,
-      without: ['list'],
-      readings: { albumNames: 'unique', albumNameTaken: 'FORBIDDEN' },
-    },
-    actions: [at(0, 'otherAlbum')],
-  },
+  { ...HOURLY, seed: 1_000_000_051,
+    variations: { ...PLAIN, without: ['list'], readings: { albumNames: 'unique', albumNameTaken: 'FORBIDDEN' } },
+    actions: [at(0, 'otherAlbum')] },
   // The same, and pictures of another mirror, whose album the host does not refuse, are pending too.
-  {
-    ...HOURLY,
-    seed: 1_000_000_053,
-    variations: {
-      ...PLAIN,
-      without: ['list'],
-      readings: { albumNames: 'unique', albumNameTaken: 'FORBIDDEN' },
-    },
-    mirrors: TWO_MIRRORS,
-    files: IN_BOTH,
-    actions: [at(0, 'otherAlbum')],
-  },
+  { ...HOURLY, seed: 1_000_000_053,
+    variations: { ...PLAIN, without: ['list'], readings: { albumNames: 'unique', albumNameTaken: 'FORBIDDEN' } },
+    mirrors: TWO_MIRRORS, files: IN_BOTH, actions: [at(0, 'otherAlbum')] },
   // A picture is sent again on a person's word, the first one is taken for the second, and then the picture changes.
-  {
-    ...HOURLY,
-    seed: 1_000_000_052,
-    variations: { ...PLAIN, listLagMs: 216_000, readings: { cdnUrl: 'second' } },
+  { ...HOURLY, seed: 1_000_000_052, variations: { ...PLAIN, listLagMs: 216_000, readings: { cdnUrl: 'second' } },
     pauses: [...HOURLY.pauses, 3_700_000],
-    actions: [
-      at(1, 'change', 0, 7),
-      at(1, 'fault', FAULT.sendLost),
-      at(1, 'resend', 1),
-      at(2, 'fault', FAULT.sendLost),
-      at(3, 'change', 0, 9),
-    ],
-  },
+    actions: [at(1, 'change', 0, 7), at(1, 'fault', FAULT.sendLost), at(1, 'resend', 1), at(2, 'fault', FAULT.sendLost),
+      at(3, 'change', 0, 9)] },
   // All pictures of a root or folder are deleted, a restore is killed, and then it ends, or a person wants none of it. Or it
   // begins when their deletions are about to leave.
   ...[
@@ -221,18 +115,10 @@ export const KEPT_LATER: readonly History[] = [
     ),
   })),
   // The host tells no addresses. The machine starts anew; later another person deletes an image, and an audit mends it.
-  {
-    ...HOURLY,
-    seed: 1_000_000_415,
-    variations: { ...PLAIN, readings: { cdnUrl: 'neither' } },
-    actions: [at(1, 'reboot'), at(2, 'otherDeletes'), at(3, 'auditRepair')],
-  },
+  { ...HOURLY, seed: 1_000_000_415, variations: { ...PLAIN, readings: { cdnUrl: 'neither' } },
+    actions: [at(1, 'reboot'), at(2, 'otherDeletes'), at(3, 'auditRepair')] },
   // Of four uploads under way one meets a full storage, and another a quota that is used up.
-  {
-    ...THREE,
-    seed: 1_000_000_740,
-    concurrency: 4,
+  { ...THREE, seed: 1_000_000_740, concurrency: 4,
     files: Array.from({ length: 6 }, (_, n): [number, number] => [16 * n, 1 + n]),
-    actions: [at(0, 'quota', 1), at(0, 'fault', FAULT.storageFull, 4)],
-  },
+    actions: [at(0, 'quota', 1), at(0, 'fault', FAULT.storageFull, 4)] },
 ]

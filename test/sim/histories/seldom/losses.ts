@@ -3,21 +3,14 @@ import { at, HOURLY, SILENT, THREE } from '../parts.ts'
 import { PLAIN } from '../variations.ts'
 
 /** The state is lost, and what the host holds is taken for ours, or not. */
+// biome-ignore format: a history is a row.
 export const LOSSES: readonly History[] = [
   // The state is lost, and the host tells where it delivers.
-  {
-    ...THREE,
-    seed: 1_000_000_216,
-    variations: { ...PLAIN, namesBase: true },
-    actions: [at(1, 'loseState', 0, 2), at(2, 'change', 0, 1), at(2, 'add', 48, 6), at(3, 'compareLinks')],
-  },
+  { ...THREE, seed: 1_000_000_216, variations: { ...PLAIN, namesBase: true },
+    actions: [at(1, 'loseState', 0, 2), at(2, 'change', 0, 1), at(2, 'add', 48, 6), at(3, 'compareLinks')] },
   // The state is lost, nothing can be compared until a person asks for it, and one of the links is wrong.
-  {
-    ...HOURLY,
-    seed: 1_000_000_217,
-    variations: { ...PLAIN, cachesAbsence: true },
-    actions: [at(1, 'loseState', 0, 2), at(1, 'changeUnseen'), at(1, 'adopt'), at(2, 'compareLinks')],
-  },
+  { ...HOURLY, seed: 1_000_000_217, variations: { ...PLAIN, cachesAbsence: true },
+    actions: [at(1, 'loseState', 0, 2), at(1, 'changeUnseen'), at(1, 'adopt'), at(2, 'compareLinks')] },
   // The state is lost, nothing can be compared, and a picture that was linked changes.
   ...[SILENT, { ...PLAIN, cachesAbsence: true }].map((variations, number) => ({
     ...HOURLY,
@@ -27,19 +20,11 @@ export const LOSSES: readonly History[] = [
     actions: [at(1, 'loseState', 0, 2), at(2, 'change', 0, 5), at(2, 'changeUnseen', 1), at(3, 'remove', 1)],
   })),
   // A picture is linked to its image by name while it has other bytes, and then gets those of the image.
-  {
-    ...HOURLY,
-    seed: 1_000_000_275,
-    variations: { ...PLAIN, cachesAbsence: true },
-    actions: [at(1, 'changeUnseen'), at(1, 'loseState', 0, 2), at(2, 'restoreOld', 0, 1)],
-  },
+  { ...HOURLY, seed: 1_000_000_275, variations: { ...PLAIN, cachesAbsence: true },
+    actions: [at(1, 'changeUnseen'), at(1, 'loseState', 0, 2), at(2, 'restoreOld', 0, 1)] },
   // Nobody can list what was sent before the state was lost.
-  {
-    ...HOURLY,
-    seed: 1_000_000_276,
-    variations: { ...PLAIN, without: ['list'] },
-    actions: [at(1, 'loseState', 0, 2)],
-  },
+  { ...HOURLY, seed: 1_000_000_276, variations: { ...PLAIN, without: ['list'] },
+    actions: [at(1, 'loseState', 0, 2)] },
   // The state is lost, an upload then shows how addresses are built, and what is linked is compared.
   ...[
     [at(3, 'compareLinks')],
