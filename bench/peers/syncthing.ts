@@ -15,12 +15,21 @@ export interface Syncthing extends Daemon {
   idle(): Promise<void>
 }
 
-export interface SyncthingOptions {
-  home: string
+/** What its config says. Its REST interface and its own protocol are on this machine alone. */
+export interface SyncthingConfig {
   folder: string
-  /** Its REST interface and its own protocol, both on this machine alone. */
   guiPort: number
   syncPort: number
+  type?: string
+  versioning?: string
+  /** How often it looks at everything; 0: never by itself. */
+  rescanSeconds: number
+  /** How long its watcher collects. */
+  watchSeconds: number
+}
+
+export interface SyncthingOptions extends Pick<SyncthingConfig, 'folder' | 'guiPort' | 'syncPort'> {
+  home: string
   /** The other one. */
   peer?: { id: string; syncPort: number }
 }
@@ -41,23 +50,16 @@ export async function startSyncthing(options: SyncthingOptions): Promise<Syncthi
   const { home, folder, guiPort } = options
   const id = syncthingId(home)
   mkdirSync(join(folder, '.stfolder'), { recursive: true })
-  writeFileSync(join(home, 'config.xml'), configOf(id, options))
-  const args = ['serve', `--home=${home}`, '--no-browser', '--no-restart', '--no-upgrade', '--logflags=0']
-  const daemon = startProgram('syncthing', args, join(home, 'log'), {
-    ...process.env,
-    HOME: home,
-    // Without the process that only watches over it: what is measured is the one that works.
-    STMONITORED: 'yes',
-  })
-  const rest = (path: string, method = 'GET') =>
-    fetch(`http://127.0.0.1:${guiPort}/rest/${path}`, { method, headers: { 'x-api-key': KEY } })
+  writeSyncthingConfig(home, { ...options, id, rescanSeconds: 0, watchSeconds: 10 }, options.peer)
+  const { args, env } = syncthingIn(home)
+  const daemon = startProgram('syncthing', args, join(home, 'log'), { ...process.env, ...env })
   return {
     ...daemon,
     id,
     async rescan() {
       const { cpuSeconds } = usageOf(daemon.pid)
       const began = nowMs()
-      const { status } = await rest('db/scan?folder=bench', 'POST')
+      const { status } = await askSyncthing(guiPort, 'db/scan?folder=bench', 'POST')
       if (status !== 200) throw new Error(`Syncthing answered ${status}: ${readFileSync(join(home, 'log'))}`)
       const { cpuSeconds: after, peakMb } = usageOf(daemon.pid)
       return {
@@ -72,7 +74,7 @@ export async function startSyncthing(options: SyncthingOptions): Promise<Syncthi
       await waitFor(
         'the first look of Syncthing',
         async () => {
-          const response = await rest('db/status?folder=bench').catch(() => null)
+          const response = await askSyncthing(guiPort, 'db/status?folder=bench').catch(() => null)
           if (response?.status !== 200) return null
           const { state, stateChanged } = (await response.json()) as Record<string, string>
           // Before its first look it is idle since the year 1.
@@ -84,20 +86,37 @@ export async function startSyncthing(options: SyncthingOptions): Promise<Syncthi
   }
 }
 
+/** How it is started: without the process that only watches over it. */
+export function syncthingIn(home: string) {
+  const args = ['serve', `--home=${home}`, '--no-browser', '--no-restart', '--no-upgrade', '--logflags=0']
+  return { args, env: { HOME: home, STMONITORED: 'yes' } }
+}
+
+/** Asks its REST interface. Its folder is `bench`. */
+export function askSyncthing(guiPort: number, path: string, method = 'GET', timeoutMs = 600_000) {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const asked = { method, headers: { 'x-api-key': KEY }, signal }
+  return fetch(`http://127.0.0.1:${guiPort}/rest/${path}`, asked)
+}
+
 /** All that would leave the machine is off. */
-function configOf(id: string, { folder, guiPort, syncPort, peer }: SyncthingOptions): string {
-  const device = (each: string, address: string) =>
-    `<device id="${each}" compression="never"><address>${address}</address></device>`
-  const devices = peer ? [id, peer.id] : [id]
-  return `<configuration version="36">
-  <folder id="bench" path="${folder}" type="sendreceive" rescanIntervalS="0" fsWatcherEnabled="true" fsWatcherDelayS="10">
-    ${devices.map(each => `<device id="${each}"/>`).join('')}
+export function writeSyncthingConfig(
+  home: string,
+  own: SyncthingConfig & { id: string },
+  peer?: { id: string; syncPort: number },
+): void {
+  const device = ({ id, syncPort }: { id: string; syncPort: number }) =>
+    `<device id="${id}" compression="never"><address>tcp://127.0.0.1:${syncPort}</address></device>`
+  const devices = peer ? [own, peer] : [own]
+  const { folder, type = 'sendreceive', versioning = '', rescanSeconds, watchSeconds } = own
+  const xml = `<configuration version="36">
+  <folder id="bench" path="${folder}" type="${type}" rescanIntervalS="${rescanSeconds}" fsWatcherEnabled="true" fsWatcherDelayS="${watchSeconds}">
+    ${devices.map(({ id }) => `<device id="${id}"/>`).join('')}${versioning}
   </folder>
-  ${device(id, 'dynamic')}
-  ${peer ? device(peer.id, `tcp://127.0.0.1:${peer.syncPort}`) : ''}
-  <gui enabled="true" tls="false"><address>127.0.0.1:${guiPort}</address><apikey>${KEY}</apikey></gui>
+  ${devices.map(device).join('')}
+  <gui enabled="true" tls="false"><address>127.0.0.1:${own.guiPort}</address><apikey>${KEY}</apikey></gui>
   <options>
-    <listenAddress>tcp://127.0.0.1:${syncPort}</listenAddress>
+    <listenAddress>tcp://127.0.0.1:${own.syncPort}</listenAddress>
     <globalAnnounceEnabled>false</globalAnnounceEnabled>
     <localAnnounceEnabled>false</localAnnounceEnabled>
     <relaysEnabled>false</relaysEnabled>
@@ -106,7 +125,10 @@ function configOf(id: string, { folder, guiPort, syncPort, peer }: SyncthingOpti
     <urAccepted>-1</urAccepted>
     <crashReportingEnabled>false</crashReportingEnabled>
     <autoUpgradeIntervalH>0</autoUpgradeIntervalH>
+    <stunServer></stunServer>
+    <reconnectionIntervalS>2</reconnectionIntervalS>
   </options>
 </configuration>
 `
+  writeFileSync(join(home, 'config.xml'), xml)
 }
