@@ -25,6 +25,29 @@ function seen(at: string, holds: (world: World, moment: Moment) => boolean = () 
   return { at, holds: moment => holds(moment.world, moment) }
 }
 
+/** An upload in doubt is found, after this. */
+const found = (what: string) => told('upload_found_out', ({ arrived }, { before }) => arrived && before(what))
+
+/** A picture is sent after this; or after this was told of it. */
+const sentAfter = (what: string) => told('picture_uploaded', (_, { before }) => before(what))
+const sentAfterTold = (what: string) =>
+  told('picture_uploaded', (event, { before }) => before(`told ${what} ${at(event)}`))
+
+/** A scan finds this of a picture, after this was told of it. */
+const becomes = (change: string, what: string, holds: (moment: Moment) => boolean = () => true) =>
+  told(
+    'change_found',
+    (event, moment) => event.change === change && moment.before(`told ${what} ${at(event)}`) && holds(moment),
+  )
+
+const recorded = (name: 'size_limit' | 'turned_skip') =>
+  pass(({ state }) => state.synced.meta.get(name) !== null)
+const deletedAs = (why: string) => told('image_deleted', ({ reason }) => reason === why)
+const mended = (finding: string) =>
+  seen('audit', ({ auditing }) =>
+    auditing.last!.findings.some(({ kind, repaired }) => kind === finding && repaired),
+  )
+
 const at = ({ mirror, path }: { mirror: string; path: string }) => `${mirror}/${path}`
 const says = (code: ReasonCode) => (event: { message: Reason }) => reasonIn(event.message, code) !== null
 const stays = (code: ReasonCode) => told('image_kept', ({ reason }) => reasonIn(reason, code) !== null)
@@ -87,38 +110,14 @@ function movedWithoutQuota(world: World): boolean {
 /** Seldom states, in which something could go wrong: each run of many histories must see them sometimes. */
 export const STATES = {
   // Uploads in doubt.
-  'an upload that was served without an answer is found': told(
-    'upload_found_out',
-    ({ arrived }, { before }) => arrived && before('fault send lost'),
-  ),
-  'an upload whose answer was none of the interface is found': told(
-    'upload_found_out',
-    ({ arrived }, { before }) => arrived && before('fault send garbled'),
-  ),
-  'an upload that arrived late is found': told(
-    'upload_found_out',
-    ({ arrived }, { before }) => arrived && before('late send'),
-  ),
-  'an upload that was under way in a crash is found': told(
-    'upload_found_out',
-    ({ arrived }, { before }) => arrived && before('crash in an upload'),
-  ),
-  'an upload never arrived, and its picture is sent again': told('picture_uploaded', (event, { before }) =>
-    before(`told upload_found_out false ${at(event)}`),
-  ),
-  'a picture changes while its upload is in doubt': told(
-    'change_found',
-    ({ change, ...event }, { before }) =>
-      change === 'pending' && before(`told picture_uncertain ${at(event)}`),
-  ),
-  'a picture goes while its upload is in doubt': told(
-    'change_found',
-    ({ change, ...event }, { before }) => change === 'gone' && before(`told picture_uncertain ${at(event)}`),
-  ),
-  'a rule hides a picture whose upload is in doubt': told(
-    'change_found',
-    ({ change, ...event }, { before }) => change === 'aside' && before(`told picture_uncertain ${at(event)}`),
-  ),
+  'an upload that was served without an answer is found': found('fault send lost'),
+  'an upload whose answer was none of the interface is found': found('fault send garbled'),
+  'an upload that arrived late is found': found('late send'),
+  'an upload that was under way in a crash is found': found('crash in an upload'),
+  'an upload never arrived, and its picture is sent again': sentAfterTold('upload_found_out false'),
+  'a picture changes while its upload is in doubt': becomes('pending', 'picture_uncertain'),
+  'a picture goes while its upload is in doubt': becomes('gone', 'picture_uncertain'),
+  'a rule hides a picture whose upload is in doubt': becomes('aside', 'picture_uncertain'),
   'two uploads are in doubt at once': pass(({ state }) => state.synced.journal.openUploads().length > 1),
   'a person has a picture in doubt sent again': told('picture_uploaded', (event, { world }) =>
     world.oracle.words.about(at(event)),
@@ -139,23 +138,15 @@ export const STATES = {
   'a picture is written over while it is read': told('picture_waits', says('file_changed')),
   'half a picture waits for its end': told('picture_waits', says('incomplete')),
   'half a picture stays half': told('picture_failed', says('stays_incomplete')),
-  'a picture that failed is sent later': told('picture_uploaded', (event, { before }) =>
-    before(`told picture_failed ${at(event)}`),
-  ),
+  'a picture that failed is sent later': sentAfterTold('picture_failed'),
   'a folder is another one when its picture is to be sent': told('picture_waits', says('folder_replaced')),
   'the quota is used up': stopped('DAILY_LIMIT_REACHED'),
   'only the reserve is left of the quota': told('uploads_stopped', says('reserve_for_new')),
-  'the quota is used up, and a picture is sent later': told('picture_uploaded', (_, { before }) =>
-    before('told uploads_stopped DAILY_LIMIT_REACHED'),
-  ),
+  'the quota is used up, and a picture is sent later': sentAfter('told uploads_stopped DAILY_LIMIT_REACHED'),
   'the storage is full': stopped('STORAGE_LIMIT_REACHED'),
   'the key is refused': stopped('INVALID_API_KEY'),
-  'a size is learned that the host refuses': pass(
-    ({ state }) => state.synced.meta.get('size_limit') !== null,
-  ),
-  'turned pictures are sent without a check': pass(
-    ({ state }) => state.synced.meta.get('turned_skip') !== null,
-  ),
+  'a size is learned that the host refuses': recorded('size_limit'),
+  'turned pictures are sent without a check': recorded('turned_skip'),
   'two pictures are refused that have not failed': pass(
     ({ state }) => (state.synced.meta.get('refused') ?? []).length > 1,
   ),
@@ -169,9 +160,7 @@ export const STATES = {
   ),
 
   // Albums.
-  'an album was made without an answer, and pictures go into it': told('picture_uploaded', (_, { before }) =>
-    before('fault create_album lost'),
-  ),
+  'an album was made without an answer, and pictures go into it': sentAfter('fault create_album lost'),
   'an album arrives late': seen('late create_album'),
   'the creation of an album is in doubt': pass(({ state }) => state.synced.journal.newestCreation() !== null),
   'another person deletes the album of a picture': told(
@@ -185,12 +174,9 @@ export const STATES = {
   ),
 
   // Deletions.
-  'an image of a deleted picture is deleted': told('image_deleted', ({ reason }) => reason === 'deleted'),
-  'an older version is deleted': told('image_deleted', ({ reason }) => reason === 'superseded'),
-  'an image that a rule hides is deleted on request': told(
-    'image_deleted',
-    ({ reason }) => reason === 'ignored',
-  ),
+  'an image of a deleted picture is deleted': deletedAs('deleted'),
+  'an older version is deleted': deletedAs('superseded'),
+  'an image that a rule hides is deleted on request': deletedAs('ignored'),
   'a deletion is served without an answer, and its picture comes back': told(
     'picture_uploaded',
     (event, { before }) => before('fault delete lost') && before(`told change_found gone ${at(event)}`),
@@ -201,15 +187,13 @@ export const STATES = {
   'deletions are held': told('deletions_held'),
   'half of the held deletions are approved': seen('does approveHalf', world => held(world) > 0),
   'held images are kept by a person': seen('does discard', (_, { before }) => before('told deletions_held')),
-  'a picture comes back whose deletion is held': told(
-    'change_found',
-    ({ change, ...event }, { before }) =>
-      change === 'pending' && before('told deletions_held') && before(`told change_found gone ${at(event)}`),
+  'a picture comes back whose deletion is held': becomes('pending', 'change_found gone', ({ before }) =>
+    before('told deletions_held'),
   ),
-  'a picture comes back within its grace': told(
-    'change_found',
-    ({ change, ...event }, { world, before }) =>
-      change === 'pending' && world.history.graceMs > 0 && before(`told change_found gone ${at(event)}`),
+  'a picture comes back within its grace': becomes(
+    'pending',
+    'change_found gone',
+    ({ world }) => world.history.graceMs > 0,
   ),
   'a deletion waits for a doubt in another mirror': pass(
     world => doubts(world) > 0 && world.mirrors.length > 1 && isGraceOver(world),
@@ -260,12 +244,8 @@ export const STATES = {
   'an audit finds that an image is gone': audit('gone'),
   'an audit finds an image of others': audit('foreign'),
   'an audit finds a deleted image': audit('twice'),
-  'a repair has a picture sent again': seen('audit', ({ auditing }) =>
-    auditing.last!.findings.some(({ kind, repaired }) => kind === 'gone' && repaired),
-  ),
-  'a repair deletes an image': seen('audit', ({ auditing }) =>
-    auditing.last!.findings.some(({ kind, repaired }) => kind === 'twice' && repaired),
-  ),
+  'a repair has a picture sent again': mended('gone'),
+  'a repair deletes an image': mended('twice'),
   'a repair withholds deletions': seen('audit', ({ auditing }) => auditing.last!.withheld > 0),
 
   // Machines.
