@@ -20,10 +20,7 @@ export interface Sink extends ChildServer<Taken> {
   s3: string
 }
 
-/**
- * A server that forgets pictures as soon as it has them, and costs all who send as little and the same: the image
- * host's interface for albumd, PUT for curl, and as much of S3 as `rclone copy` asks for.
- */
+/** A server that keeps nothing and costs all senders the same: the host's interface, PUT for curl, enough S3 for rclone. */
 export async function startSink(options: SinkOptions = {}): Promise<Sink> {
   const child = await startChild<Taken>(join(import.meta.dirname, 'sink-child.ts'), options)
   return { ...child, s3: new URL('/', child.listening.baseUrl).href.slice(0, -1) }

@@ -40,10 +40,7 @@ const APT_GET: Tool = {
 /** The tools that are there, each with its version. */
 export type Tools = ReadonlyMap<string, string>
 
-/**
- * Finds the tools. Those that are missing are installed from Debian's packages where this process may; `say` hears of
- * what is done, and of what stays missing. Without `time` the others do not matter.
- */
+/** Finds the tools; installs missing ones from Debian where this process may. Without `time` the others do not matter. */
 export function findTools(say: (line: string) => void): Tools {
   const missing = TOOLS.filter(tool => versionOf(tool) === null)
   const canInstall = versionOf(APT_GET) !== null

@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 
-/**
- * The folders whose names a process reads while something is done, as strace sees its system calls; null where the
- * system allows nobody to trace it. `log`: a file that may be written.
- */
+/** The folders a process reads during `work`, by strace; null where nobody may trace. `log`: a file that may be written. */
 export async function foldersRead(
   pid: number,
   log: string,

@@ -1,7 +1,4 @@
-/**
- * Runs contestants side by side, round after round, and answers what each gave, in the order of the rounds. Every other
- * round goes backwards, so that none always runs after the same one.
- */
+/** Runs contestants side by side; returns each one's results by round. Every other round goes backwards, to be fair. */
 export async function inRounds<Name extends string, Result>(
   rounds: number,
   contestants: Readonly<Record<Name, () => Promise<Result>>>,

@@ -14,11 +14,7 @@ export interface BothSides {
   origin: string
 }
 
-/**
- * Makes both sides agree about a tree that was scanned and never sent: as if each picture had been uploaded, without
- * the half hour that a million take. Only the pictures' bytes are not on the host. The changing file is left to be
- * uploaded.
- */
+/** As if each scanned picture had been uploaded, without the half hour a million take. The changing file is left out. */
 export function agree({ state, hostData, origin }: BothSides): void {
   const files = stateFiles(state)
   const db = openDatabase(files.database)

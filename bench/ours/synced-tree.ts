@@ -53,10 +53,7 @@ export class SyncedTrees {
     return treeIn(trees, TREES[name], () => this.#say(`makes ${TREES[name].files} files (once): ${name}`))
   }
 
-  /**
-   * Opens it for work, once nobody else works on it. The program has just found that there is nothing to do, and the host
-   * has seen nothing yet.
-   */
+  /** Opens it once nobody else works on it. Nothing is to be done, and the host has seen nothing yet. */
   async open(name: TreeName, options: SyncedTreeOptions = {}): Promise<SyncedTree> {
     await this.#inUse.get(name)
     const shape = TREES[name]

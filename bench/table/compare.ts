@@ -10,10 +10,7 @@ export interface Aim {
   words: string
 }
 
-/**
- * Adds a line for each of the others: how long the same took, how much of that was a processor's time, and the most
- * memory that it needed.
- */
+/** Adds a line for each of the others: the time, the processor time and the most memory that the same took. */
 export function compareRuns(
   means: Pick<Means, 'add'>,
   figure: string,

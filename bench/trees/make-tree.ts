@@ -3,10 +3,7 @@ import { join } from 'node:path'
 import { tinyPicture } from './picture.ts'
 import { changingFile, fileName, leavesOf, type TreeShape } from './shape.ts'
 
-/**
- * The folder of a tree below `folder`; it is made where it is not there whole. `making` hears of that, for it takes a
- * minute for a million files.
- */
+/** The tree's folder below `folder`, made where it is not whole. `making` is called then: a million files take a minute. */
 export function treeIn(folder: string, shape: TreeShape, making: () => void): string {
   const tree = join(folder, shape.name)
   const whole = `${tree}.whole`

@@ -3,10 +3,7 @@ import { type Profiler, Session } from 'node:inspector'
 /** The code whose coverage steers: this project's, not its libraries'. */
 const OURS = new URL('../../src/', import.meta.url).href
 
-/**
- * Which code of `src` has run in this thread, as V8 itself counts it. Jazzer.js would count more quickly, but its native
- * part asks for a newer glibc than Debian 12 has.
- */
+/** Which code of `src` has run in this thread, as V8 counts it. Jazzer.js needs a newer glibc than Debian 12 has. */
 export class Coverage {
   readonly #session = new Session()
   /** For each function, and each of its characters: 1 when the character's block is noted as run. */

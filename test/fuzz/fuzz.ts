@@ -11,10 +11,7 @@ export interface Work {
   inputs: Uint8Array[]
   ms: number
   seed: number
-  /**
-   * The file in which the child says what it reads, so that this is known when the child hangs or dies: how many inputs it
-   * has begun (4 bytes), the length of this one (4 bytes), and its bytes.
-   */
+  /** What the child reads, known when it hangs or dies: inputs begun (4 bytes), length of this one (4 bytes), its bytes. */
   diary: string
 }
 
@@ -91,10 +88,7 @@ async function turnOf(work: Omit<Work, 'diary'>): Promise<Turn> {
 /** The unit of the processor's time in /proc, the same on every Linux. */
 const PROC_TICK_MS = 10
 
-/**
- * `waits`: none of the process's threads runs, or would run if a processor were free. `ranMs`: how long they have run. A child
- * has the least priority, so on a busy machine a minute may pass in which it does not run: such a minute is no sign of a fault.
- */
+/** `waits`: no thread runs or would. `ranMs`: for how long they ran: the child has the least priority, and may get none. */
 function threadsOf(pid: number): { waits: boolean; ranMs: number } {
   // What stands behind the name, which may hold spaces and brackets.
   const stat = (of: string) => readFileSync(`/proc/${of}/stat`, 'utf8').split(') ').at(-1)!.split(' ')

@@ -1,10 +1,7 @@
 /** So long shorter inputs are tried. */
 const TRIED_MS = 60_000
 
-/**
- * A shorter input that still fails, as far as one is found in a minute: pieces are left out, large ones first, then bytes
- * become blanks or zeros.
- */
+/** A shorter input that still fails, as found in a minute: pieces are left out, then bytes become blanks or zeros. */
 export async function shrunk(input: Buffer, fails: (input: Buffer) => Promise<boolean>): Promise<Buffer> {
   if (!(await fails(input))) return input
   const end = performance.now() + TRIED_MS

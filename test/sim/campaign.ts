@@ -147,10 +147,7 @@ export async function play(history: History, kits: Kits, log: string[] | null = 
 /** Of so many seeds, one is also played to a dry run. */
 const REHEARSED_EVERY = 8
 
-/**
- * Plays half of a history. What was to happen later happens at once, and then a dry run is taken, and the pass that it tells of.
- * `said`: what `mustDoAsSaid` answers.
- */
+/** Plays half of a history, the rest of its events at once, a dry run and its pass. `said`: what `mustDoAsSaid` returns. */
 export async function playDryRun(
   history: History,
   kits: Kits,

@@ -9,10 +9,7 @@ import { fileName } from '../../trees/shape.ts'
 /** As many as albumd sends at once, unless told otherwise. */
 const CONCURRENCY = 8
 
-/**
- * How often a host is asked that grants `quota` uploads a day, where more pictures wait. Only the host's word tells that
- * no more go, and that may be on its way to several at once. A second pass knows it.
- */
+/** How often a host with `quota` uploads a day is asked: several at once may hear no, but a second pass knows. */
 export async function dayOfQuota(means: Means, quota: number): Promise<void> {
   const pictures = quota + 100
   means.say(`${pictures} pictures for a day's quota of ${quota}`)

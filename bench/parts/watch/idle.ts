@@ -17,10 +17,7 @@ interface Resting {
   syncthing: Syncthing | null
 }
 
-/**
- * What a daemon takes while nothing happens to its tree. Once it rests the bench goes on: a process's own time is
- * counted, and what rests disturbs nobody.
- */
+/** What a daemon takes while nothing happens to its tree, counted in its own time: the bench goes on meanwhile. */
 export async function idle(means: Means, seconds: number): Promise<void> {
   const synced = await means.trees.open('100k')
   const resting: Resting = { synced, daemon: synced.workspace.daemon(), syncthing: null }

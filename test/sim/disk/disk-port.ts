@@ -110,10 +110,7 @@ function readableFile(disk: VirtualDisk, path: string): FileNode {
 /** By what gives its bytes: the path that a picture was opened at, and when. */
 export type Sources = WeakMap<OpenPicture['chunks'], { path: string; openedAt: number }>
 
-/**
- * Opens pictures as the real opener does. `pause` passes some time; `inMemory` says whether a picture's bytes are held
- * at once or read a second time while they are sent; `endings`, whether pictures tell where they end.
- */
+/** Opens as the real opener does. `pause`: time passes. `inMemory`: bytes are read once. `endings`: they show their end. */
 export function openerFor(
   disk: VirtualDisk,
   wall: () => number,

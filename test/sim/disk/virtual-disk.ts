@@ -76,9 +76,7 @@ export class DiskHistory {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/**
- * A disk in memory, as people change it. Paths are absolute; the mirrors' roots lie directly below `/`.
- */
+/** A disk in memory, as people change it. Paths are absolute; the mirrors' roots lie directly below `/`. */
 export class VirtualDisk extends DiskHistory {
   readonly #time: Timeline
   readonly #clock: MachineClock

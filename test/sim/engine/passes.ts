@@ -304,10 +304,7 @@ export function takeStale(disk: VirtualDisk, mirrors: readonly MirrorPolicy[]): 
   )
 }
 
-/**
- * Lets time pass until the work of a process is done, the process has ended, or an invariant is violated. Answers what
- * came of it, or null.
- */
+/** Lets time pass until the work is done, the process has ended or an invariant is violated. Returns the result, or null. */
 export async function drive<T>(
   work: Promise<T>,
   life: Life,

@@ -10,10 +10,7 @@ interface Due {
 /** 2026-11-21T12:00:00Z. */
 const BEGINNING = 1_795_262_400_000
 
-/**
- * True time, in milliseconds, and what is to happen when. It passes only from one such moment to the next, when
- * nothing else is left to do.
- */
+/** True time in milliseconds, and what is to happen when. It jumps to the next moment once nothing else is left to do. */
 export class Timeline {
   now = BEGINNING
   #order = 0

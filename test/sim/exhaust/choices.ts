@@ -65,10 +65,7 @@ interface Due {
   id: number
 }
 
-/**
- * A time in which steps that fall together come in any order. A step of one picture alone, such as reading, is done before the
- * others, because nothing else sees it.
- */
+/** Steps that fall together come in any order, after those of one picture alone (reading): nothing else sees these. */
 export class OrderedTimeline extends Timeline {
   readonly #choices: Choices
   #due: Due[] = []

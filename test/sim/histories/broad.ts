@@ -10,10 +10,7 @@ import { UPLOADS } from './seldom/uploads.ts'
 /** Histories that bring about what chance draws seldom (`reach/states.ts`). */
 export const SELDOM: readonly History[] = [...UPLOADS, ...LOSSES, ...DELETIONS, ...DISKS]
 
-/**
- * The kept histories that alone bring a state about, and those that do so with one or two others, by the ends of their
- * numbers. `states.whole.test.ts` says which are missing here.
- */
+/** Kept histories (ends of numbers) that alone, or with one or two, show a state: see `states.whole.test.ts`. */
 export const ALONE = [
   ...[4, 30, 32, 105, 112, 201, 203, 204, 206, 209, 210, 212, 214, 218, 219, 223, 224, 225, 226, 227, 228],
   ...[230, 232, 233, 234, 236, 239, 240, 241, 215, 248, 249, 296],
@@ -33,10 +30,7 @@ export function keptHistory(seed: number): History | undefined {
   return [...ALL_KEPT, ...SELDOM, ...KEPT_LATER].find(history => history.seed === seed)
 }
 
-/**
- * What some broad histories begin as instead, by the ends of their numbers: what brings about states that are seen too seldom
- * otherwise. Each comes as often as it takes.
- */
+/** What broad histories begin as (ends of numbers), for states seen too seldom. Each comes as often as it takes. */
 const SCARCE: readonly History[] = [
   // A picture may have moved.
   ...[405, 405, 405, 405, 406, 406, 406, 406],

@@ -1,7 +1,4 @@
-/**
- * Seeds that have found something, and what it was. A seed stands for its history as long as `history.ts` draws alike;
- * they are worth keeping all the same.
- */
+/** Seeds that have found something, and what. Each stands for its history only as long as `history.ts` draws alike. */
 export const REGRESSIONS: Readonly<Record<number, string>> = {
   136: 'a new folder was never found where the process died before its first look',
   370: 'images were deleted before every folder had been looked at',

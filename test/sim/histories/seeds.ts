@@ -17,10 +17,7 @@ export const READ = 300_000_000
 /** From here on an account may get a plan with albums later. */
 export const GROWING = 400_000_000
 
-/**
- * From here on most histories begin as a kept one, and something else happens too. People also ask for what they ask seldom,
- * and a folder has a name that is too long for an album.
- */
+/** From here on most begin as a kept history, people ask for rare things, and a folder's name is too long for an album. */
 export const BROAD = 450_000_000
 
 /** From here on a history is of two machines with one account. */

@@ -32,10 +32,7 @@ import type { VirtualHost } from './virtual-host.ts'
 
 const NODE = `https://node.example/${SECRET}/`
 
-/**
- * The image host as one process sees it: with the gate's memory, and with all that goes wrong on the way. Its calls are
- * properties, because the engine copies them (`hostWith`).
- */
+/** The host as one process sees it, with all that goes wrong. Calls are properties: the engine copies them. */
 export class HostPort implements ImageHost {
   readonly #host: VirtualHost
   readonly #life: Life

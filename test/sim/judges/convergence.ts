@@ -28,10 +28,7 @@ const DOUBTS_MOST = 3
 /** A pass with nothing to do may ask for so many lists. */
 const IDLE_LISTS = 3
 
-/**
- * All trouble is over, and time passes: disk and host must come to agree, and stay so by themselves; then once more, where
- * a person has trusted what was left in doubt.
- */
+/** Trouble is over: disk and host must come to agree and stay so, also after a person has trusted what was in doubt. */
 export async function mustConverge(world: World, from: number): Promise<void> {
   endTrouble(world)
   await mustAgree(world, from)
@@ -82,10 +79,7 @@ async function mustMend(world: World, from: number): Promise<void> {
   await mustAgree(world, from + RESTS_MS.length + 1)
 }
 
-/**
- * An audit looks at what was recorded before it by the clock: one that was set back is waited for, as is a late list. A repair
- * does not believe a list about an image that is young and has no address.
- */
+/** Audits look by the clock and await late lists; a repair believes no list about a young image without an address. */
 async function letTimePass(world: World): Promise<void> {
   const hasAddresses = world.host.readings.cdnUrl !== 'neither'
   await world.rest(Math.max(0, -world.machine.offset) + (hasAddresses ? LATE_MS : LIFETIME_MS + LATE_MS))
@@ -212,10 +206,7 @@ function missing(world: World, picture: LivePicture, images: readonly TrueImage[
   return taken ? null : `${path} is not on the host (${row?.state ?? 'not known'})`
 }
 
-/**
- * Whether a picture has failed because its mirror's album is FORBIDDEN: another person's album has this name, which no other
- * may bear, and it can't be listed. The key may as well lack a right.
- */
+/** The mirror's album is FORBIDDEN: its name is another person's, unlisted, and unique. The key may as well lack a right. */
 function isNameTaken(world: World, { path }: LivePicture, row: FileRow): boolean {
   const { host, truth, history, state } = world
   const { albumNames, albumNameTaken } = host.readings

@@ -20,10 +20,7 @@ interface Copy {
 
 type Surroundings = Pick<World, 'disk' | 'doubts' | 'mirrors' | 'state'>
 
-/**
- * Older copies in the places of roots and folders. Whether albumd can know one hangs on what is there when albumd looks at
- * it, and on what is recorded then.
- */
+/** Older copies in the places of roots and folders. Only what is there and recorded at albumd's look can show one. */
 export class Copies {
   readonly #world: Surroundings
   /** By the root or the folder of a copy that lacks something. */
@@ -60,10 +57,7 @@ export class Copies {
     else this.#lookAtFolder(path, copy)
   }
 
-  /**
-   * A root that lacks nothing and holds most of the pictures is taken as it is. The first look decides, and each other one for
-   * as long as the root is in doubt.
-   */
+  /** One that lacks nothing and holds most pictures is taken: at the first look, or at any while the root is in doubt. */
   #lookAtRoot(root: string, copy: Copy): void {
     if (copy.wasSeen && this.#world.state.synced.mirrors.of(root)?.guard_code !== 'ROOT') return
     copy.wasSeen = true
@@ -107,10 +101,7 @@ export class Copies {
     return row.image !== null || this.#world.state.synced.journal.openOnFile(row).length > 0
   }
 
-  /**
-   * Whether the copy lacks a picture that may be on the host: it has an image, or its upload is in doubt. A picture that was
-   * never sent has no image that could be deleted.
-   */
+  /** It lacks a picture that may be on the host: one with an image, or with an upload in doubt. */
   #lacksAny({ lacks, changedAt }: Copy): boolean {
     const { disk, mirrors, state } = this.#world
     return lacks.some(at => {

@@ -91,10 +91,7 @@ function unread(open: OpenPicture, at: string): OpenPicture {
 /** By what they concern, what is done with it or why not. */
 type Outcome = Map<string, string[]>
 
-/**
- * Takes a dry run, and then the pass that it tells of, in a new process: the pass must do what was said. Null: the host knows
- * what the records don't. Otherwise how many things were said.
- */
+/** The pass after a dry run, in a new process, must do as said. Returns how much was said; null: the host knows more. */
 export async function mustDoAsSaid(world: World, number: number): Promise<number | null> {
   world.endProcess()
   await world.rest(WRITTEN_MS)

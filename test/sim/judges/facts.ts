@@ -10,10 +10,7 @@ import { Oracle } from './oracle.ts'
 
 export type Facts = ReturnType<typeof factsOf>
 
-/**
- * Whether the engine has read the folder and looked at the picture since it came to be as it is. A root is read for its
- * names alone before each deletion.
- */
+/** The engine has looked at folder and picture since it changed. A root's names are read before each deletion. */
 export function isKnown({ disk, looks }: Facts, path: string): boolean {
   const since = disk.changedAt(path)
   return looks.readAt(split(path).folder) > since && looks.statedAt(path) > since

@@ -4,10 +4,7 @@ import { split, upwards } from '../disk/tree.ts'
 import type { VirtualDisk } from '../disk/virtual-disk.ts'
 import type { Doubts } from './doubts.ts'
 
-/**
- * Why a picture must not be sent, as far as the engine had looked when it opened it, or null: what an ignore file that
- * can't be read, or that has just vanished, would hide is not known.
- */
+/** Why a picture must not be sent, as far as the engine knew, or null: its ignore file is unreadable or just vanished. */
 export function whatMayHide(
   disk: VirtualDisk,
   looks: Looks,

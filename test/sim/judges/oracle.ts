@@ -113,10 +113,7 @@ export class Oracle implements Watch {
     return takeBack
   }
 
-  /**
-   * Before images are asked for. What the host has refused is there, so a picture may stand on it; but an earlier request
-   * for it that is in doubt may still be served.
-   */
+  /** Before images are asked for. A refused one is there, but an earlier request for it in doubt may still be served. */
   #takeBack(images: readonly TrueImage[]): TakeBack {
     const anew = images.filter(({ deletionAsked }) => !deletionAsked)
     return () => {

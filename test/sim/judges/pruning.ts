@@ -63,10 +63,7 @@ export class Pruning {
     this.#asked = false
   }
 
-  /**
-   * A rule hides what is at the path, as far as the engine can know, and a person asked to give up its images: since
-   * when, in running time.
-   */
+  /** Since when (running time) it is hidden by a rule, as far as the engine can know, and a person asked to prune it. */
   askedAt(path: string): number | undefined {
     const { disk, mirrors } = this.#world
     if (!isIgnored(disk, mirrors, path) && !this.#wasHiddenJustNow(path)) return undefined

@@ -44,19 +44,13 @@ export class Words {
     return this.#of(one).some(({ at }) => first! <= at && at < second!)
   }
 
-  /**
-   * Whether an image may be one that was in doubt when a person had its picture sent again, or the one sent then: nothing
-   * stands on one of the two. What albumd has recorded is not left.
-   */
+  /** It may be the one in doubt when its picture was sent again, or the one sent then: one of the two stands for nothing. */
   mayHaveLeft(image: TrueImage): boolean {
     if (this.#facts.isOurs(image.id)) return false
     return this.#of(image).some(word => image.askedAt <= word.at || this.#isTakenForOther(word, image))
   }
 
-  /**
-   * Whether an image is the first that was sent after a word, and albumd has since taken the one that was in doubt for this
-   * image. Where the host's answers were lost, nothing tells the two apart.
-   */
+  /** The first sent after a word, taken for the one in doubt. Where answers were lost, nothing tells the two apart. */
   #isTakenForOther({ at, known }: Word, image: TrueImage): boolean {
     const alike = [...this.#images()].filter(
       ({ source, hash }) => source === image.source && hash === image.hash,

@@ -10,10 +10,7 @@ import { drawRush } from './rush-history.ts'
 import { type Common, Seat } from './seat.ts'
 import { VirtualStore } from './virtual-store.ts'
 
-/**
- * Two machines with one account, one host and one store, from their beginning until both agree with the host; and then how
- * such machines share the rate.
- */
+/** Two machines, one account, one host and one store: both must agree with the host, and then share the rate. */
 export async function playMachines(
   history: MachinesHistory,
   kits: Kits,

@@ -103,10 +103,7 @@ function drawStops(random: Random, until: number, machines: readonly string[]): 
   })
 }
 
-/**
- * The store starts again empty while a machine is stopped, and the machine is cut off before it is back at the store. Then the
- * others know nothing of the machine, and it may send more than is left to it.
- */
+/** The store starts empty while a machine is stopped, then the machine is cut off: the others know nothing of it. */
 function isForgotten({ at, forMs, machine }: RushStop, troubles: readonly RushTrouble[]): boolean {
   const end = at + STOPS_MS + forMs
   const cutOff = troubles.some(

@@ -93,8 +93,7 @@ export class Tree {
   }
 
   /**
-   * Takes a folder away, in whose place an older copy comes later. `isFilled`: an empty folder, in a folder, is made there.
-   * Answers whether the folder was there.
+   * Takes a folder away, for an older copy to come. `isFilled`: with an empty folder in it. Returns whether it was there.
    */
   takeAside(path: string, isFilled: boolean): boolean {
     const { copies, disk } = this.#world

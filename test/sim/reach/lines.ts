@@ -12,10 +12,7 @@ const HOME = join(import.meta.dirname, '../../..')
 
 export type Script = Profiler.ScriptCoverage
 
-/**
- * Begins to count what of the engine is run in this thread. What was loaded before is not counted, so the engine must be
- * loaded after this. Answers a function that tells what was run.
- */
+/** Counts what of the engine, loaded after this, runs in this thread. Returns a function that returns what ran. */
 export async function beginCounting(): Promise<() => Promise<Script[]>> {
   const session = new Session()
   session.connect()

@@ -5,10 +5,7 @@ import { ALL_KEPT } from '../histories/kept-histories.ts'
 import { KEPT_LATER } from '../histories/kept-later.ts'
 import { STATES } from './states.ts'
 
-/**
- * Of two machines: one is not given its albums, and then nobody knows whose they are. Of one machine: a picture is gone, and
- * another of its size was not read yet.
- */
+/** Two machines: nobody knows whose an album is. One: a picture is gone, and another of its size was not read yet. */
 const DRAWN = [500_000_093, 655_710_175]
 const KEPT = 1_000_000_000
 
