@@ -13,53 +13,14 @@ import {
 } from './variations.ts'
 
 /** What may happen in a history. Each is done by `people/actions.ts` or `host-actions.ts`. */
+// biome-ignore format: a table.
 export const WEIGHTS = {
-  add: 10,
-  change: 8,
-  changeInPlace: 3,
-  changeUnseen: 4,
-  writeSlowly: 3,
-  rename: 8,
-  remove: 8,
-  removeMany: 3,
-  undelete: 5,
-  folderForFile: 1,
-  linkForFile: 1,
-  emptyFile: 1,
-  swapFolders: 2,
-  renameFolder: 3,
-  restoreOld: 3,
-  copyTo: 4,
-  lookAlike: 4,
-  reencode: 1,
-  ignore: 2,
-  unignore: 2,
-  ignoreFileUnreadable: 1,
-  folderUnreadable: 2,
-  fileUnreadable: 1,
-  readable: 3,
-  rootOff: 2,
-  rootOn: 3,
-  mountOff: 2,
-  mountOn: 2,
-  clockJump: 2,
-  reboot: 1,
-  kill: 8,
-  end: 2,
-  pauseUploads: 2,
-  saveState: 2,
-  restoreState: 1,
-  loseState: 1,
-  fault: 20,
-  quota: 2,
-  quotaBack: 1,
-  otherUploads: 2,
-  otherLookAlike: 3,
-  otherDeletes: 1,
-  otherAlbum: 1,
-  otherDeletesAlbum: 1,
-  approve: 2,
-  discard: 1,
+  add: 10, change: 8, changeInPlace: 3, changeUnseen: 4, writeSlowly: 3, rename: 8, remove: 8, removeMany: 3,
+  undelete: 5, folderForFile: 1, linkForFile: 1, emptyFile: 1, swapFolders: 2, renameFolder: 3, restoreOld: 3,
+  copyTo: 4, lookAlike: 4, reencode: 1, ignore: 2, unignore: 2, ignoreFileUnreadable: 1, folderUnreadable: 2,
+  fileUnreadable: 1, readable: 3, rootOff: 2, rootOn: 3, mountOff: 2, mountOn: 2, clockJump: 2, reboot: 1, kill: 8,
+  end: 2, pauseUploads: 2, saveState: 2, restoreState: 1, loseState: 1, fault: 20, quota: 2, quotaBack: 1,
+  otherUploads: 2, otherLookAlike: 3, otherDeletes: 1, otherAlbum: 1, otherDeletesAlbum: 1, approve: 2, discard: 1,
   wait: 4,
 } as const
 
@@ -70,31 +31,16 @@ const MORE_WEIGHTS = { removeFolder: 4 } as const
 const LATER_WEIGHTS = { writeInPieces: 5, writeOver: 4, reserveRoom: 2, pause: 3, resume: 3 } as const
 
 /** What the latest seeds alone have, and what they have more often: those from before draw as ever. */
+// biome-ignore format: a table.
 const LATEST_WEIGHTS = {
-  audit: 3,
-  auditRepair: 5,
-  keepDeleted: 2,
-  resend: 6,
-  ignore: 3,
-  unignore: 3,
-  ignoreFileUnreadable: 2,
-  prune: 2,
+  audit: 3, auditRepair: 5, keepDeleted: 2, resend: 6, ignore: 3, unignore: 3, ignoreFileUnreadable: 2, prune: 2,
 } as const
 
 /** What broad seeds alone have. */
+// biome-ignore format: a table.
 const BROAD_WEIGHTS = {
-  approveHalf: 4,
-  retry: 3,
-  compareLinks: 3,
-  adopt: 2,
-  otherPlan: 1,
-  otherMoves: 2,
-  otherFolder: 1,
-  nameOddly: 2,
-  mountOver: 1,
-  rootUnreadable: 1,
-  moveMirror: 1,
-  turnAway: 2,
+  approveHalf: 4, retry: 3, compareLinks: 3, adopt: 2, otherPlan: 1, otherMoves: 2, otherFolder: 1, nameOddly: 2,
+  mountOver: 1, rootUnreadable: 1, moveMirror: 1, turnAway: 2,
 } as const
 
 export type ActionKind =
@@ -103,17 +49,12 @@ export type ActionKind =
   | keyof typeof LATER_WEIGHTS
   | keyof typeof LATEST_WEIGHTS
   | keyof typeof BROAD_WEIGHTS
-  // Of scenes alone.
-  | 'fillFolder'
-  | 'emptyFolder'
-  | 'bringBack'
-  // Of kept histories alone.
-  | 'saveCopy'
-  | 'takeAside'
-  | 'olderCopy'
-  | 'beginRestore'
-  | 'endRestore'
-  | 'planGrows'
+  | SceneKind
+  | KeptKind
+
+/** Of scenes alone, and of kept histories alone. */
+type SceneKind = 'fillFolder' | 'emptyFolder' | 'bringBack'
+type KeptKind = 'saveCopy' | 'takeAside' | 'olderCopy' | 'beginRestore' | 'endRestore' | 'planGrows'
 
 /** At a step of a pass, or (step 0) before it. `a` and `b` are raw: what they mean depends on what is there. */
 export interface Action {
@@ -228,16 +169,10 @@ function drawMirror(random: Random, album: string | null): Omit<MirrorChoice, 'b
 
 /** Each kind as often as its weight says. */
 const TICKETS = ticketsOf(WEIGHTS)
-const FRESH_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS })
-const LATER_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS })
-const LATEST_TICKETS = ticketsOf({ ...WEIGHTS, ...MORE_WEIGHTS, ...LATER_WEIGHTS, ...LATEST_WEIGHTS })
-const BROAD_TICKETS = ticketsOf({
-  ...WEIGHTS,
-  ...MORE_WEIGHTS,
-  ...LATER_WEIGHTS,
-  ...LATEST_WEIGHTS,
-  ...BROAD_WEIGHTS,
-})
+const FRESH_TICKETS = ticketsOf(WEIGHTS, MORE_WEIGHTS)
+const LATER_TICKETS = ticketsOf(WEIGHTS, MORE_WEIGHTS, LATER_WEIGHTS)
+const LATEST_TICKETS = ticketsOf(WEIGHTS, MORE_WEIGHTS, LATER_WEIGHTS, LATEST_WEIGHTS)
+const BROAD_TICKETS = ticketsOf(WEIGHTS, MORE_WEIGHTS, LATER_WEIGHTS, LATEST_WEIGHTS, BROAD_WEIGHTS)
 
 function ticketsFor(seed: number): readonly ActionKind[] {
   if (isBroad(seed)) return BROAD_TICKETS
@@ -246,10 +181,9 @@ function ticketsFor(seed: number): readonly ActionKind[] {
   return seed < LATEST ? LATER_TICKETS : LATEST_TICKETS
 }
 
-function ticketsOf(weights: Partial<Record<ActionKind, number>>): ActionKind[] {
-  return (Object.keys(weights) as ActionKind[]).flatMap(kind =>
-    Array.from({ length: weights[kind]! }, () => kind),
-  )
+function ticketsOf(...weights: Partial<Record<ActionKind, number>>[]): ActionKind[] {
+  const all: Partial<Record<ActionKind, number>> = Object.assign({}, ...weights)
+  return (Object.keys(all) as ActionKind[]).flatMap(kind => Array.from({ length: all[kind]! }, () => kind))
 }
 
 function drawAction(random: Random, passes: number, tickets: readonly ActionKind[]): Action {

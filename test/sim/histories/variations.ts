@@ -91,33 +91,22 @@ export function drawMoreVariations(drawn: Variations, random: Random, another: R
 const CODES = ['NOT_FOUND', 'FORBIDDEN', 'VALIDATION_ERROR', 'INVALID_PARAMS'] as const
 
 /** Those that reach the engine. The others are between the client and HTTP, or are among the variations. */
+// biome-ignore format: a list.
+const CHOSEN = [
+  'exempt', 'dimensions', 'exemptDeclared', 'undeclared', 'skippedCheck', 'refusedUpload', 'cdnUrl', 'beyondLast',
+  'emptyPages', 'deletedAlbums', 'albumNames', 'unusedCredential', 'times', 'sizes',
+] as const
+// biome-ignore format: a list.
+const CODED = [
+  'unknownAlbum', 'unknownCredential', 'spentCredential', 'lostAlbum', 'wrongLength', 'noSuchPage', 'albumNameTaken',
+  'tooDeep',
+] as const
+
 export function drawReadings(random: Random): Partial<Readings> {
-  const choice = <Name extends keyof typeof CHOICES>(name: Name) =>
-    random.pick<string>(CHOICES[name]) as Readings[Name]
-  return {
-    exempt: choice('exempt'),
-    dimensions: choice('dimensions'),
-    exemptDeclared: choice('exemptDeclared'),
-    undeclared: choice('undeclared'),
-    skippedCheck: choice('skippedCheck'),
-    refusedUpload: choice('refusedUpload'),
-    cdnUrl: choice('cdnUrl'),
-    beyondLast: choice('beyondLast'),
-    emptyPages: choice('emptyPages'),
-    deletedAlbums: choice('deletedAlbums'),
-    albumNames: choice('albumNames'),
-    unusedCredential: choice('unusedCredential'),
-    times: choice('times'),
-    sizes: choice('sizes'),
-    unknownAlbum: random.pick(CODES),
-    unknownCredential: random.pick(CODES),
-    spentCredential: random.pick(CODES),
-    lostAlbum: random.pick(CODES),
-    wrongLength: random.pick([...CODES, 'INVALID_FILE_SIZE']),
-    noSuchPage: random.pick(CODES),
-    albumNameTaken: random.pick(CODES),
-    tooDeep: random.pick(CODES),
-  }
+  const chosen = CHOSEN.map(name => [name, random.pick<string>(CHOICES[name])])
+  const codesOf = (name: string) => (name === 'wrongLength' ? [...CODES, 'INVALID_FILE_SIZE'] : CODES)
+  const coded = CODED.map(name => [name, random.pick<string>(codesOf(name))])
+  return Object.fromEntries([...chosen, ...coded])
 }
 
 export const LIFETIME_MS = CREDENTIAL_LIFETIME_MS
