@@ -61,9 +61,8 @@ export function likelyKey(written: string, known: readonly string[]): string | n
     // A word that is the beginning of a key is near the key, for example `api_key` and `api_key_file`.
     const isBegun = written.length > 2 && key.startsWith(written)
     const distance = isBegun ? 1 : editDistance(written, key)
-    // How many letters may be wrong: a third of the key's letters. In a key of 4 or 5 letters 2 may be wrong, because two
-    // letters that changed places are a distance of 2. In a shorter key half of the letters must be right, because
-    // otherwise every short word would be near it.
+    // A third of the letters may be wrong, in a key of 4 or 5 two, because swapped letters are a distance of 2, in a
+    // shorter one half.
     return distance <= Math.max(key.length / 3, Math.min(key.length / 2, 2)) ? [{ key, distance }] : []
   })
   return likely.sort((one, other) => one.distance - other.distance)[0]?.key ?? null

@@ -7,9 +7,8 @@ import { readBounded, realPathOf, xdgFolder } from './paths.ts'
 const LARGEST = 2 ** 16
 
 /**
- * The path of the config: the path that `--config` or else $ALBUMD_CONFIG names, whether it exists or not. Without them the
- * first that exists of ./albumd.yaml, $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws ConfigError when
- * none exists.
+ * The config that `--config` or $ALBUMD_CONFIG names, or the first that exists of ./albumd.yaml,
+ * $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws ConfigError when none exists.
  */
 export function findConfig(env: NodeJS.ProcessEnv, cwd: string, flag?: string): string {
   const named = flag ?? env.ALBUMD_CONFIG
@@ -53,10 +52,7 @@ export function isAnother(taken: string | null, file: string): boolean {
   return taken !== null && realPathOf(taken) !== realPathOf(file)
 }
 
-/**
- * What a person can do where a daemon runs with another config than the one in `file`; null: the daemon itself asks. Null: the daemon must be stopped, as
- * its refusal says. For a file that was put back, a reload is enough.
- */
+/** What to do where a daemon runs with another config than `file`: stop it (null: it asks itself), or reload it. */
 export function otherConfigRemedy(
   daemon: {
     pid?: number | null

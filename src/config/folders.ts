@@ -12,10 +12,7 @@ export interface NamedPath {
   path: string
 }
 
-/**
- * A mistake for each two folders or albums that are the same, or of which one lies in the other. The mistake names the
- * later one.
- */
+/** A mistake for each two folders or albums of which one is or holds the other. It names the later one. */
 export function overlaps(paths: readonly NamedPath[], separator: string = sep): Mistake[] {
   return paths.flatMap(({ at, path }, index) => {
     for (const earlier of paths.slice(0, index)) {
@@ -50,10 +47,7 @@ export interface FolderProblem extends Problem {
   folder: string
 }
 
-/**
- * Looks at the mirrors' folders on the disk, with symbolic links followed: whether each folder exists and can be read, and
- * whether two folders overlap, or a folder holds state_dir.
- */
+/** Whether the mirrors' folders exist and can be read, with links followed, and whether any overlap or hold state_dir. */
 export function checkFolders(config: Pick<Config, 'mirrors' | 'state_dir'>): FolderProblem[] {
   const real: NamedPath[] = []
   const missing = config.mirrors.flatMap(({ folder }, index) => {
@@ -81,8 +75,7 @@ function faultOf(folder: string, stateDir: string): Pick<FolderProblem, 'code' |
   try {
     if (!statSync(folder).isDirectory())
       return { code: 'FOLDER_MISSING', message: inWords(because('root_not_a_folder', { folder })) }
-    // The folder is opened as a test, and an entry is looked at, because the two need different permissions. access(2)
-    // would check the permissions of the real user, not those of the effective user.
+    // To open and to look at an entry need different rights. access(2) checks the real user's.
     opendirSync(folder).closeSync()
     lstatSync(`${folder}/.`)
     return null

@@ -24,10 +24,7 @@ export interface KeySource {
 /** What a person can do when the host refuses the key, and nobody knows where the key came from. */
 export const KEY_REMEDY = 'check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"'
 
-/**
- * What a person can do when the host refuses the key, naming where the key comes from. `env`: of the process that works with
- * the key; null when another process does.
- */
+/** What to do when the host refuses the key, with where it comes from. `env`: null when another process works with it. */
 export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): string {
   const found = keyFileOf(config, env ?? {})
   if (!found) return env?.ALBUMD_API_KEY ? 'check $ALBUMD_API_KEY' : KEY_REMEDY
@@ -40,9 +37,8 @@ export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): str
 const LONGEST = 4096
 
 /**
- * The account's key (§5). It comes from host.api_key_file. When the config names no file, it comes from
- * $ALBUMD_API_KEY, or else from the systemd credential "api-key", or else from the file beside the config. Throws
- * ConfigError, which does not show the key, also where somebody wrote the key in the place of the path.
+ * The account's key (§5): from host.api_key_file, or else $ALBUMD_API_KEY, the systemd credential "api-key", or the file
+ * beside the config. Throws ConfigError, which never shows a key.
  */
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const found = keyFileOf(config, env)
@@ -139,9 +135,8 @@ export interface StoreAccess {
 }
 
 /**
- * How account.shared is reached, or null when the config names no store. The password comes from
- * account.shared_password_file, or else from the systemd credential "shared-password". Throws ConfigError, which does not
- * show the password.
+ * How account.shared is reached, or null. The password: from account.shared_password_file or the systemd credential
+ * "shared-password". Throws ConfigError, which does not show it.
  */
 export function readStoreAccess({ account }: StoreSource, env: NodeJS.ProcessEnv): StoreAccess | null {
   if (account.shared === undefined) return null

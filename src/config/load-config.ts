@@ -15,10 +15,7 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv): Config {
   return parseConfig(readConfigText(file), { file, env })
 }
 
-/**
- * The config in `text`, checked and completed. Relative paths begin at the folder of `around.file`. Throws ConfigError with
- * all mistakes. Does no I/O.
- */
+/** The config in `text`, checked and completed, relative to `around.file`. Throws ConfigError with all mistakes. No I/O. */
 export function parseConfig(text: string, around: Surroundings): Config {
   const { file } = around
   const { value, faults, locate } = readYaml(text)
@@ -75,10 +72,7 @@ function complete(written: WrittenConfig, around: Surroundings): Omit<Config, 'g
   }
 }
 
-/**
- * Mistakes that concern several keys of a config. The values are read as written, so that a mistake in one key does not
- * hide mistakes in other keys. Mistakes in a single key are left to the schema.
- */
+/** Mistakes that concern several keys, by their values as written, so that one in a single key hides none. */
 function crossChecks(config: unknown, around: Surroundings): Mistake[] {
   return [
     ...tooManyRequests(config),

@@ -18,9 +18,8 @@ export function resolvePath(path: string, { file, env }: Surroundings): string |
 }
 
 /**
- * Where the state is kept when the config names no state_dir: in $STATE_DIRECTORY, which systemd sets; in /var/lib/albumd for
- * a config in /etc/albumd, and in /var/lib/albumd/NAME for a config in /etc/albumd/NAME; otherwise in the user's home. Null
- * when $HOME is needed and not set.
+ * Where the state is without a state_dir: in $STATE_DIRECTORY (systemd's), in /var/lib/albumd for a config in
+ * /etc/albumd, below it for one in /etc/albumd/NAME, else in the user's home. Null without $HOME.
  */
 export function defaultStateDir({ file, env }: Surroundings): string | null {
   // systemd separates several folders by colons. The first folder is the unit's own.
@@ -45,10 +44,7 @@ export function xdgFolder(set: string | undefined, below: string, env: NodeJS.Pr
   return env.HOME ? resolve(env.HOME, below) : null
 }
 
-/**
- * The real path of something that may not exist yet: its existing part is resolved. A link is followed even when its target
- * does not exist, so that a folder has the same name whether its disk is mounted or not.
- */
+/** The real path of what may not exist yet. A link is followed without its target, so a mount changes no name. */
 export function realPathOf(path: string): string {
   try {
     return realpathSync(path)
@@ -69,11 +65,7 @@ function endOfLink(path: string): string | null {
   }
 }
 
-/**
- * Reads a small file and its permission bits. At most `most` + 1 bytes are read, because the path may name a device
- * without an end. `refusal`: makes the error for a file that can't be read. `missing`: the error's words when there is
- * no file.
- */
+/** Reads a small file and its mode, at most `most` + 1 bytes, as a device has no end. `missing`: words for no file. */
 export function readBounded(
   file: string,
   most: number,
@@ -97,10 +89,7 @@ export function readBounded(
   }
 }
 
-/**
- * What a person reads when a file or folder can't be read. `code`: the system's error code. `missing`: the words for a
- * file or folder that does not exist.
- */
+/** What a person reads when a file can't be read. `code`: the system's. `missing`: the words for none. */
 export function unreadable(code: string | undefined, missing = 'is not there'): string {
   if (code === 'ENOENT') return missing
   if (code === 'EISDIR') return 'is a folder; name the file in it'

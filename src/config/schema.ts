@@ -242,8 +242,8 @@ export const configSchema = value.section({
 export type WrittenConfig = z.output<typeof configSchema>
 
 /**
- * The configuration in the program's units: durations in milliseconds, rates in bytes a second, percentages as
- * fractions, times of day in minutes after midnight. Paths are absolute; addresses end without a slash.
+ * The configuration in the program's units: milliseconds, bytes a second, fractions, minutes after midnight. Paths are
+ * absolute; addresses end without a slash.
  */
 export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'state_dir'> {
   /** `key_beside`: the path beside the config where the key's file may be. */

@@ -4,10 +4,7 @@ import { type KeyPath, visible } from './config-error.ts'
 
 /** The values of a YAML text, and where each value is written. */
 export interface YamlSource {
-  /**
-   * The value of the text. Null when the text is empty, or when its faults leave the value in doubt. A key with nothing
-   * after it has the value undefined.
-   */
+  /** Null when the text is empty or its faults leave the value in doubt. A key with nothing after it is undefined. */
   value: unknown
   faults: YamlFault[]
   /** The position of the key at `path`, or of the section that should hold the key. */
@@ -122,8 +119,8 @@ function looseAliases(document: Document.Parsed): number[] {
 type Pairs = ReadonlyMap<unknown, ReadonlyMap<unknown, Pair<ParsedNode, ParsedNode | null>>>
 
 /**
- * The pairs of all mappings, and the keys that stand in their mapping a second time. Of a section that is written twice, the
- * first one is given all keys, so that none counts as missing that stands in one of both.
+ * The pairs of all mappings, and the keys that stand there twice. The first of a section written twice gets all keys, so
+ * that none counts as missing.
  */
 function pairsOf(document: Document.Parsed): { pairs: Pairs; again: { offset: number; key: string }[] } {
   const again: { offset: number; key: string }[] = []

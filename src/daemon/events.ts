@@ -31,10 +31,7 @@ export type DaemonEvent =
   | { event: 'trouble_resolved' }
   /** `notify.on_trouble` failed. */
   | { event: 'trouble_command_failed'; message: string }
-  /**
-   * `notify.on_upload` failed. `path`: of the picture; null: for many pictures. Published once as long as the command fails
-   * in the same way.
-   */
+  /** `notify.on_upload` failed. `path`: null for many pictures. Published once while it fails in the same way. */
   | { event: 'upload_command_failed'; path: string | null; message: string }
 
 /** How far a picture is on its way to the host. */
@@ -68,10 +65,7 @@ export interface Topics {
   sending: Sending
 }
 
-/**
- * Tells listeners what the engine and the daemon do. Listeners are, for example, the log, the page and the notices. Each
- * event calls its listeners at once, in the order in which they subscribed.
- */
+/** Calls listeners (the log, the page, the notices) with what engine and daemon do, at once and in their order. */
 export class Bus {
   readonly #listeners = new Map<keyof Topics, Set<(event: never) => void>>()
 

@@ -26,10 +26,7 @@ export interface HostOptions extends HostChoices {
   apiKeys: readonly string[]
   /** True: the host speaks HTTPS. False: plain HTTP. */
   tls: boolean
-  /**
-   * {site_url}, where other machines reach the host. Without `publicUrl`, the host tells clients the address that it
-   * listens on.
-   */
+  /** {site_url}, where other machines reach the host. Without it, clients get the address that the host listens on. */
   publicUrl?: string
   clock?: HostClock
   /** Called with each error that is the host's own fault and not a request's. */
@@ -64,9 +61,8 @@ function unlessThere(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Serves the whole interface (§1 to §9), with its data in a folder. The folder is made when it is missing; the folders
- * above it must exist. Rejects with code HOST_DATA_IN_USE when another host uses the folder, and with Node's error
- * (EADDRINUSE, EACCES) or SQLite's when the host can't listen or use the folder.
+ * Serves the whole interface (§1 to §9), with its data in a folder, which is made. Rejects with code HOST_DATA_IN_USE,
+ * Node's error (EADDRINUSE, EACCES) or SQLite's.
  */
 export async function startHost(options: HostOptions): Promise<RunningHost> {
   const settings = settle(options)
@@ -105,10 +101,7 @@ export async function startHost(options: HostOptions): Promise<RunningHost> {
 /** A connection is closed when no byte has passed for so many milliseconds. */
 const SILENCE_MAX = 60_000
 
-/**
- * Milliseconds that an idle connection stays open. Clients close an idle connection sooner. So no client sends a request
- * into a connection that the host is just closing.
- */
+/** How long an idle connection stays open, in ms. Clients close sooner, so none sends into one that is just closing. */
 const IDLE_MAX = 30_000
 
 /** When the host closes, requests under way get this many milliseconds to end. */
@@ -129,8 +122,7 @@ export function createServer(
   const options = {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
-    // Node checks the two timeouts only so often. By default it checks every 30 seconds, which is too seldom for a timeout
-    // of 10.
+    // Node checks its timeouts only so often: by default every 30 seconds, too seldom for one of 10.
     connectionsCheckingInterval: Math.ceil(patience.headers / 10),
     keepAliveTimeout: IDLE_MAX,
     // By default, Node answers a request without a Host header with an empty body. §1 wants a body in every failure.

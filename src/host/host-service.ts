@@ -13,10 +13,7 @@ import { openIssuing, readPresignOrder, readUploadOrder } from './upload-order.t
 
 export type HostService = ReturnType<typeof openHostService>
 
-/**
- * The image host without HTTP: the operations of §4 as calls. Each call throws a Refusal when the request is refused. Each
- * request is admitted by `admit`, or by `admitUpload` for step 2, before anything else is done.
- */
+/** The image host without HTTP: §4 as calls that throw Refusal. `admit`, or `admitUpload` for step 2, comes first. */
 export function openHostService(ports: HostPorts, apiKeys: readonly string[], settings: HostSettings) {
   const stores = openStores(ports, apiKeys, settings)
   const { db, pictures, accounts, albums, images } = stores
@@ -34,10 +31,7 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     identify: accounts.identify,
     admit: admission.admit,
 
-    /**
-     * Admits step 2, which comes without a key: the token names the credential, and the credential names the account. The
-     * request counts for the rate of this account.
-     */
+    /** Admits step 2, which has no key: the token names credential and account, for whose rate it counts. */
     admitUpload(token: string) {
       const credential = node.credentialOf(token)
       return { credential, rate: admission.count(credential.account, 'send') }
@@ -87,8 +81,8 @@ function createAlbum({ albums, settings }: Stores, account: Account, body: Body)
 }
 
 /**
- * The row of each account's default album; empty when the settings name none. Makes the albums of its path that are
- * missing. When several albums have the same name, the oldest is taken.
+ * The row of each account's default album, if the settings name one. Missing ones are made; of equal names the oldest
+ * counts.
  */
 function defaultAlbums({ accounts, albums, settings }: Stores): Map<number, number> {
   const { defaultAlbum } = settings
@@ -133,10 +127,7 @@ function openAdmission({ accounts, settings, clock }: Stores) {
 
 const SECOND = 1000
 
-/**
- * The rate of §8 over a strict sliding second: a request is admitted when fewer than `limit` requests were admitted in the
- * 1000 ms before it. A refused request is not counted. `now`: monotonic milliseconds.
- */
+/** The rate of §8 over a strict sliding second; a refused request is not counted. `now`: monotonic milliseconds. */
 export class RateWindow {
   readonly #limit: number
   #admitted: number[] = []
@@ -176,9 +167,8 @@ async function deleteResource(stores: Stores, account: Account, query: DeletionQ
 }
 
 /**
- * Deletes the row first, and then the bytes. When the bytes can't be removed, the row is restored, so a listed image always
- * has its bytes. When the process is killed in between, bytes without a row are left, and the next start removes them. All
- * this happens in one turn of the event loop, so no request sees an image vanish and come back.
+ * Deletes the row, then the bytes, in one turn; when these can't be removed the row comes back, so that a listed image
+ * has its bytes. After a kill in between, the next start removes them.
  */
 function deleteImage({ db, images, pictures }: Stores, account: Account, id: string): Deleted {
   const image = images.byId(id)

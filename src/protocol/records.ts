@@ -77,10 +77,7 @@ const listedAlbum = z.object({
 })
 export type ListedAlbum = z.infer<typeof listedAlbum>
 
-/**
- * §2 Pagination, as far as the client uses it. The specification does not show whether `total_pages` of an empty album is 0
- * or 1.
- */
+/** §2 Pagination, as far as it is used. `total_pages` of an empty album may be 0 or 1. */
 const pagination = z.object({ total_pages: countRead, total_images: countRead })
 
 /** §4.1: the body of step 1. */

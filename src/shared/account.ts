@@ -57,10 +57,7 @@ function openStore({ baseUrl, apiKey, clock, ...where }: Whereabouts, presence?:
   })
 }
 
-/**
- * Shares the rates for a process that is none of the machines. It takes its places as a machine does, but no machine sees
- * it, and it has no part of the rate while it takes no place.
- */
+/** Shares the rates for a process that is no machine: none sees it, and without a place it has no part of the rate. */
 export function openGuest(
   options: Whereabouts & Pick<AccountOptions, 'share'>,
 ): Pick<SharedAccount, 'windowOf' | 'close'> {
@@ -97,10 +94,7 @@ export function openGuest(
 /** Asks for nothing but an answer. */
 const HERE = script('return 1')
 
-/**
- * Asks the store again and again, and at once when it can be reached again. `over` resolves after the end. `lastStop`: when the
- * process went on after it was last stopped, or else when it began.
- */
+/** Asks the store again and again, at once when it is back. `lastStop`: when the process went on after a stop, or began. */
 function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () => Promise<void>) {
   /** Ends the pause between two beats. */
   let pause = new AbortController()

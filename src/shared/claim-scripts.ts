@@ -8,10 +8,7 @@ import { script } from './store.ts'
  * album is written "/A/B/", so that one album lies in another when the other's text begins it.
  */
 
-/**
- * Part of a script: the albums of this machine, the claims of others in the order of their albums, and the machine that has an
- * album, or one above or below it.
- */
+/** The albums of this machine, others' claims by album, and the machine that has an album, or one above or below it. */
 const OWNERS = `
 local function claims_of(claims, me)
   local all, mine, others = redis.call('HGETALL', claims), {}, {}
@@ -34,8 +31,8 @@ end
 `
 
 /**
- * Changes nothing. KEYS: the first two. ARGV: the machine's id, and the albums: "/A/B/". Returns as CLAIM where another machine
- * has one of the albums, or else an empty list.
+ * Changes nothing. ARGV: machine's id, albums "/A/B/". Returns as CLAIM where another machine has one, else an empty
+ * list.
  */
 export const LOOK = script(`${OWNERS}
 local mine, others = claims_of(KEYS[1], ARGV[1])

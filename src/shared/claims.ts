@@ -6,10 +6,7 @@ import type { Store, Value } from './store.ts'
 /** How long a machine that is not heard of keeps its leave to delete. Its albums stay its own for as long as it takes. */
 export const LEASE_MS = 30_000
 export const RENEW_MS = 10_000
-/**
- * The lease ends so much earlier for this machine than for the store, because a request takes a while to the host, and the
- * clocks do not run at exactly the same speed.
- */
+/** The lease ends so much earlier for this machine, because a request takes a while, and clocks run unequally. */
 const MARGIN_MS = 5000
 /** How often a machine asks whether another has created the album that both need, and how many times. */
 const ASK_AGAIN_MS = 500
@@ -107,8 +104,8 @@ export class AlbumClaims {
   }
 
   /**
-   * Claims the albums and renews the claims from then on. A machine that has held its albums goes on without the store, and
-   * deletes nothing. `take`: the albums are taken from machines that do not work now. Throws AlbumTaken and StoreAway.
+   * Claims the albums and renews the claims. A machine that held them goes on without the store, but deletes nothing.
+   * `take`: from machines that do not work now. Throws AlbumTaken and StoreAway.
    */
   async open(signal: AbortSignal, take = false): Promise<void> {
     const { clock, say, machine, albums } = this.#options
@@ -242,10 +239,7 @@ const KEYS = ['claims', 'claims:machines', 'claims:began', 'claims:lost']
 const IN_DOUBT = because('claim_in_doubt')
 const OWN = { kind: 'create', mayGo: () => true, ended: async () => {} } as const
 
-/**
- * Why a process of this machine would not get its albums, without claiming them. Null: no other machine has one, or the
- * store is away. `id`: the machine's; '' where it has none yet.
- */
+/** Why this machine would not get its albums, without claiming them; null: nobody has one, or the store is away. */
 export async function lookForOwner(
   store: Store,
   id: string,

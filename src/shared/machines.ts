@@ -31,10 +31,7 @@ const UNTOLD = { share: null, alone: false, rates: {}, usedToday: 0, albums: [] 
 /** How long a machine that says nothing is listed. */
 const LISTED_MS = 7 * DAY_MS
 
-/**
- * KEYS: machines, rate. ARGV: the machine's id, its facts, how long it is listed. Returns now and, for each machine: id, when
- * it was seen, facts.
- */
+/** KEYS: machines, rate. ARGV: id, facts, how long it is listed. Returns now and of each machine id, last seen, facts. */
 const BEAT: Script = script(`
 redis.call('HSET', KEYS[1], ARGV[1], now .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
@@ -55,10 +52,7 @@ if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HSET', KEYS[2], 'beat', n
 return answer
 `)
 
-/**
- * Tells the store that this machine is there, and answers the store's time and all machines of the account; null while the
- * store is away.
- */
+/** Says to the store that this machine is there. Returns the store's time and all machines; null while it is away. */
 export async function beat(
   store: Store,
   id: string,

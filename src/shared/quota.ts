@@ -4,10 +4,7 @@ import { type Store, script } from './store.ts'
 /** How long a refusal is told to machines that start. Longer than a day, because a day may be an hour longer than others. */
 const TOLD_MS = 26 * HOUR_MS
 
-/**
- * KEYS: rate. ARGV: in how many milliseconds there is quota again, or ''. Counts a refusal, which the answer to every
- * question for a place shows to the other machines.
- */
+/** KEYS: rate. ARGV: in how many ms there is quota again, or ''. Other machines see the refusal with their next place. */
 const REFUSE = script(`
 local resumes = 0
 if ARGV[1] ~= '' then resumes = now + ARGV[1] end

@@ -5,8 +5,8 @@ const SECOND_MS = 1002
 /** A request must leave within this time after its place. Most need a moment, and ten seconds to connect at most. */
 export const LEAVES_MS = 10_500
 /**
- * The store forgets a place of which it hears nothing for so long. A request that leaves at the last moment counts for a
- * second after that, also when its machine is stopped before it reports that (SIGSTOP).
+ * The store forgets a place of which it hears nothing for so long: a late request counts for a second after it left, also
+ * when its machine is stopped then (SIGSTOP).
  */
 export const OPEN_MS = LEAVES_MS + 2000
 

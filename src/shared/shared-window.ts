@@ -81,10 +81,7 @@ export class SharedWindow {
   #reports = new Map<string, number | ''>()
   #taught: number | '' = ''
   #refused: number | '' = ''
-  /**
-   * Places that the store may count for nothing, because it was away when it had to be told, and since when. An example is a
-   * place whose question was not answered in time.
-   */
+  /** Places that the store may count for nothing, as it was away when it had to be told, and since when. */
   #unsure = new Map<string, number>()
   #asking = false
   #askAgainAt = 0

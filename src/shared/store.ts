@@ -33,15 +33,9 @@ export interface Away {
 /** The value that a script answered, or why there is none. Without an answer the script may have run all the same. */
 export type Answer = { ok: true; value: Value } | { ok: false; away: Away }
 
-/**
- * The store that the machines of one account share. A store that is away is a value, and no error: the caller goes on
- * without the store.
- */
+/** The store that the machines of one account share. That it is away is a value and no error: callers go on without. */
 export interface Store {
-  /**
-   * Runs a script on the keys of these names. Rejects never. While the store is away, the answer says so at once, without
-   * a request. A store that does not answer in time is away.
-   */
+  /** Runs a script on the keys of these names. Never rejects: while the store is away, or too slow, the result says so. */
   run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<Answer>
   /** Null: the store answered last. The store is also away before its first answer. */
   away(): Away | null
@@ -51,10 +45,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-/**
- * What all keys of an account begin with. The digest tells neither host nor key. Braces: a cluster keeps keys with the same
- * text in braces on the same node, so that one script can use several of them.
- */
+/** What all keys of an account begin with, as a digest. Braces: a cluster keeps such keys on one node, as a script needs. */
 export function keyPrefix(baseUrl: string, apiKey: string): string {
   const account = createHash('sha256').update(`albumd\0${baseUrl}\0${apiKey}`).digest('hex')
   return `albumd:{${account.slice(0, 24)}}:`

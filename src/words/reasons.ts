@@ -18,10 +18,7 @@ interface Block {
   endpoint: string
 }
 
-/**
- * What a failure says of the whole host, whatever was asked. Null: the failure concerns its endpoint. When an upload node is
- * away, the host is not.
- */
+/** What a failure says of the whole host. Null: it concerns its endpoint; an upload node that is away is not the host. */
 export function ofWholeHost({ code, endpoint }: Block): 'key_refused' | 'host_away' | null {
   if (OF_KEY.has(code)) return 'key_refused'
   return code === 'HOST_UNREACHABLE' && endpoint !== 'send' ? 'host_away' : null
@@ -174,10 +171,7 @@ export function codeOf(why: Reason): ReasonCode {
   return parsed(why)[0]
 }
 
-/**
- * The reason with this code: `why` itself, or else the reason that stands inside `why` as its fact `why`. Null when neither
- * has the code.
- */
+/** `why` itself, or the reason inside it as its fact `why`, that has this code; or null. */
 export function reasonIn(why: Reason, code: ReasonCode): Reason | null {
   const [its, facts] = parsed(why)
   if (its === code) return why

@@ -25,9 +25,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ETIMEDOUT: AWAY,
 }
 
-/**
- * Why there was no connection or no answer, by the code of Node or undici. The message puts the words in brackets.
- */
+/** Why there was no connection or no answer, by the code of Node or undici. Stands in brackets. */
 export const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'no such name',
@@ -55,16 +53,10 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name. Check host.base_url',
 }
 
-/**
- * Node's codes for a certificate that is refused. Example: an authority of the same name, but with another key, makes
- * CERT_SIGNATURE_FAILURE.
- */
+/** Node's codes for a refused certificate. An authority's namesake with another key makes CERT_SIGNATURE_FAILURE. */
 const OF_CERTIFICATE = /^(?:CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_|INVALID_|PATH_LENGTH|ERROR_IN_C)/
 
-/**
- * What is wrong with a certificate, by Node's code. The message puts "Certificate of …" before these words. Null: the code
- * is not about a certificate.
- */
+/** What is wrong with a certificate, after "Certificate of …", by Node's code. Null: the code is not about one. */
 export function certificateFault(code: string): string | null {
   return CERTIFICATE_FAULTS[code] ?? (OF_CERTIFICATE.test(code) ? UNTRUSTED : null)
 }

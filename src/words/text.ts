@@ -80,8 +80,7 @@ export function spanInWords(ms: number): string {
 }
 
 /**
- * A moment by this machine's clock, for a person: "2026-11-22 18:30:05 +08:00". The offset is shown, because people may read
- * the line on a machine with another time zone. `at`: milliseconds since 1970, or ISO 8601.
+ * A moment by this machine's clock: "2026-11-22 18:30:05 +08:00". The reader may be in another time zone. ISO 8601 or ms.
  */
 export function localTime(at: number | string): string {
   const moment = new Date(at)

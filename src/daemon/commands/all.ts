@@ -72,8 +72,8 @@ function scopeIn(folder: string, { scope }: PassOptions = {}): Scope {
 }
 
 /**
- * Carries a command out in this process, which locks the state meanwhile. `access` may be null where the command does
- * not need the host. Throws LockedError, StateError, and what the command throws.
+ * Carries a command out in this process, under the state's lock. Throws LockedError, StateError, and the command's
+ * errors.
  */
 export async function carryOutHere<N extends CommandName>(
   config: Config,

@@ -104,17 +104,11 @@ export interface AuditFinding {
   waits: boolean
   /** The picture of an image that is gone is gone from the disk too, and nothing has its bytes. A repair found this. */
   lost: boolean
-  /**
-   * ISO 8601: before this time a repair leaves an image of the kind `gone` alone, because the host may only be late to list
-   * it. Null: a repair need not wait.
-   */
+  /** ISO 8601: until then a repair leaves `gone` images alone, as the host may list late. Null: it need not wait. */
   repair_from: string | null
 }
 
-/**
- * A picture that lies flat. `path`: of the file. `album`: where its image lies. `belongs_in`: the album of its folder. Both
- * albums are slash-separated; '' is the root.
- */
+/** A picture that lies flat. `path`: of the file. `album`: of its image. `belongs_in`: of its folder; '' is the root. */
 export interface AuditFlat {
   path: string
   album: string
@@ -138,10 +132,7 @@ export interface AuditResult {
   stopped: HostFailure[]
 }
 
-/**
- * Compares the host's listings with the records. `repair`: a pass uploads pictures again whose images are gone, and of
- * images that are there twice the copy is deleted, if the records know it.
- */
+/** Compares the host's listings with the records. `repair`: sends what is gone again, and deletes recorded second copies. */
 export async function audit(
   config: Pick<Config, 'host' | 'deletions'>,
   { context, pass: makePass }: Pick<Engine, 'context' | 'pass'>,

@@ -8,10 +8,7 @@ import { stateFiles } from '../state/claim.ts'
 import { refuseClosed } from '../state/state-problem.ts'
 import { NotPossible } from './command.ts'
 
-/**
- * Writes a copy of the records to `file`, beside a daemon that goes on working, and replaces an older backup there. Answers
- * the size of the copy in bytes. Throws NotPossible and StateError.
- */
+/** Copies the records to `file`, beside a running daemon, and returns the copy's bytes. Throws NotPossible, StateError. */
 export function backUp({ mirrors, state_dir }: Config, file: string): number {
   refuseClosed(state_dir)
   const { database } = stateFiles(state_dir)

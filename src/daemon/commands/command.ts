@@ -30,10 +30,7 @@ export interface CommandContext {
   output: Pick<CommandOutput, 'progress'>
   /** Makes a complete pass over all mirrors, or what the options leave of it. */
   pass(options?: PassOptions): Promise<PassReport>
-  /**
-   * Whether other work waits. A command that takes long asks this again and again, and calls `giveWay` when other work
-   * waits.
-   */
+  /** Whether other work waits. A command that takes long asks this again and again, and then calls `giveWay`. */
   othersWait(): boolean
   /** Lets the other work be done. Resolves after one pass. */
   giveWay(): Promise<void>
@@ -44,10 +41,7 @@ export interface Command<Request, Result> {
   request: z.ZodType<Request>
   /** Whether the command sends requests to the host. */
   needsHost?: boolean
-  /**
-   * Whether the command only records something. Such a command does not wait until the pass under way ends. It is carried
-   * out even when the daemon runs with another config than the person who gave the command.
-   */
+  /** The command only records something: it does not wait for the pass under way, and any config may give it. */
   atOnce?: boolean
   /** Called when a daemon is given the command, before the command's turn. */
   given?(engine: Engine): void
@@ -65,10 +59,7 @@ export class Refused extends Error {
   }
 }
 
-/**
- * Throws Refused where the daemon works with another config than a command. `taken`: the fingerprint of one of the two
- * configs; null: not known. `config`: the other. `pid`: the daemon's.
- */
+/** Throws Refused where the daemon has another config. `taken`: one config's fingerprint, or null. `pid`: the daemon's. */
 export function refuseOtherConfig(config: Config, taken: string | null, pid: number | null): void {
   if (taken === null || taken === fingerprintOf(config)) return
   const again = pid === null ? '' : ` (kill -HUP ${pid})`
@@ -85,20 +76,14 @@ export class NotPossible extends Refused {
   }
 }
 
-/**
- * Throws NotPossible where a path below a mirror's folder means things in several mirrors: what a person asks for of a path
- * is done in one mirror. `mirrors`: the folders of the mirrors that have something there.
- */
+/** Throws NotPossible where a relative path means things in several mirrors. `mirrors`: those that have something there. */
 export function refuseSeveral(path: string | undefined, mirrors: readonly string[]): void {
   const several = [...new Set(mirrors)]
   if (path === undefined || path.startsWith('/') || several.length < 2) return
   throw new NotPossible(inWords(because('in_several_mirrors', { path, folders: several.join(', ') })))
 }
 
-/**
- * Whether the path below a mirror's `folder` is `wanted` or lies below `wanted`. `wanted` is absolute or below the folder.
- * Without `wanted`, every path is meant.
- */
+/** Whether a path below a mirror's `folder` is at or below `wanted`, which is absolute, below the folder, or everything. */
 export function isMeant(folder: string, path: string, wanted: string | undefined): boolean {
   return wanted === undefined || isAtOrBelow(path, wanted) || isAtOrBelow(fullPath(folder, path), wanted)
 }

@@ -79,10 +79,8 @@ export function stillPending(
 }
 
 /**
- * The pictures at and below `path` that are gone from the disk, and whose images still stand for them, because no scan has
- * found them gone yet. An example: a person deletes a picture, and at once discards the deletion of an older image of the
- * picture; then the newest image is meant too. A mirror whose root is in doubt has none, because its pictures may only be
- * away.
+ * The pictures at and below `path` that are gone from the disk, and no scan has seen it. Then a discard means their
+ * newest image too. A mirror whose root is in doubt has none, because its pictures may only be away.
  */
 function goneUnnoticed({ mirrors }: Config, synced: Synced, path: string): GonePicture[] {
   return mirrors.flatMap(({ folder: root }) => {
@@ -150,10 +148,7 @@ export interface PendingDeletion {
   image_id: string
 }
 
-/**
- * The held deletions of the config's mirrors, or those at and below `path` (absolute, or below a mirror's folder). At most
- * `most` of each mirror.
- */
+/** The held deletions of the config's mirrors, or those at and below `path`. At most `most` of each mirror. */
 export function listHeld(
   config: Config,
   synced: Synced,

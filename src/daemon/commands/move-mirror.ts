@@ -18,10 +18,7 @@ export interface MovedMirror {
   missing: number
   /** The path of the first of them below the folder. Null: none is missing. */
   first_missing: string | null
-  /**
-   * Whether the mirror is guarded until they are there, or until `albumd trust`, because the new folder seems to be an older
-   * copy. False: the next scan takes them as deleted.
-   */
+  /** Whether the mirror is guarded until they are there or trusted. False: the next scan takes them as deleted. */
   guarded: boolean
 }
 

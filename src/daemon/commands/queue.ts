@@ -35,10 +35,7 @@ export const RENEWED = new Refused(
   'The daemon took another config or key before this was done. Run the command again',
 )
 
-/**
- * How the person who gave a command hears of it. The status page uses none of these fields, because it shows only the
- * outcome.
- */
+/** How the person who gave a command hears of it. */
 export interface Asker {
   output?: CommandOutput
   /** Aborted when the asker has gone. A command that has not begun is then dropped. */
@@ -62,8 +59,7 @@ interface QueuedCommand {
 const SILENT: CommandOutput = { emit() {}, say() {}, progress() {} }
 
 /**
- * The commands given to a running daemon. The loop carries them out one at a time between its passes, because the state
- * must not change under a pass.
+ * The commands given to a running daemon. They are carried out between passes, because no pass must see the state change.
  */
 export class CommandQueue {
   #session: Session | null = null
@@ -87,10 +83,7 @@ export class CommandQueue {
     this.#session = null
   }
 
-  /**
-   * Refuses the commands that wait. The daemon ends, or its state failed. After the state has failed, a new command has the
-   * daemon try the state again at once: see `asked`.
-   */
+  /** Refuses the commands that wait. After the state failed, a new one has it tried again at once: see `asked`. */
   close(why: Refused): void {
     this.#closed = why
     this.#asked.heard()
@@ -135,8 +128,7 @@ export class CommandQueue {
       } catch (error) {
         const why = failed(error)
         reject(why)
-        // After an error of the state, what is in memory can't be trusted. `carryOut` throws the error, so that the loop
-        // ends too.
+        // After an error of the state, nothing in memory can be trusted. `carryOut` throws it and so ends the loop.
         if (why instanceof StateError) this.#stateError = why
       }
     }
@@ -149,10 +141,7 @@ export class CommandQueue {
     return promise
   }
 
-  /**
-   * Carries out the queued commands. The loop calls it between two passes, also while a command waits for its own next
-   * pass. Throws StateError where the state failed.
-   */
+  /** Carries out the queued commands, between passes or while one waits for its own pass. Throws StateError. */
   async carryOut(): Promise<void> {
     for (;;) {
       const command = this.#queue.shift()

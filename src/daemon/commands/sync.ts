@@ -89,8 +89,8 @@ function scopeOf({ config, synced }: CommandContext, paths: readonly string[]): 
 }
 
 /**
- * A folder's parent is scanned too, because only the parent shows that the folder is gone. A path that is no recorded folder
- * is a picture or lies in a new folder, and the closest recorded folder above shows both.
+ * The parent is scanned too, since only it shows that a folder is gone; of what is not recorded, the closest folder
+ * above.
  */
 function foldersToScan({ mirrors, folders }: Synced, mirror: string, path: string): Scope {
   const row = mirrors.of(mirror)
@@ -188,9 +188,8 @@ function wholePath([folder]: readonly string[], path: string | undefined): strin
 }
 
 /**
- * Forgets the failures of the files at and below `path`, and has the host asked at once whether there is quota again. `path`:
- * absolute, or below a mirror's folder; undefined: all files. The host's blocks and its word that the quota is used up stay
- * recorded until they end, because `status` shows when they began.
+ * Forgets the failures at and below `path` (absolute, or below a mirror's folder; undefined: all), and has the host asked
+ * about the quota. Blocks stay recorded until they end, because `status` shows when they began.
  */
 export function forgetFailures(config: Mirrors, synced: Synced, path?: string): Promise<void> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
@@ -250,10 +249,7 @@ function inDoubtAt(config: Mirrors, synced: Synced, path: string): FileRow[] {
   )
 }
 
-/**
- * Failures of which nobody knows whether the image is on the host. They end when a person asks for the upload to be sent
- * again.
- */
+/** Failures of which nobody knows whether the image is on the host. They end when a person has the upload sent again. */
 const DOUBTFUL: ReadonlySet<string> = new Set(['AMBIGUOUS', 'STATE_RESTORED'])
 
 function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], path?: string): FileRow[] {
@@ -264,10 +260,7 @@ function filesAt(config: Mirrors, synced: Synced, files: readonly FileRow[], pat
   })
 }
 
-/**
- * Answers a function that tells whether a location is at or below `path` in a mirror of the config. `path`: as for
- * `forgetFailures`.
- */
+/** Returns a function that says whether a location is at or below `path`, which is as for `forgetFailures`. */
 export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefined) {
   const folders = new Map(mirrors.map(({ folder }) => [synced.mirrors.of(folder)?.id, folder]))
   return (location: { mirror: number; path: string }) => {
@@ -277,10 +270,8 @@ export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefi
 }
 
 /**
- * Does `work`, which answers the host's failures that ended it early. While albumd is paused, `work` is not done, so a
- * command that does nothing in a pause changes the records only in `work`. Endpoints
- * that the host has blocked are tried again, because a person asked. Only the block of a used-up quota stays, because
- * albumd itself asks again when the quota may be back.
+ * Does `work`, which returns the failures that ended it, unless albumd is paused. Blocked endpoints are tried again,
+ * because a person asked, except for a used-up quota, about which albumd itself asks when it may be back.
  */
 export async function passResult(
   context: CommandContext,
@@ -329,8 +320,7 @@ async function whatStopped(
     blocks.some(block => block.endpoint === endpoint && block.remedy === 'quota')
   for (const endpoint of ENDPOINTS) if (!isUsedUp(endpoint)) host.unblock(endpoint)
   if (synced.escrow.postponed().length > 0) await synced.commit(tx => hurried(tx, running()))
-  // One page is listed beside `work`, because a pass that has nothing to send would not notice that the host does not
-  // answer. Named paths of which nothing is left need no host.
+  // A pass with nothing to send would not notice that the host is away. Named paths may need no host.
   const page = paths ? null : host.list(null, 1, interruption.cut)
   const [asked, ended] = await Promise.all([page, work()])
   const refusals = [...(asked === null || asked.ok ? [] : [asked.failure]), ...ended]

@@ -16,10 +16,7 @@ export interface RemoteOutput extends CommandOutput {
   begun(): void
 }
 
-/**
- * Gives a command to the daemon at this socket. Null: no daemon is there. Throws Refused; with the code LEFT when
- * `leave` is aborted before the end. The daemon then goes on with a command that has begun.
- */
+/** Gives a command to the daemon at this socket; null: none is there. Throws Refused, with the code LEFT on `leave`. */
 export async function askDaemon<N extends CommandName>(
   file: string,
   config: Config,

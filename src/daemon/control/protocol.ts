@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 
 /**
- * The control socket speaks HTTP. `POST /commands/<name>` with an Asking is answered with 200 and lines of JSON, or with
- * another status and a Refusal. Both ends have the same version, so results and events are not validated.
+ * `POST /commands/<name>` with an Asking brings lines of JSON, or another status and a Refusal. Both ends are one
+ * version.
  */
 export const asking = z.strictObject({
   version: z.string(),

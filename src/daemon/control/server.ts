@@ -28,8 +28,8 @@ export async function openControl(file: string, queue: CommandQueue, { say, note
 }
 
 /**
- * Serves `app` on a Unix socket that only this user and root can connect to. The caller has locked the state, so a socket
- * that is there was left behind by an albumd that was killed, and is replaced. Rejects with Node's error.
+ * Serves `app` on a socket for this user and root. A socket that is there is a killed albumd's. Rejects with Node's
+ * error.
  */
 export async function serveControl(app: Hono, file: string): Promise<Close> {
   const socket = openSocketPath(file)
@@ -56,10 +56,7 @@ export async function serveControl(app: Hono, file: string): Promise<Close> {
 
 export type Close = () => Promise<void>
 
-/**
- * Answers the requests to `server` with `app`. `listen` has the server listen somewhere. Rejects with Node's error, such
- * as EADDRINUSE. Answers a function that closes the server: answers under way have `graceMs` milliseconds to go out.
- */
+/** Serves `app`, and returns a function that ends this within `graceMs`. `listen` may reject with Node's error. */
 export async function serveApp(
   server: Server,
   app: Hono,
@@ -87,10 +84,7 @@ export async function serveApp(
 
 /** The longest request that the socket takes, in bytes. */
 const LARGEST_REQUEST = 64 * 1024
-/**
- * How many bytes may wait for a client. The connection to a client that does not read ends, so that its answer does not
- * fill the daemon's memory.
- */
+/** So many bytes may wait for a client that does not read; then its connection ends, for the sake of the memory. */
 const MOST_BYTES_AHEAD = 16 * 1024 * 1024
 
 /** What the control socket answers. `onAsked` is called with the name of each command. */

@@ -19,20 +19,14 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 /** The longest timeout of a request, even where `host.timeout` is longer, because a person waits for the doctor. */
 export const LONGEST_MS = 15_000
 
-/**
- * How single questions are asked: none is asked again after a failure, because a person waits. While a daemon runs, nothing
- * may be asked, because doctor and daemon would share the machine's part of the rate limit (§8).
- */
+/** Single questions, none of them repeated, because a person waits. Not beside a daemon, which shares the rate (§8). */
 export const askingOnce = (timeout: number) => ({
   timeoutMs: Math.min(timeout, LONGEST_MS),
   concurrency: 1,
   patience: { attempts: 1, maxDelayMs: 0 },
 })
 
-/**
- * The endpoints that the doctor can ask. The endpoint that takes a picture's bytes (§4.2) can't be asked, because it needs
- * a credential.
- */
+/** The endpoints that the doctor can ask. To send a picture's bytes (§4.2) needs a credential. */
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
 interface Question {
@@ -44,10 +38,9 @@ interface Question {
 }
 
 /**
- * These requests find out, in this order, whether key and plan allow the endpoints, and change nothing on the host. The
- * listing is an ordinary request. The other requests ask for what no host can do: a picture of no bytes (§4.1.2), an
- * album in a parent that does not exist (§4.5.5), and the deletion of an image that does not exist (§4.6). The host
- * checks key and plan before it refuses such a request.
+ * Questions that show whether key and plan allow the endpoints, and change nothing. All but the listing ask for the
+ * impossible: a picture of no bytes (§4.1.2), an album in a missing parent (§4.5.5), a missing image (§4.6). The host
+ * checks key and plan first.
  */
 const QUESTIONS: Record<AskedEndpoint, Question> = {
   list: {
@@ -143,8 +136,7 @@ function judgeSuccess(endpoint: AskedEndpoint): Finding {
 
 function judgeFailure(endpoint: AskedEndpoint, failure: HostFailure, keyRemedy: string): Finding {
   const { code, message, status, remedy } = failure
-  // Whether the host refused only what is impossible about the request (§7), for example an unknown image. The host checks
-  // key, plan and quota before that, so all three allow the endpoint.
+  // The host checks key, plan and quota before it refuses what is impossible about the request (§7).
   const isAsMeant =
     endpoint !== 'list' && status !== undefined && REFUSED_AS_MEANT.has(remedy) && isErrorCode(code)
   if (isAsMeant) return { ...pass('endpoint', about(endpoint, ALLOWED)), code }
@@ -183,10 +175,7 @@ const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string | nu
   NO_AVAILABLE_IO_NODE: [warn, BY_ITSELF],
 }
 
-/**
- * Whether a key that is new to the records belongs to the account of the recorded images. Null for a key that the records
- * know. The doctor does not record the result, so the daemon checks the key once more before it uses the key.
- */
+/** Whether a new key belongs to the account of the recorded images; null for a known key. Nothing is recorded. */
 export async function checkAccount(
   config: Config,
   apiKey: string,

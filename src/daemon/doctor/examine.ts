@@ -39,10 +39,9 @@ interface PageTold extends DaemonTold {
 }
 
 /**
- * Checks everything that albumd needs, one thing after another, and changes nothing, here or on the host. While a daemon
- * runs with this state, the host's endpoints are not asked, because both would share the account's rate limit (§8). The
- * findings then repeat what the host told the daemon. `file`: of the config. `askDaemon`: what a running daemon tells of itself
- * and of the host, or null when it does not answer.
+ * Checks everything that albumd needs, and changes nothing. While a daemon runs, the host is not asked, because both
+ * share the rate (§8), and `askDaemon` says what the host told the daemon; null when it does not answer. `file`: of the
+ * config.
  */
 export async function* examine(
   file: string,
@@ -116,10 +115,7 @@ const ABOUT: Readonly<Record<string, Check>> = {
   LOSS: 'state',
 }
 
-/**
- * What `status` tells too. `lost`: the mirrors' folders that another finding tells of, because they are missing or can't be
- * read.
- */
+/** What `status` says too. `lost`: the mirrors' folders that another finding is about. */
 function* checkStatus(
   status: Status,
   config: Config,
@@ -166,8 +162,7 @@ async function* checkHost(
   // Without the store, nobody knows how much of the rate is left to the doctor. A finding says why there is no access to it.
   if (key === null || store === undefined) return
   const now = systemClock.monotonic()
-  // When an earlier albumd sent its last requests: the rate limit counts these requests too. When the records can't be
-  // read, albumd assumes that the requests were sent just now.
+  // The rate counts an earlier albumd's last requests. Without records they are taken as sent just now.
   const earlier = status === null ? now : readState(config, synced => earlierRequests(synced, now))
   const access = { apiKey: key, ca, store }
   const host = await openHostToAsk(config, access, earlier, askingOnce(config.host.timeout))
@@ -187,10 +182,7 @@ async function* checkHost(
 
 interface Access {
   key: string | null
-  /**
-   * The host's certificate authorities as PEM. Null: the authorities that Node knows. Undefined: `host.ca_file` can't be
-   * read.
-   */
+  /** The host's certificate authorities as PEM. Null: Node's own. Undefined: `host.ca_file` can't be read. */
   ca: string | null | undefined
   /** The store that machines share. Null: the config names none. Undefined: what it asks for can't be read. */
   store: StoreAccess | null | undefined
@@ -219,10 +211,7 @@ function readAccess(config: Config, env: NodeJS.ProcessEnv): Access {
   return { key: found?.key ?? null, ca, store, findings }
 }
 
-/**
- * Whether other users can change or read the config file. The file names commands that albumd runs, and the address of
- * its heartbeat may be a secret.
- */
+/** Whether other users can change the config, which names commands, or read it: a heartbeat's address may be secret. */
 export function* checkConfigFile(
   file: string,
   { notify, state_dir }: Pick<Config, 'notify' | 'state_dir'>,
@@ -256,13 +245,10 @@ function closedToOthers(file: string, uid: number, stateDir: string): string {
   return `sudo chgrp ${group} ${word} && sudo chmod 640 ${word}`
 }
 
-/**
- * The API key as albumd finds it. `key` null: the key's file is the service's, and systemd hands it in. Throws ConfigError.
- */
+/** The API key as albumd finds it. Null: systemd hands it to the service. Throws ConfigError. */
 export function findKey(config: Config, env: NodeJS.ProcessEnv): { key: string | null; findings: Finding[] } {
   const found = keyFileOf(config, env)
-  // The file is opened as a test. access(2) would check the permissions of the real user, and sudo may have changed the
-  // effective user alone.
+  // access(2) would check the real user's rights, and sudo may have changed the effective user alone.
   if (found?.kind === 'beside' && orNull(() => closeSync(openSync(found.file, 'r'))) === null)
     return {
       key: null,

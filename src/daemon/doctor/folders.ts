@@ -18,9 +18,8 @@ import { whoRefuses } from '../state/state-problem.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
 /**
- * Whether each mirror's folder is there, and whether this user may read everything in it. `folders`: how many folders
- * all mirrors have. Each folder has a watch of its own while the daemon runs. `lost`: the mirrors' folders that are missing or
- * can't be read. `guarded`: the mirrors' folders that another finding tells of, so none of them passes.
+ * Whether each mirror's folder is there and can be read as a whole. `folders`: how many there are, each of which needs a
+ * watch. `lost`: those that are missing or unreadable. `guarded`: those that another finding is about.
  */
 export async function checkTrees(
   config: Config,
@@ -140,10 +139,7 @@ function presignFinding(folder: string, { pictures, first }: Survey['deep']): Fi
   )
 }
 
-/**
- * Whether the disks that the folders need are mounted, and whether they are disks of this machine. `fstab`: the text of
- * /etc/fstab, '' where there is none.
- */
+/** Whether the disks of the folders are mounted, and are this machine's. `fstab`: the text of /etc/fstab. */
 export function checkMounts(
   { mirrors, state_dir }: Pick<Config, 'mirrors' | 'state_dir'>,
   mounts: readonly Mount[],
@@ -190,10 +186,7 @@ function mountPointsOf(fstab: string): string[] {
   })
 }
 
-/**
- * Why a mirror's deletions wait, where no daemon runs that would tell: its root is in doubt now, or the last scan found
- * a doubt. `checkTrees` tells of a root that can't be read.
- */
+/** Why deletions wait, where no daemon says it: the root is in doubt now, or the last scan found a doubt. */
 export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced, disk: Disk): Finding[] {
   return mirrors.flatMap(({ folder }) => {
     const root = doubtOfRoot(disk, synced, folder)

@@ -23,11 +23,7 @@ const CLOCK_FAIL_MS = 10 * 60_000
 /** True whether or not an albumd runs: a running albumd goes on by itself once the host answers. */
 const CHECK_ADDRESS = 'Check host.base_url and the network if the host stays away'
 
-/**
- * Whether the host answers, and whether its clock agrees with this machine's. One finding when the host does not answer, no
- * finding when `signal` ended the check. Requests {base_url} itself without the key, because such a request counts towards
- * no limit of §8. `ca`: as for `checkTls`.
- */
+/** Whether the host answers, and its clock agrees. Asks {base_url} without the key, which counts for no limit of §8. */
 export async function checkReach(
   baseUrl: string,
   ca: string | null,

@@ -13,10 +13,7 @@ import { openMachine, ownAlbums } from '../state/machine.ts'
 /** This machine's claims on its albums while a state is open. */
 export type OpenClaims = Awaited<ReturnType<typeof openClaims>>
 
-/**
- * Claims the albums of the mirrors. `take`: a person says that the machines that have them are gone for good. Throws
- * AlbumTaken, and StateError where the store must answer first.
- */
+/** Claims the mirrors' albums. `take`: their machines are gone for good. Throws AlbumTaken, and StateError without store. */
 export async function openClaims(
   config: Config,
   shared: SharedAccount,

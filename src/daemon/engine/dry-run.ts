@@ -39,10 +39,7 @@ export interface DryRunOptions {
   note: (why: Reason) => void
 }
 
-/**
- * Runs the next pass on a copy of the state, which is thrown away. Where a daemon runs, `sync` would have it make the pass, with
- * its grace. Throws what `sync` would throw for this state and config. The host is not asked.
- */
+/** Runs the next pass on a copy of the state, with a running daemon's grace. Throws what `sync` would. Asks no host. */
 export async function dryRun(config: Config, options: DryRunOptions): Promise<void> {
   const { pruneIgnored, interruption, say, note } = options
   const files = stateFiles(config.state_dir)

@@ -171,10 +171,7 @@ async function guardRoot({ mirrors, commit }: Synced, folder: string, reason: Re
   if (row) await commit(tx => tx.mirrors.guard(row.id, { code: 'ROOT', reason }))
 }
 
-/**
- * After a person has set another `uploads.bandwidth`, pictures that were too slow to upload are tried again at once.
- * Otherwise they would wait for up to an hour.
- */
+/** After another `uploads.bandwidth` was set, pictures that were too slow go at once, not in up to an hour. */
 async function noticeBandwidth(
   { meta, failures, commit }: Pick<Synced, 'meta' | 'failures' | 'commit'>,
   bandwidth: number | undefined,
@@ -190,18 +187,12 @@ async function noticeBandwidth(
 /** The parts of the outside world that the engine uses. */
 type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
 
-/**
- * So often `alive` is published while a picture is fetched, because a large picture on a slow line takes long. When no byte
- * comes, the client itself ends the request after `host.timeout`.
- */
+/** How often `alive` is published while a picture is fetched. When no byte comes, `host.timeout` ends the request. */
 const FETCHING_MS = 30_000
 /** A picture in memory is sent in pieces of so many bytes, so that `sending` can tell how far it is. */
 const PIECE = 64 * 1024
 
-/**
- * Wraps disk, host and pictures, so that `alive` is published for every step, and `sending` for each part that is sent. A
- * disk that hangs takes no step, so the silence can be noticed.
- */
+/** Publishes `alive` for every step of disk, host and pictures, so that silence shows a disk that hangs; and `sending`. */
 function observed({ disk, host, openPicture }: World, bus: Bus): World {
   // Where the picture of each body lies. A body holds only the file's name, so it is found by its `chunks`.
   const locations = new WeakMap<PictureBody['chunks'], Pick<Sending, 'mirror' | 'path'>>()
@@ -241,10 +232,7 @@ function observed({ disk, host, openPicture }: World, bus: Bus): World {
   }
 }
 
-/**
- * Passes the chunks on, and calls `told` with the sum of their bytes. A chunk is added when the next one is asked for,
- * because the chunk has been used by then.
- */
+/** Passes the chunks on, and calls `told` with their sum. A chunk counts once the next is asked for: then it was used. */
 async function* counted(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   told: (bytes: number) => void,

@@ -62,10 +62,7 @@ export type Note = Extract<PassEvent, { event: 'uploads_started' | 'uploads_stop
 /** Later steps of the pass may go on with a picture or an image that has waited. */
 const MAY_GO_ON: ReadonlySet<Operation> = new Set(['wait', 'fail', 'keep'])
 
-/**
- * Runs a pass against a host that holds what is recorded, and says what the pass does and what it leaves. `context`: its
- * records are a copy, which the pass changes. Uploads in doubt are left alone, because only the host knows their outcome.
- */
+/** Runs a pass against a host that holds what is recorded. `context`: its records are a copy. Uploads in doubt stay so. */
 export async function rehearse(
   context: Omit<EngineContext, 'host' | 'emit' | 'pace'>,
   request: PassRequest,
@@ -105,10 +102,7 @@ export async function rehearse(
   for (const planned of waiting.values()) say(planned)
 }
 
-/**
- * Whether a picture of this size has other bytes than all that the pass compares it with, so that it need not be read whole. It
- * is read by a pass only to be sent. What is recorded when the first picture is opened decides: by then everything is scanned.
- */
+/** Whether a picture of this size has other bytes than all recorded ones, so that it need not be read whole. */
 export function unlikeRecorded({ images }: Pick<Synced, 'images'>): (size: number) => boolean {
   let known: ReadonlySet<number> | null = null
   return size => {

@@ -45,10 +45,7 @@ export type RemoteSettings = Pick<
   'base_url' | 'site_url' | 'upload_form' | 'timeout' | 'credential_lifetime' | 'requests_per_second'
 >
 
-/**
- * Opens the host without sending anything. `earlier`: see `earlierRequests`. `rate`: what the machines of the account share;
- * null when the config names no store.
- */
+/** Opens the host without sending anything. `earlier`: see `earlierRequests`. `rate`: shared with machines, or null. */
 export function openRemote(
   host: RemoteSettings,
   { apiKey, ca }: Access,
@@ -72,10 +69,7 @@ export function openRemote(
   })
 }
 
-/**
- * Opens the host for a process that is no machine of the account, such as the doctor. The machines share their rates with
- * the process, and do not see it otherwise.
- */
+/** Opens the host for a process that is no machine of the account, such as the doctor, but keeps to their shared rates. */
 export async function openHostToAsk(
   { host, account }: { host: RemoteSettings; account: Pick<Config['account'], 'when_away'> },
   access: Access,

@@ -29,8 +29,7 @@ export interface LoopOptions extends DueOptions {
 }
 
 /**
- * Decides when the next pass is due, and what it scans: everything at first, then the folders that the watchers call
- * stale. Between passes it carries out commands and goes on with the scheduled audit.
+ * Decides when the next pass is due and what it scans. Between passes it carries out commands and goes on with the audit.
  */
 export class Loop {
   readonly #options: LoopOptions
@@ -139,10 +138,9 @@ export class Loop {
   }
 
   /**
-   * Rests until a folder is stale, a command waits, deletions that waited may go on, the wall clock has jumped, or `mostMs`
-   * have passed. `alive` is called at least once a minute, or as often as `aliveEveryMs` says. `until`: the rest ends at
-   * this moment too, which may change meanwhile. Returns whether there is nothing to do but to scan: a folder is stale, or
-   * `until` has come.
+   * Rests until a folder is stale, a command waits, deletions may go on, the wall clock jumps, `until` comes (it may
+   * change meanwhile), or `mostMs` pass. Calls `alive` in time. Returns whether there is only a scan to do: a folder is
+   * stale or `until` came.
    */
   async #rest(
     mostMs: number,
@@ -167,9 +165,8 @@ export class Loop {
   }
 
   /**
-   * Waits until other work is due for which the uploads of a pass must pause, and for `leastMs` at least. Meanwhile scans
-   * beside the uploads what becomes stale. Pictures that are still being written are looked at again in time. No upload
-   * begins during such a scan, so as much time as the scan took passes before the next one.
+   * Waits until uploads must pause for other work, for `leastMs` at least, and meanwhile scans what becomes stale. No
+   * upload begins during a scan, so as much time as it took passes before the next one.
    */
   async #besideUploads(news: News, leastMs: number, ended: AbortSignal): Promise<void> {
     const { clock, queue } = this.#options
@@ -192,10 +189,7 @@ export class Loop {
     }
   }
 
-  /**
-   * One pass. Its uploads and deletions pause when something else is due, and the next pass goes on with them. Answers
-   * whether it paused. `asked`: what a person asked for, or null.
-   */
+  /** One pass. Returns whether it paused for other work, with which the next pass goes on. `asked`: by a person, or null. */
   async #pass(asked: PassOptions | null = null): Promise<{ report: PassReport; paused: boolean }> {
     const { engine, interruption, synced, clock, config, bus, queue, rescan } = this.#options
     if (rescan.at() <= clock.wall()) this.#lookAtEverything()
@@ -234,10 +228,7 @@ export class Loop {
   }
 }
 
-/**
- * When the wall clock has moved by more than this against the monotonic clock, work that depends on the wall clock is
- * due.
- */
+/** When the wall clock moves by more than this against the monotonic clock, work that depends on it is due. */
 const JUMP_MS = 30_000
 /** The first scan waits so long for the watches at the most: on a slow disk they take minutes. */
 const WATCH_FIRST_MS = 3000
@@ -250,9 +241,9 @@ const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'i
 type Rest = (leastMs: number, ended: AbortSignal) => Promise<void>
 
 /**
- * Pauses the uploads and deletions of one pass when other work is due, because a backlog may take hours. The next pass goes
- * on with them. Uploads and deletions each get at least as much time as the scans before them took. Otherwise, in a tree
- * that changes all the time, albumd would only scan and never upload. `hours`: undefined where uploads go at any time.
+ * Pauses uploads and deletions of a pass when other work is due, because a backlog may take hours. Each gets at least as
+ * much time as the scans took: in a tree that changes all the time, albumd would only scan. `hours`: undefined where
+ * uploads always go.
  */
 function openPauses(
   clock: Clock,

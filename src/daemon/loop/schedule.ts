@@ -13,18 +13,15 @@ import { isOpen, nextBorder } from '../report/upload-hours.ts'
 import { pauseAt } from '../state/pause.ts'
 
 export interface Recurring {
-  /**
-   * When the time comes. A time that has come stays until `attended` is called. Times that come until then are skipped.
-   */
+  /** When the time comes. It stays until `attended` is called; times that come until then are skipped. */
   at(): number
   /** Must be called when the work is done. The work is then due at the next time. */
   attended(): void
 }
 
 /**
- * The times of a cron expression, by this machine's clock. The next time can be kept over restarts. Then work that was
- * missed while albumd did not run is due at once. `kept`: the next time that an earlier run kept, or null. `keep`: keeps
- * the next time.
+ * The times of a cron expression, by this machine's clock. `kept`: the next time as an earlier run kept it, so that work
+ * missed while albumd did not run is due at once; or null. `keep`: keeps the next time.
  */
 export function cronSchedule(
   expression: string,
@@ -48,8 +45,7 @@ export function cronSchedule(
 
   return {
     at() {
-      // A kept time is wrong when the expression now names an earlier time that is still to come. The clock was set back,
-      // or a person changed the expression.
+      // The clock was set back, or a person changed the expression.
       const isWrong = known === null || (known > systemClock.wall() && known > next())
       return isWrong ? attended() : known!
     },
@@ -74,18 +70,12 @@ const PATIENCE_MS = 30_000
 
 export type ScheduledAudit = ReturnType<typeof scheduledAudit>
 
-/**
- * The audit by schedule. It compares album by album while nothing else is due, and goes on after a restart. It stays due
- * until all albums are compared.
- */
+/** The audit by schedule: album by album while nothing else is due, over restarts, until all are compared. */
 export function scheduledAudit(options: ScheduledAuditOptions) {
   const { clock, schedule, audit, onEnd, onFailure } = options
   let notBefore = Number.NEGATIVE_INFINITY
 
-  /**
-   * When the plan or the key forbids the audit, it waits for the next scheduled time. After another failure it is tried
-   * again after AUDIT_AGAIN_MS.
-   */
+  /** What plan or key forbid waits for the next scheduled time, another failure for AUDIT_AGAIN_MS. */
   function giveUp(failure: HostFailure): void {
     onFailure(failure)
     if (failure.remedy === 'plan' || failure.remedy === 'key') schedule.attended()
@@ -129,8 +119,8 @@ export function scheduledAudit(options: ScheduledAuditOptions) {
 }
 
 /**
- * The audit at the times of `watch.audit`. Null: no audit is scheduled. The next time is recorded. So an audit that was
- * missed while albumd did not run begins at the next start.
+ * The audit at the times of `watch.audit`; null: none. The next time is recorded, so that a missed audit begins at a
+ * start.
  */
 export function auditBySchedule(config: Config, engine: Engine): ScheduledAudit | null {
   if (config.watch.audit === null) return null
@@ -182,10 +172,7 @@ export function restMs(options: DueOptions, { stopped }: PassReport, tookMs: num
   return Math.min(dueMs(options, tookMs), ...border, ...again)
 }
 
-/**
- * In how many milliseconds work is due that uploads must pause for, such as a deletion whose grace ends. Work whose time
- * came within the last `freshMs`, that is during the last pass, is due at once.
- */
+/** In how many milliseconds work is due for which uploads pause. What came due within the last `freshMs` is due at once. */
 export function dueMs(
   { config, synced, clock, running, credentialLifetimeMs, rescan }: DueOptions,
   freshMs = 0,
@@ -205,14 +192,12 @@ export function dueMs(
     // From this time on the upload in doubt can't arrive any more, so recovery can decide about it.
     { at: inDoubt === null ? null : inDoubt + longAgo, now: clock.monotonic() },
     { at: nextInDoubt === null ? null : nextInDoubt + longAgo, now: clock.monotonic() },
-    // Uploads wait after a state loss, because an upload that only the lost records knew of may still arrive. From this
-    // time on it can't.
+    // After a state loss an upload that only the lost records knew may arrive until then.
     { at: lost === null ? null : lost + longAgo, now: clock.monotonic() },
     // From this time on no upload can arrive in the unused album, so the album may be deleted.
     { at: unused === null ? null : unused + longAgo, now: clock.monotonic() },
   ]
-  // Work that has been due for longer than `freshMs` could not be done by the last pass. It is tried again after RETRY_MS.
-  // With a retry at once the loop would never rest.
+  // What has been due for longer the last pass could not do. With a retry at once the loop would never rest.
   const waitMs = (at: number, now: number) => (at > now ? at - now : now - at < freshMs ? 0 : RETRY_MS)
   return Math.min(...due.flatMap(({ at, now }) => (at === null ? [] : [waitMs(at, now)])))
 }

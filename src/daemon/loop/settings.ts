@@ -34,10 +34,7 @@ export interface Renewable {
   onTaken(settings: Settings): void
 }
 
-/**
- * How often the key's file is looked at. A command that sends requests looks at the file too. A person who has changed the key
- * wants to see soon whether it works.
- */
+/** How often the key's file is looked at: a person who has changed the key wants to see soon whether it works. */
 const KEY_FILE_MS = 10_000
 
 export interface SettingsOptions {
@@ -49,11 +46,7 @@ export interface SettingsOptions {
   manager: ServiceManager | null
 }
 
-/**
- * The settings of a running daemon. Reads the config again on request, and the key when its file changes. A pass that is
- * under way ends before the new settings are taken. When the new settings are wrong, an event says so and the current
- * settings stay.
- */
+/** The settings of a running daemon. A pass ends before new ones are taken. Wrong ones raise an event and change nothing. */
 export class CurrentSettings {
   readonly #options: SettingsOptions
   #current: Settings
@@ -120,8 +113,7 @@ export class CurrentSettings {
     else if (next.config !== config)
       throw new Error('the state can not be opened, so nobody knows whether it belongs to this config')
     const [before, after] = [config, next.config].map(({ mirrors }) => mirrors.map(({ folder }) => folder))
-    // First the roots of both configs are locked, and then those of the config that was not taken are released. So no other
-    // albumd can lock a root in between.
+    // The roots of both configs are locked first, so that no other albumd can lock one in between.
     roots.follow([...new Set([...before!, ...after!])])
     const [taken] = roots.lockMissing().values()
     roots.follow(taken ? before! : after!)
@@ -134,10 +126,7 @@ export class CurrentSettings {
     this.#replaced.abort(RENEWED)
   }
 
-  /**
-   * Takes settings between two passes, or at once where the state can't be opened. Throws the reason when the settings
-   * can't be taken.
-   */
+  /** Takes settings between two passes, or at once where the state can't be opened. Throws why it can't. */
   async #take(next: Settings): Promise<void> {
     const { queue } = this.#options
     if (queue.isClosed) return this.#takeHere(next, null)

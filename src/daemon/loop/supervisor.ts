@@ -36,10 +36,7 @@ export interface DaemonView {
   problem(): Alert | null
 }
 
-/**
- * Shows the daemon at work, for example on the status page, from the claim of the state folder to the daemon's end. When
- * the display can't be opened, it tells why, and the daemon goes on without a display.
- */
+/** Shows the daemon at work, for example on the page. When it can't be opened it says why, and the daemon goes on. */
 export interface Display {
   open(daemon: DaemonView): Promise<void>
   /** The state folder was replaced by another one, so the display must make its files and sockets in the new folder. */
@@ -60,9 +57,8 @@ export interface Surroundings {
 }
 
 /**
- * The daemon from its start to its end. It claims the state folder and the mirrors' roots, and runs one session after the
- * other: a new one when a person changes config or key, and when the state failed and may work later. Throws what
- * `claimWhenFree` and `runSession` throw, except for a state that may work later.
+ * The daemon from start to end: claims state folder and roots, and runs a session after the other, for each config, key
+ * and try of the state. Throws what `claimWhenFree` and `runSession` throw, except for a state that may work later.
  */
 export async function supervise(
   config: Config,
@@ -163,16 +159,10 @@ interface Services {
   noteProblem(alert: Alert | null): void
 }
 
-/**
- * During an outage the daemon runs on. After four failures in a row it probes the host, with pauses of at most five
- * minutes.
- */
+/** During an outage the daemon runs on, and after four failures probes the host at least every five minutes. */
 const PATIENCE = { attempts: 4, maxDelayMs: 300_000 }
 
-/**
- * Everything that is open for one config, from opening the state to closing it: state, engine, loop, and whoever reads
- * the state. Ends when interrupted. Throws what `openClaimed` throws, and StateError where the state fails.
- */
+/** Everything that is open for one config. Ends when interrupted. Throws what `openClaimed` throws, and StateError. */
 async function runSession(
   { current: { config, access }, record }: CurrentSettings,
   claim: Claim,
@@ -251,10 +241,7 @@ async function runSession(
   }
 }
 
-/**
- * Errors that may pass while albumd waits. STATE_DAMAGED passes, because a damaged state is set aside when it is opened
- * again.
- */
+/** Errors that may pass. A damaged state is set aside when it is opened again. */
 const PASSING: ReadonlySet<string> = new Set([
   'STORE_AWAY',
   'STATE_FULL',
@@ -270,10 +257,9 @@ const FIRST_MS = 1000
 const LAST_MS = 60_000
 
 /**
- * Does the work, and does it again when the state failed and may work later: after a second, then with growing pauses
- * of at most a minute. `work` calls `works` once the state is in use, and `allIsWell` after a pass. `tell` is called once
- * for each error, and with null when the error is over. `asked` ends a pause, because a person waits for an answer.
- * Resolves when the work does, or when `stop` is aborted during a pause. Throws every other error.
+ * Does the work again while the state fails and may work later, with pauses from a second to a minute. `work` calls
+ * `works` once the state is in use, `allIsWell` after a pass. `tell` is called once per error, and with null at its end.
+ * `asked` ends a pause. Throws every other error.
  */
 export async function keepTrying(
   work: (allIsWell: () => void, works: () => void) => Promise<void>,

@@ -21,8 +21,8 @@ export interface Alert {
 export interface Check {
   key: string
   /**
-   * STUCK, CONFIG, KEY, GUARDED, HELD, GONE_ON_HOST, TOO_OLD, FAILED, WATCH_LOST, or the host's error code. Of what
-   * is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY, UPLOAD_COMMAND, STORE_AWAY.
+   * An alert's code, a host's error code, or, of what is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY,
+   * UPLOAD_COMMAND, STORE_AWAY.
    */
   code: string
   /** What is so, in one line. */
@@ -50,10 +50,7 @@ export interface Health {
   oldestUnsyncedMs: number
 }
 
-/**
- * Reading a folder of a million pictures takes hours on a slow disk, so a shorter silence does not mean that a disk
- * hangs.
- */
+/** A folder of a million pictures takes hours on a slow disk, so a shorter silence shows no disk that hangs. */
 const STUCK_MS = 6 * 3_600_000
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & Partial<Status>
@@ -62,10 +59,7 @@ type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'
 /** The part of a config that decides what is an alert and what it says. */
 export type HealthConfig = KeySource & { notify: Pick<Config['notify'], 'max_age'> }
 
-/**
- * To be asked in the daemon's process, because a key may come from its environment. `now`: milliseconds since 1970.
- * `quietMs`: for how long albumd has given no sign of life.
- */
+/** Asked in the daemon's process, whose environment may hold the key. `quietMs`: for how long it gave no sign of life. */
 export function healthOf(status: Known, config: HealthConfig, now: number, quietMs: number): Health {
   const told = checksOf(status, config, now, null, quietMs, process.env).filter(({ isAlert }) => isAlert)
   const alerts = told.map(({ key, code, look, remedy }) => {
@@ -80,8 +74,8 @@ function oldestUnsynced({ mirrors }: Known, now: number): number {
 }
 
 /**
- * All that is worth telling of a status, the gravest first. `now`, `quietMs`: as for `healthOf`. `file`: of the config with which
- * a person asks; null: the daemon's own. `env`: where the key may come from; null: it comes to another process.
+ * All that is worth saying of a status, the gravest first. `file`: of the asker's config; null: the daemon's own. `env`:
+ * where the key may come from; null: it comes to another process.
  */
 export function checksOf(
   status: Known,
@@ -181,9 +175,7 @@ function failedInWords({ mirrors, failures }: Known): string | null {
   return `${at}${more}: ${first.message}`
 }
 
-/**
- * The blocks that a person must end. An endpoint outside the plan is an alert only when something waits for the endpoint.
- */
+/** The blocks that a person must end. An endpoint outside the plan counts only when something waits for it. */
 function blocksInTheWay({ mirrors, blocks }: Known): Known['blocks'] {
   const waits = (what: WaitingCount) => mirrors.some(mirror => mirror[what] > 0)
   const needed = (endpoint: string) =>

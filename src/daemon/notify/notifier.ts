@@ -40,8 +40,8 @@ const COMMAND_MS = 60_000
 const ALERTS_SAID = 10
 
 /**
- * Sends a heartbeat while there is no alert, and runs a command when the alerts change. A heartbeat and a command never
- * run at the same time. A heartbeat or command that fails stops nothing else.
+ * Sends a heartbeat while there is no alert, and runs a command when the alerts change; one at a time, failures are
+ * borne.
  */
 export class Notifier {
   readonly #options: Required<NotifierOptions>
@@ -90,10 +90,7 @@ export class Notifier {
     }
   }
 
-  /**
-   * Tells of alerts that have changed. Answers when the alerts must be looked at again. A command that failed runs again at
-   * the next look.
-   */
+  /** Notifies of alerts that changed. Returns when to look again. A command that failed runs again then. */
   async #tell(alerts: readonly Alert[], stop: AbortSignal): Promise<number> {
     const { clock, note, runCommand } = this.#options
     const keys = keysOf(alerts)
@@ -159,10 +156,7 @@ function messageOf(alerts: readonly Alert[]): string {
   return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }
 
-/**
- * After one of these events the health may have changed. Until the first of these events the records show the health of the
- * daemon's previous run, so the notifier does not look.
- */
+/** After these events the health may have changed. Before the first, the records show the last run's health. */
 const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'mirror_guarded',
   'uploads_started',
@@ -171,10 +165,7 @@ const NEWS: ReadonlySet<SpokenEvent['event']> = new Set([
   'deletions_held',
 ])
 
-/**
- * Shows the notifier the daemon's health while the daemon works with one state and one config. Answers functions that
- * end this.
- */
+/** Shows the notifier the health of a daemon with one state and config. Returns functions that end this. */
 export function watchHealth(
   bus: Bus,
   notifier: Notifier,
@@ -214,11 +205,7 @@ export function watchHealth(
 
 const HEARTBEAT_TIMEOUT_MS = 10_000
 
-/**
- * Sends one GET request to the address, with `oldest_unsynced`: how long the oldest picture has waited, in seconds.
- * Answers what went wrong in one line, without the address, because the address is a secret. Null: the heartbeat
- * arrived.
- */
+/** Sends a GET with `oldest_unsynced`, in seconds. Returns what went wrong, without the secret address, or null. */
 export async function sendHeartbeat(
   address: string,
   oldestUnsyncedMs: number,

@@ -7,8 +7,8 @@ const KEPT_BYTES = 1000
 const ON_WINDOWS = process.platform === 'win32'
 
 /**
- * Runs a command of the config by the shell. `said`: variables for the command's environment. On `stop`, and after
- * `timeoutMs`, the command is killed with all processes that it started. Answers what went wrong, in one line, or null.
+ * Runs a command by the shell, with `said` in its environment. On `stop` and after `timeoutMs` it is killed with all that
+ * it started. Returns what went wrong, in one line, or null.
  */
 export async function runCommand(
   command: string,
@@ -24,8 +24,7 @@ export async function runCommand(
       shell: true,
       env: { ...childEnvironment(process.env), ...said },
       stdio: ['ignore', 'ignore', 'pipe'],
-      // The command gets a process group of its own, so that the group can be ended as a whole, and Ctrl-C on albumd's
-      // terminal does not reach it.
+      // A process group of its own can be ended as a whole, and Ctrl-C on albumd's terminal does not reach it.
       detached: !ON_WINDOWS,
     })
     let told = ''
@@ -61,10 +60,7 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/**
- * The variables that a command gets: enough for desktop messages and the clipboard. The API key and systemd's folder of
- * credentials are left out.
- */
+/** The variables that a command gets: enough for desktop messages and the clipboard, and no key. */
 const KEPT = [
   'PATH',
   'HOME',

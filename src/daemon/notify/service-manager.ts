@@ -22,10 +22,7 @@ const WATCHDOG_SHARE = 4
 /** The shortest time between two status lines. */
 const STATUS_MS = 10_000
 
-/**
- * The service manager that started the daemon. Notices are sent one after the other. A notice that can't be sent stops
- * nothing else.
- */
+/** The service manager that started the daemon. Notices go one after the other; one that fails stops nothing else. */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions
   #latest: Promise<void> = Promise.resolve()
@@ -150,10 +147,7 @@ export type Notice = Readonly<Record<string, string>>
 /** systemd-notify ends within moments, or hangs for ever. */
 const TIMEOUT_MS = 10_000
 
-/**
- * Sends a notice by the command systemd-notify, because Node has no Unix datagram sockets. Answers what went wrong, in
- * one line, or null.
- */
+/** Sends a notice by systemd-notify, because Node has no Unix datagram sockets. Returns what went wrong, or null. */
 export function notifySystemd(
   notice: Notice,
   { NOTIFY_SOCKET, PATH }: NodeJS.ProcessEnv,

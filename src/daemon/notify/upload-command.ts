@@ -21,10 +21,7 @@ interface Turn {
 /** How many pictures wait for the command at most. When there are more, the command does not run for the oldest. */
 const WAITING_MAX = 10_000
 
-/**
- * Runs `notify.on_upload` for each uploaded picture, one at a time and in order, so that a command that copies
- * addresses leaves the last picture's address in the clipboard. A command that fails stops nothing else.
- */
+/** Runs `notify.on_upload` for each uploaded picture, in order, so that a clipboard ends with the last address. */
 export class UploadCommand {
   readonly #note: Note
   readonly #stop: AbortSignal
@@ -52,10 +49,7 @@ export class UploadCommand {
     this.#patienceMs = patienceMs
   }
 
-  /**
-   * Has `command` run for each picture that is uploaded from now on. Undefined: no command. Answers a function that ends
-   * this.
-   */
+  /** Has `command` run for each picture that is uploaded from now on, or none. Returns a function that ends this. */
   listen(bus: Bus, command: string | undefined, synced: Synced): () => void {
     if (command === undefined) return () => {}
     this.#recorded = synced.meta.get('upload_command_failed')
@@ -127,10 +121,7 @@ export class UploadCommand {
   }
 }
 
-/**
- * What the command is told about a picture. The upload was recorded before its event. The id is '' when the file has
- * changed again since, and the address is '' when the host has not told it.
- */
+/** What the command gets of a picture. The id is '' when the file has changed since, the address while it is not known. */
 function saidOf(synced: Synced, mirror: string, path: string, url: string | null): Record<string, string> {
   // An error of the records needs no report here, because the pass fails with the same error and reports it.
   const at = orNull(() => recordedAt(synced, { mirror: { folder: mirror }, path }))

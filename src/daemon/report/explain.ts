@@ -47,8 +47,8 @@ export interface PathDeletion extends PathImage, Pick<EscrowRow, 'reason' | 'sta
 }
 
 /**
- * What happened to a picture. Most events are in the history. found: a scan found the picture; the history has no row for
- * this. in_doubt: the picture was missing, and may have got a name that can't be mirrored.
+ * What happened to a picture, mostly from the history. found: a scan found it. in_doubt: it may have a name that can't be
+ * mirrored.
  */
 export interface PathEvent {
   /** ISO 8601. */
@@ -105,8 +105,8 @@ export interface ExplainContext extends WaitContext {
 }
 
 /**
- * What is known of a path: absolute, below a mirror's folder, or below the working folder. More than one answer when several
- * mirrors know the path, none when it lies in no mirror. Reads the state and the disk.
+ * What is known of a path: absolute, below a mirror's folder, or below the working folder. One entry for each mirror that
+ * knows it, none when it lies in no mirror. Reads state and disk.
  */
 export function explainPath(config: Config, path: string, now: Millis): Explanation[] {
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
@@ -279,8 +279,8 @@ function historyOf(rows: readonly HistoryRow[], file: FileRow | undefined): Path
   }
   const found = file && OPEN.has(file.state) && file.image === null && isNew ? file.since : null
   if (found !== null) events.push({ at: found, event: 'found', detail: null })
-  // Only a 'found' event may stand in a wrong place, because no row records it. Then all events are sorted by time.
-  // Otherwise they stay in the order of their rows, because times go back when a person sets the clock back.
+  // Only a 'found' event may stand in a wrong place, as no row records it. Otherwise the order of rows counts, because
+  // the clock may have been set back.
   const isInOrder = events.every(
     ({ at, event }, n) => event !== 'found' || n === 0 || events[n - 1]!.at <= at,
   )

@@ -61,10 +61,7 @@ function formatFor(out: LogOptions['out'], env: NodeJS.ProcessEnv): 'pretty' | '
   return isJournal(out.fd, env.JOURNAL_STREAM) ? 'journal' : 'json'
 }
 
-/**
- * systemd names the device and inode of the journal's stream in JOURNAL_STREAM. Both are compared, because a child
- * process inherits the variable and may write elsewhere.
- */
+/** JOURNAL_STREAM names the journal's device and inode. A child inherits it and may write elsewhere. */
 function isJournal(fd: number | undefined, stream: string | undefined): boolean {
   if (fd === undefined || stream === undefined) return false
   const stats = orNull(() => fstatSync(fd, { bigint: true }))
@@ -165,9 +162,7 @@ export const LOG_EVENTS: Readonly<Record<LogEvent['event'], readonly [Level, str
 /** The keys and credentials that no line of the log may hold. When albumd reads another API key, the key is added. */
 export type Secrets = ReadonlySet<string>
 
-/**
- * A secret that is shorter than this stays in the log, because it may be a part of ordinary words. No real key is as short.
- */
+/** A shorter secret stays in the log, because it may be a part of ordinary words. No real key is as short. */
 const SHORTEST = 6
 
 /** The line without the secrets. Each secret is found as plain text, in JSON, in a URL and in base64. */
@@ -199,10 +194,7 @@ export function withoutAddressesIn(fields: Record<string, unknown>): Record<stri
   )
 }
 
-/**
- * Shortens each address to its host, because an upload address holds its credential (§4.2), and a heartbeat's address
- * holds its id. The marks of a sentence behind the address stay.
- */
+/** Shortens addresses to their host, because an upload's holds its credential (§4.2), and a heartbeat's its id. */
 export function withoutAddresses(text: string): string {
   return text.replace(
     /\b(https?:\/\/)(?:[^\s/@"']*@)?([^\s/?#"']+)[/?#][^\s"']*?(?=[.,;:)]*(?:[\s"']|$))/gi,

@@ -10,10 +10,7 @@ export interface MachineStatus {
   name: string
   /** Whether this is the machine that tells. */
   is_this: boolean
-  /**
-   * works: it is heard of now. ended: it said so. silent: it is cut off, suspended or gone. unknown: the store is away, so
-   * nobody can tell.
-   */
+  /** works: heard of now. ended: it said so. silent: cut off, suspended or gone. unknown: the store is away. */
   state: 'works' | 'ended' | 'silent' | 'unknown'
   /** When the store last heard of it: ISO 8601. */
   seen: string
@@ -45,10 +42,7 @@ const SILENT_MS = 10_000
 /** A machine with this machine's name may be this machine before its state was lost. By then, it is silent. */
 const NAMED_ALIKE_MS = 15_000
 
-/**
- * Records what the machines tell, for `status`, doctor, page and metrics. Notes when the store is away for some seconds,
- * and when it is back, and when another machine has the name of this one.
- */
+/** Records what the machines say, when the store is away or back, and when another machine has this one's name. */
 export function recordMachines(
   shared: SharedAccount,
   { commit }: Pick<Synced, 'commit'>,

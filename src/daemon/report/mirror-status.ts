@@ -25,10 +25,7 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'p
   needs_person: boolean
   /** Whether a scan of the mirror has begun. Before the first scan all counts are 0, as for an empty folder. */
   looked_at: boolean
-  /**
-   * Whether the deletions in `pending_deletions` are more than `hold_above` and `hold_min` allow, so that they will be held
-   * and not carried out.
-   */
+  /** Whether `pending_deletions` are more than `hold_above` and `hold_min` allow, so that they will be held. */
   will_be_held: boolean
   /** Pictures that failed, and whose image of before is still on the host. */
   failed_with_image: number

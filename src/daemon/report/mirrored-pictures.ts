@@ -15,7 +15,7 @@ import { orNull } from '../or-null.ts'
 
 /**
  * The locations that a path from a command line may mean: absolute, below a mirror's folder, or below the working folder.
- * Several when several mirrors know the path, none when the path lies in no mirror. Without a path: all mirrors.
+ * None when it lies in no mirror. Without a path: all mirrors.
  */
 export function locationsOf(config: Config, synced: Synced, given: string | undefined): MirrorLocation[] {
   if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
@@ -44,18 +44,12 @@ function inMirror(mirrors: Config['mirrors'], path: string): MirrorLocation | nu
   return mirror ? { mirror, path: path.slice(mirror.folder.length + 1) } : null
 }
 
-/**
- * The path with the real names of the folders above. The last part may be a link and stays as it is, because a person may
- * ask about that link.
- */
+/** The path with the real names of the folders above. A link in its last part stays: a person may mean it. */
 function behindLinks(path: string): string {
   return join(realPathOf(dirname(path)), basename(path))
 }
 
-/**
- * What is on the disk that a path may mean whose own name is not there, or null. A Mac writes "ü" as two characters, and a
- * keyboard types one: the only name that differs in nothing else is meant.
- */
+/** What is there under a name that differs only in its Unicode form (a Mac writes "ü" as two characters), or null. */
 function nameMeant({ mirror, path }: MirrorLocation): MirrorLocation | null {
   let above = ''
   for (const name of path.split('/')) {
@@ -101,10 +95,7 @@ export function isFolder(synced: Synced, mirror: number, path: string): boolean 
   return Object.values(synced.summaries.goneBelow({ mirror, path })).some(n => n > 0)
 }
 
-/**
- * The state in which people see a file. A picture that failed and is tried again is failed until the new try has ended, as
- * in the counts of the summaries.
- */
+/** The state in which people see a file: one that is tried again stays failed until the try ends, as in the summaries. */
 export function shownState({ failures }: Pick<Synced, 'failures'>, file: FileRow): FileState {
   return file.state === 'pending' && failures.ofUpload(file) ? 'failed' : file.state
 }
@@ -125,10 +116,7 @@ export interface MirroredPicture {
   /** The album's path on the host; '' is the root. */
   album: string
   image: ImageRow
-  /**
-   * Null: not known. An address that the host has not told is built from what uploads and listings show
-   * (sync/listing/delivery.ts).
-   */
+  /** Null: not known. An address that the host has not told is built as sync/listing/delivery.ts says. */
   url: string | null
 }
 
@@ -165,8 +153,8 @@ export function mirroredPictures(
 }
 
 /**
- * What is recorded at a location. `picture` null: the picture has no image, or the image will be deleted. `gone`: the picture
- * is gone from the disk, and its address ends with its image; `movedTo`: where the picture lies now, or null.
+ * What is recorded at a location. `picture` null: it has no image that stays. `gone`: from the disk, its address ends
+ * with its image; `movedTo`: where the picture lies now, or null.
  */
 export type Recorded =
   | { kind: 'picture'; picture: MirroredPicture | null; gone?: { movedTo: string | null } }
@@ -218,10 +206,7 @@ export interface LatestPicture {
   at: Millis
 }
 
-/**
- * The last uploaded pictures that still exist on the disk, the latest first. At most `most`. There may be fewer, because
- * pictures that were deleted since are left out.
- */
+/** The last uploaded pictures that are still on the disk, the latest first. At most `most`. */
 export function latestPictures(config: Config, synced: Synced, most: number): LatestPicture[] {
   const latest = synced.images.acknowledged(most * 4).flatMap(({ remote_id }) => {
     const image = synced.images.byRemoteId(remote_id)

@@ -217,9 +217,8 @@ function isMoving(synced: Synced, { image }: EscrowRow): boolean {
 const TOGETHER_MS = 60_000
 
 /**
- * How the pictures of a folder come back as they were before the last of these images lost its picture, and those that were
- * lost together with it. No step for pictures that moved or may have moved, nor while the root is in doubt, because a restore
- * may refuse the folder then. `folder`: below the mirror. `full`: its absolute path.
+ * How a folder comes back as it was before the last of these images lost its picture. No step for what moved or may have,
+ * nor while the root is in doubt, because a restore may refuse then. `folder`: below the mirror. `full`: absolute.
  */
 function bringBack(
   { synced }: WaitContext,

@@ -126,8 +126,7 @@ function whatBecame({ event, detail }: HistoryRow): Reason {
 function withChange(file: FileRow, onDisk: OnDisk, recorded: Recorded, deletions: Deletions): Reason {
   const seen = onDisk.kind === 'picture' ? [onDisk.look] : []
   const look = { files: seen, aside: [], ignored: [], problems: [] }
-  // A record has the ctime 0 when the next scan is to read the picture's bytes. This does not mean that the file has
-  // changed.
+  // A record has the ctime 0 when the next scan is to read the bytes, not because the file changed.
   const record = { ...file, ctime: file.ctime || (seen[0]?.ctime ?? 0) }
   const [change] = planFolder(file.folder, [record], look, { deletions, prunes: () => false }, 0)
   const before = whyInState(file, recorded)

@@ -25,14 +25,11 @@ export interface QuotaStatus {
   only_reserve_left: boolean
   exhausted: boolean
   /**
-   * Whether the host said that the quota is used up long before albumd reached `limit`. The account's plan allows less
-   * than the config says, or another program uses the account too.
+   * Whether the host called the quota used up long before `limit`: the plan has less, or another program uses the
+   * account.
    */
   used_up_early: boolean
-  /**
-   * When there is quota again, by the config or as the host itself said (Retry-After). Null: the quota is not used up, or the
-   * time is not known.
-   */
+  /** When there is quota again, by the config or the host's Retry-After. Null: it is not used up, or not known. */
   resumes_at: string | null
   /** When albumd asks the host again. Null: the quota is not used up. */
   next_probe_at: string | null
@@ -41,16 +38,10 @@ export interface QuotaStatus {
 /** The pictures that wait for their upload. */
 export interface BacklogStatus {
   pictures: number
-  /**
-   * How many of them are as large as their image, and are compared with it first. They take no upload unless their bytes are
-   * new, so the other fields leave them out.
-   */
+  /** How many are as large as their image and are compared first. The other fields leave them out. */
   compare: number
   bytes: number
-  /**
-   * How many of them seem to have been renamed or moved, by their size and time. Each takes an upload like a new picture, and
-   * its old address ends.
-   */
+  /** How many seem to have moved, by size and time. Each takes an upload, and its old address ends. */
   moved: number
   /** How many of them can be uploaded today, by the quota. */
   today: number
@@ -132,10 +123,7 @@ export function quotaStatus(
   return { quota, backlog }
 }
 
-/**
- * How long the pictures that wait will take, and which of them must wait for another day. Null: less than a minute. `pace`:
- * pictures a second at this moment; 0: none are sent.
- */
+/** How long the waiting pictures take, and which wait for another day. Null: under a minute. `pace`: pictures a second. */
 export function whatBacklogTakes(
   { backlog, quota: { limit } }: { backlog: BacklogStatus; quota: QuotaStatus },
   pace = 0,

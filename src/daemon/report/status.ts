@@ -47,10 +47,7 @@ export interface Status {
   mirrors: MirrorStatus[]
   quota: QuotaStatus
   backlog: BacklogStatus
-  /**
-   * Why albumd does nothing: its state can't be opened, another machine has its albums, or another albumd its folders. Null:
-   * nothing keeps it.
-   */
+  /** Why albumd does nothing: its state can't be opened, or another has its albums or folders. Null: nothing keeps it. */
   waits_for: { code: string; message: string } | null
   /** Null: the config names no store in account.shared, or no daemon runs that could tell. */
   store: StoreStatus | null
@@ -60,20 +57,11 @@ export interface Status {
   watching: Watching | null
   /** When a running daemon uploads again. Null: it may upload now, or no daemon runs. See `uploads.hours`. */
   uploads_wait_until: string | null
-  /**
-   * Until when pictures that the host does not list wait, because the state was lost or put back while albumd worked, and its
-   * last uploads may still arrive. Null: they do not wait for that.
-   */
+  /** Until when pictures wait because the state was lost and its last uploads may still arrive. Null: they do not. */
   loss_ends_at: string | null
-  /**
-   * The earliest time since which the host has given up no version of the mirrors' pictures: `albumd restore --at` brings
-   * back every time from then on as a whole. Null: nothing is recorded yet.
-   */
+  /** `albumd restore --at` brings back every time from then on as a whole. Null: nothing is recorded yet. */
   restorable_since: string | null
-  /**
-   * The first recorded time, where it is earlier than `restorable_since`: every time from then on comes back without what the
-   * host has given up. Null: no earlier time is recorded.
-   */
+  /** From then on every time comes back without what the host has given up. Null: no earlier time is recorded. */
   restorable_in_part_since: string | null
   /** Between these times nothing was recorded, so what happened then does not come back. The earliest first. */
   restorable_gaps: RecordsGap[]
@@ -106,10 +94,7 @@ export interface DaemonTold {
   problem: Status['waits_for']
 }
 
-/**
- * Reads the status of a state. A process may work with the state, and the state need not exist yet. `told`: what that process
- * says. Null: it says nothing.
- */
+/** Reads the status of a state, which another process may use, or which need not exist yet. `told`: by that process. */
 export function readStatus(given: Config, now: number, told: DaemonTold | null = null): Status {
   const running = stateIsLocked(stateFiles(given.state_dir).lock)
   // The daemon may have refused the config, or not have read it yet. A daemon of an older version does not tell its mirrors.
@@ -160,10 +145,7 @@ function whyOther(config: Config, synced: Synced): Status['waits_for'] {
   }
 }
 
-/**
- * While no daemon runs, nothing else notices that a folder is missing, or that another one is in its place. So the folders
- * are checked here, and the mirror of such a folder is `guarded`. `doubts`: why the root of each mirror is in doubt now.
- */
+/** Without a daemon nobody notices that a folder is missing or another, so it is checked here. `doubts`: about the roots. */
 function guardedNow(
   config: Config,
   mirrors: readonly MirrorStatus[],
@@ -267,10 +249,7 @@ function auditStatus(
   }
 }
 
-/**
- * The result of a pass. in_sync: disk and host agree. left: something could not be done yet. refused: the host refuses the key,
- * or everything that albumd needs.
- */
+/** The result of a pass. left: something could not be done yet. refused: the key, or everything that albumd needs, is. */
 export type Verdict = 'in_sync' | 'left' | 'refused'
 
 /** What is left to do in a mirror, or at a path in it. `folder`: the mirror's. */
@@ -285,10 +264,7 @@ export function verdictOn(status: { mirrors: readonly LeftOf[] }, stopped: reado
   return left || stopped.some(({ remedy }) => remedy !== 'plan') ? 'left' : 'in_sync'
 }
 
-/**
- * Whether the plan lets albumd do nothing at all, because it has neither uploads nor listings. When the plan has one of the
- * two, only the other is blocked.
- */
+/** Whether the plan has neither uploads nor listings, so that albumd can do nothing at all. */
 function planIsRefused(stopped: readonly HostFailure[]): boolean {
   const refused = new Set(stopped.filter(({ remedy }) => remedy === 'plan').map(({ endpoint }) => endpoint))
   return refused.has('upload') && refused.has('list')

@@ -3,8 +3,8 @@ import { codeOf, commandOf, failureIn, inWords, type Reason, type ReasonCode } f
 import { count, isoTime, localTime, printable } from '../../words/text.ts'
 
 /**
- * What something waits for, as whoever decides has recorded it where it holds: with the account, the mirror, the folder, the
- * picture or the image. Or what a person can do about it.
+ * What something waits for, as recorded by whoever decides: with account, mirror, folder, picture or image. Or what a
+ * person can do.
  */
 export interface Wait {
   why: Reason

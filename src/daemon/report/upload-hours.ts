@@ -4,10 +4,7 @@ import type { Config } from '../../config/schema.ts'
 export type Hours = NonNullable<Config['uploads']['hours']>
 
 const MINUTE_MS = 60_000
-/**
- * How far ahead `nextBorder` looks. The hours open and close once a day. When a change of the clocks skips the minute, the
- * hours open or close on the next day.
- */
+/** How far ahead `nextBorder` looks: a change of the clocks may skip a border until the next day. */
 const MOST_MINUTES = 2 * 24 * 60
 
 /** Whether pictures may be uploaded. `from` belongs to the hours, `to` does not. `wall`: milliseconds since 1970. */
@@ -17,10 +14,7 @@ export function isOpen({ from, to }: Hours, wall: number): boolean {
   return from < to ? from <= minute && minute < to : from <= minute || minute < to
 }
 
-/**
- * When the hours open or close next. Each minute is tried, because a change of the clocks may skip a minute or
- * repeat it.
- */
+/** When the hours open or close next. Each minute is tried, because a change of the clocks may skip or repeat one. */
 export function nextBorder(hours: Hours, wall: number): number {
   const open = isOpen(hours, wall)
   let at = Math.floor(wall / MINUTE_MS) * MINUTE_MS

@@ -35,8 +35,8 @@ export interface WaitContext {
 }
 
 /**
- * What stands with the account, so that nothing is sent or deleted: the one place that asks for it. What only a person can
- * end comes first. `since`: when a scan found the picture that is meant, for which the reserve may be kept; null: no picture.
+ * What stands with the account, so that nothing is sent or deleted; what a person must end first. `since`: when a scan
+ * found the picture, for which the reserve may be kept; null: no picture.
  */
 export function accountWaits(
   context: WaitContext,
@@ -144,8 +144,8 @@ export function imageOf({ reason }: Pick<EscrowRow, 'reason'>): 'image' | 'older
 }
 
 /**
- * What an image in escrow waits for: its own wait, what stands with the account and with any mirror, and the command that
- * begins when no daemon runs. Only a grace that nothing stops has a time.
+ * What an image in escrow waits for: its own wait, account, mirrors, and the command without a daemon. Only a grace that
+ * nothing stops has a time.
  */
 export function deletionWaits(
   context: WaitContext,

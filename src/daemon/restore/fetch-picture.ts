@@ -14,10 +14,7 @@ const PATIENCE = { random: Math.random, maxDelayMs: 10_000 }
 /** The most bytes that are fetched of an image that is listed without a size. */
 const MOST_UNKNOWN = 2 ** 32
 
-/**
- * Fetches a picture into a file and compares it. False: `signal` ended it early. Throws PictureProblem and errors of the
- * disk.
- */
+/** Fetches a picture into a file and compares it. False: `signal` ended it. Throws PictureProblem and the disk's errors. */
 export async function fetchPicture(
   downloads: Downloads,
   url: string,

@@ -17,9 +17,9 @@ import { safeName, type TargetFolder } from './target-folder.ts'
 type ListedImage = WholeWalk['images'][number]
 
 /**
- * Fills an empty folder with all images that the host lists, or goes on where an earlier run ended. It needs no records:
- * a person may have lost them. Where there are some, they prove the bytes. No albumd may use the state meanwhile, because
- * both together would ask too often (§8). Throws Refused, LockedError and StateError.
+ * Fills an empty folder with all images that the host lists, or goes on. Needs no records; where there are some, they
+ * prove the bytes. No albumd may use the state meanwhile, since both share the rate (§8). Throws Refused, LockedError and
+ * StateError.
  */
 export async function restoreFromHost(
   config: Config,

@@ -65,10 +65,7 @@ export function diskRefuses(root: string, code = ''): string | null {
     : `${root}: ${stops}, then run the same command again: it goes on where it was`
 }
 
-/**
- * A PictureProblem for an error of the disk with one picture, or an error that ends the restore: the disk refuses `root`
- * or the restore's own folder. Throws every other error as it is.
- */
+/** A PictureProblem of one picture, or an error that ends the restore: the disk refuses `root`. Throws every other error. */
 export function diskProblem(error: unknown, root: string): Error {
   if (error instanceof PictureProblem) return error
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string }

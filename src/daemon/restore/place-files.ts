@@ -47,9 +47,7 @@ export interface Wanted {
 /** How many folders are remembered before a `flush`: their new entries are not synced to the disk yet. */
 const FOLDERS_KEPT = 500
 
-/**
- * Puts files into a folder and below, never outside of it. Throws PictureProblem, and errors that `diskProblem` explains.
- */
+/** Puts files into a folder and below, never outside. Throws PictureProblem, and errors that `diskProblem` explains. */
 export class PlaceFiles {
   readonly root: string
   readonly #own: string
@@ -64,8 +62,8 @@ export class PlaceFiles {
   }
 
   /**
-   * The picture's size when it is there with the known bytes (its modification time is then set), or null: nothing is
-   * there, or a file to put aside. Throws PictureProblem where something else is.
+   * The picture's size when it is there with the known bytes (its mtime is then set); null: nothing, or a file to put
+   * aside. Throws PictureProblem where something else is.
    */
   async sizeThere({ to, known, mtime, isThere }: Wanted): Promise<number | null> {
     if (isThere?.() && isReal(dirname(join(this.root, to)))) return sizeOf(known)
@@ -104,9 +102,8 @@ export class PlaceFiles {
   }
 
   /**
-   * Moves a proved file to its path. Another file there first gets a second name in `aside`, then is replaced by one
-   * rename: a path that held a file is never empty, because a scan would take it for deleted. Returns whether a file was
-   * put aside.
+   * Moves a proved file to its path; another file there gets a second name in `aside` first, and is replaced by one
+   * rename, because a scan would take an empty path for deleted. Returns whether one was put aside.
    */
   async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
     await begun.complete(mtime)
@@ -244,10 +241,7 @@ export class BegunFile implements ByteSource {
   }
 }
 
-/**
- * A hard link, because rename(2) would replace another file. Without hard links it looks first, and leaves no time
- * between.
- */
+/** A hard link, because rename(2) would replace another file. Without links it looks first, and leaves no time between. */
 async function moveTo(from: string, to: string): Promise<void> {
   if (await linkTo(from, to)) return
   if (lstatSync(to, { throwIfNoEntry: false })) throw inTheWay()

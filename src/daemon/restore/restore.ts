@@ -115,8 +115,8 @@ export interface Source {
 const CONCURRENCY_MAX = 8
 
 /**
- * Fills an empty folder with what a source names, or goes on. `ca`: PEM; null: the authorities that Node knows. Throws
- * NotPossible, LockedError, StateError, and what `openSource` throws.
+ * Fills an empty folder with what a source names, or goes on. `ca`: PEM, or null. Throws NotPossible, LockedError,
+ * StateError, and what `openSource` throws.
  */
 export async function fillFolder(
   config: Config,

@@ -22,10 +22,7 @@ export interface TargetRequest {
   at?: string
   /** Whether pictures that were deleted are restored too. */
   deleted?: boolean
-  /**
-   * Where the folder lies in a mirror; only then it need not be empty. `was`: what the records know at its path. Only a
-   * folder that had pictures is made when it is missing.
-   */
+  /** Where the folder lies in a mirror, so that it may hold files. `was`: in the records. A folder of pictures is made. */
   place?: { mirror: string; was: 'folder' | 'picture' | null } | null
 }
 
@@ -46,8 +43,7 @@ const NOTES: ReadonlySet<string> = new Set([MARK, PATHS, MOMENT])
 const NOT_COUNTED: ReadonlySet<string> = new Set([RESTORE_FOLDER, 'lost+found'])
 
 /**
- * Makes the folder, or takes one that is empty or that an earlier restore of the same mirrors began to fill. A folder in
- * a mirror is filled whatever it holds. Throws NotPossible and LockedError.
+ * Makes the folder, or takes one that is empty, an earlier restore's, or in a mirror. Throws NotPossible and LockedError.
  */
 export async function openTarget(
   config: Config,
@@ -91,8 +87,8 @@ export async function openTarget(
         return now
       },
       /**
-       * Removes `own` when the restore is complete, and in an empty folder elsewhere. Otherwise it stays: a later run
-       * goes on, and nothing that is missing from a mirror is deleted meanwhile. Returns whether it stays.
+       * Removes `own` when the restore is complete, or elsewhere and empty. Else a later run goes on, and nothing missing
+       * is deleted meanwhile. Returns whether it stays.
        */
       async close(complete: boolean): Promise<boolean> {
         try {
@@ -303,10 +299,7 @@ const NAME_MAX = 255
 const EXTENSION_MAX = 16
 const ADDITION_MAX = 100
 
-/**
- * A file name for a listed name: "_" for what none may hold; a long one loses its end, not its extension. `addition`
- * comes before the extension.
- */
+/** A file name for a listed name: "_" for what none may hold; a long one keeps its extension, with `addition` before it. */
 export function safeName(name: string, addition = ''): string {
   const plain = (text: string) => text.toWellFormed().replaceAll(/[/\0]/g, '_')
   const full = plain(name)

@@ -29,10 +29,7 @@ export function claimState(config: Config) {
   let lock = take(lockFile)
   let taken = idOf(lockFile)
   const roots = new RootLocks(config.mirrors.map(({ folder }) => folder))
-  /**
-   * Locks the state folder that is there now, where somebody has put another folder in the place of the locked one.
-   * Returns whether there was another folder. Throws StateError.
-   */
+  /** Locks the state folder that is there now. Returns whether it was replaced. Throws StateError. */
   const renew = () => {
     // No folder is made where none exists, because somebody may be about to move the state back.
     if (idOf(lockFile) === taken || !existsSync(config.state_dir)) return false
@@ -76,9 +73,8 @@ const TOLD_AFTER_MS = 1000
 const PAUSE_MS = 100
 
 /**
- * Does `work`, and does it again while another albumd has the state that `work` locks first of all. So commands that end by
- * themselves queue. Throws LockedError where `daemonHasIt`, and where an albumd with another state has a root, because that is
- * most likely a daemon. Throws WaitEnded where one process stays for too long, and where `stop` is aborted.
+ * Does `work` again while another albumd has the state, so that commands queue. Throws LockedError where `daemonHasIt` or
+ * another state's albumd has a root, WaitEnded where one process stays too long and on `stop`.
  */
 export async function whenFree<T>(
   work: () => T | Promise<T>,
@@ -193,10 +189,7 @@ function take(lockFile: string): Lock {
   }
 }
 
-/**
- * The device and inode of a file. While the lock keeps the file open, no other file has them. Null: the file does not
- * exist, or can't be looked at.
- */
+/** A file's device and inode, which no other has while the lock keeps it open. Null: it can't be looked at. */
 function idOf(file: string): string | null {
   const stats = orNull(() => statSync(file, { bigint: true }))
   return stats && `${stats.dev}/${stats.ino}`

@@ -8,11 +8,8 @@ import type { Synced, Tx } from '../../synced/synced.ts'
 import { orNull } from '../or-null.ts'
 
 /**
- * When the last process with this state sent its requests, in milliseconds of the monotonic clock, which all processes of
- * one boot share. Null: before this boot, or never, so these requests do not count for the rate any more.
- *
- * A process that ends cleanly records its requests. After any other end nobody knows when they were sent. Then the answer
- * is `now`, because the process has lost its lock and so can't send any more.
+ * When the last process sent its requests, by the boot's monotonic clock. Null: so long ago that none counts for the
+ * rate. After an unclean end nobody knows, so it is `now`: the process has lost its lock and sends nothing more.
  */
 export function earlierRequests(synced: Synced, now: number): EarlierRequests {
   const quiet = synced.meta.get('quiet_since')
@@ -37,17 +34,15 @@ export function bootId(): string {
 }
 
 /**
- * The endpoints that the host refused to the last process. They stay blocked until it is time to ask again, so that
- * albumd does not ask more often when it is started again and again. With another plan in the config none is blocked. A
- * refused key is remembered too, and tried at once: see `openGate`.
+ * The endpoints that the host refused to the last process, so that restarts do not ask more often. None with another
+ * plan. A refused key is tried at once: see `openGate`.
  */
 export function blocksBefore({ account, meta }: Synced, plan: string, clock: Clock): Block[] {
   if (meta.get('plan') !== plan) return []
   return account.blocks().flatMap(({ endpoint, code, message, said_at }) => {
     const remedy = remedyOfCode(code)
     const age = clock.wall() - said_at
-    // A refusal from the future means that the clock was set back. It is forgotten, because by this clock the block would
-    // last too long.
+    // The clock was set back; by it the block would last too long.
     if (!remedy || age < 0) return []
     return { endpoint: endpoint as Block['endpoint'], remedy, code, message, since: clock.monotonic() - age }
   })

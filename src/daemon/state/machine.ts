@@ -17,10 +17,7 @@ interface Kept {
   held: string[]
 }
 
-/**
- * This machine, as its state folder tells. The id depends on the folder and on the machine, so that a copy of the folder on
- * another machine is another machine. Throws StateError.
- */
+/** This machine, by state folder and machine, so that a copy of the folder elsewhere is another one. Throws StateError. */
 export function openMachine({ account: { machine: name }, state_dir }: Config): Machine {
   const file = fileIn(state_dir)
   const known = readKept(file)

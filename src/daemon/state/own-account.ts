@@ -8,8 +8,8 @@ import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
 
 /**
- * How many albums are looked at, beginning with the one that has most images, and how many pages of each. Recorded images
- * may be on a late page, because other programs may have put images into the album too.
+ * How many albums are looked at, those with most images first. Recorded images may be on a late page among others'
+ * images.
  */
 const ALBUMS_MOST = 8
 const PAGES_MOST = 100
@@ -18,9 +18,8 @@ const PAGES_MOST = 100
 type Doubt = Omit<HostFailure, 'endpoint'> | null
 
 /**
- * Checks the account of a new key before the first request: its albums must show recorded images. Another account has other
- * images, perhaps with the same ids. In such an account albumd would miss its own images, and delete another person's
- * images.
+ * Checks the account of a new key before the first request: its albums must show recorded images. In another account,
+ * perhaps with the same ids, albumd would miss its own images and delete another person's.
  */
 export function hostOfOwnAccount(
   host: ImageHost,
@@ -105,8 +104,7 @@ export async function judgeAccount(
 ): Promise<Doubt> {
   if (!isOtherKey(synced, apiKey)) return null
   const albums = synced.images.fullestAlbums(ALBUMS_MOST)
-  // The first album is chosen at random. After a failed listing the host is not asked for a while, so an album that always
-  // fails must not be the first each time.
+  // At random, because after a failed listing the host is not asked for a while: one that always fails must not be first.
   const first = randomInt(albums.length)
   let unseen: HostFailure | null = null
   for (const album of [...albums.slice(first), ...albums.slice(0, first)]) {
@@ -123,9 +121,8 @@ export async function judgeAccount(
 }
 
 /**
- * Whether an album shows recorded images. More than half of the listed images with a recorded id must resemble their
- * records, and at least one must have the recorded name. Some hosts change names, but not all of them. When all names
- * differ, another account has the same ids by chance.
+ * Whether more than half of the listed images with recorded ids resemble their records, one of them by its name. Some
+ * hosts change names, not all of them; where all differ, another account has the same ids by chance.
  */
 async function showsRecordedImages(
   host: Pick<ImageHost, 'list'>,
@@ -149,10 +146,7 @@ async function showsRecordedImages(
   return { ok: true, value: false }
 }
 
-/**
- * Whether a host's failure means that the album belongs to another account. §4.4 does not say how a host answers then: it
- * may say that the album does not exist, or refuse.
- */
+/** Whether a failure shows another account's album: §4.4 leaves open whether it is missing or refused then. */
 function isOfAnotherAccount({ remedy }: HostFailure, album: string | null): boolean {
   return remedy === 'gone' || (remedy === 'not_permitted' && album !== null)
 }

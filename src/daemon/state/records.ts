@@ -27,26 +27,22 @@ type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 
 /** The records, opened for work by this process alone. */
 export interface Records {
   /**
-   * Every commit checks whether the records are still those that this process has written, because a person may replace
-   * their files, or what the files hold, at any moment. An upload and a deletion begin with a commit, so albumd sends and
-   * deletes nothing by records that were replaced.
+   * Every commit checks that the records are still this process's own, because a person may replace their files. Uploads
+   * and deletions begin with a commit, so none goes by replaced records.
    */
   synced: Synced
   /** Whether uploads or deletions may be missing in the records, because the records are an older copy or made anew. */
   knowLess: boolean
   /** Whether, in addition, requests of the last process may still take effect. */
   lostWork: boolean
-  /**
-   * `clean`: the records are complete. `cut_off`: they may be incomplete. `damaged`: the database is damaged, so the next
-   * opening sets it aside.
-   */
+  /** `cut_off`: the records may be incomplete. `damaged`: the next opening sets the database aside. */
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
 
 /**
- * Opens the records, or makes new ones. Sets damaged records aside. Finds out whether the records are lost or an older
- * copy. `say` tells a person what was wrong, in one line. `replaced`: this process worked with other records, and found them
- * replaced, so what it has sent may be missing in the records that are there now. Tests replace `open`. Throws StateError.
+ * Opens or makes the records, sets damaged ones aside, and finds out whether they are lost or an older copy. `say`: to a
+ * person, in one line. `replaced`: this process found others in their place, so what it sent may be missing. Tests
+ * replace `open`. Throws StateError.
  */
 export function openRecords(
   files: RecordFiles,
@@ -88,8 +84,8 @@ function openJudged(
   try {
     return inWords(database, () => {
       let opened: { files: string; changes: number } | null = null
-      // SQLite counts here how often it met changes of others. Nobody else changes these records. So when somebody writes an
-      // older copy over the database and its log, without the witness, the count tells.
+      // SQLite counts the changes of others here. Nobody else changes the records, so the count shows an older copy that
+      // was written over them.
       const changes = db.prepare<[], number>('PRAGMA data_version').pluck()
       const look = () => ({ files: identityOf(files), changes: changes.get()! })
       const check = () => {
@@ -107,8 +103,8 @@ function openJudged(
       if (verdict === 'cut_off' || verdict === 'restored') refuseDamaged(db, database)
       const knowLess = knowsLess(verdict)
       if (knowLess) synced.commitNow(noteOlder)
-      // After a crash a person may have put back a copy of the database that was made since the last start. albumd can't
-      // recognize such a copy. Images may have been uploaded since the copy was made, so what albums hold is counted anew.
+      // After a crash a person may have put back a copy since the last start, which shows nowhere. What albums hold is
+      // counted anew.
       else if (verdict === 'cut_off') synced.commitNow(tx => tx.contents.forget())
       const generation = begin(files, synced, witness)
       if (SAID[verdict]) say(`${database}: ${SAID[verdict]}`)
@@ -139,10 +135,7 @@ function rememberedBy({ meta }: Pick<Synced, 'meta'>): Remembered {
   return { generation: meta.get('generation'), witness: meta.get('witness') }
 }
 
-/**
- * Whether the records are an older copy or were made anew, and no audit has compared the albums since. `synced`: the records
- * or a copy of them.
- */
+/** Whether the records are an older copy or new, and no audit has compared the albums since. `synced`: they or a copy. */
 export function areOlder(files: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
   const { meta } = synced
   return isUnopened(files, synced) || (meta.get('restored') !== null && meta.get('audit_ended') === null)
@@ -161,10 +154,7 @@ export function noteOpening({ database, witness }: RecordFiles, copy: Synced): v
   })
 }
 
-/**
- * The times between which nothing was recorded, because an older copy of the records was put back. In ISO 8601; `to`: null
- * until an audit has compared the albums.
- */
+/** Nothing was recorded between these times (ISO 8601). `to`: null until an audit has compared the albums. */
 export interface RecordsGap {
   from: string
   to: string | null
@@ -182,8 +172,8 @@ function isUnopened({ database, witness }: RecordFiles, synced: Pick<Synced, 'me
 }
 
 /**
- * Counts one opening more, first in the database and then in its witness (see synced/witness.ts). After a power cut between
- * the two writes the database has the higher count, which an older copy never has.
+ * Counts an opening, first in the database and then in its witness: after a power cut only an older copy has the lower
+ * count.
  */
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null): number {
   const generation = Math.max(synced.meta.get('generation') ?? 0, witness?.generation ?? 0) + 1
@@ -193,20 +183,14 @@ function begin(files: RecordFiles, synced: Synced, witness: Witness | null): num
   return generation
 }
 
-/**
- * Tells whether the files of the records are the same files as before. Work with the database changes its size and times,
- * but not its inode. The lock file is included, because without it another albumd could start beside this one.
- */
+/** Device and inode of the records' files, which work does not change. Without the lock file another albumd could start. */
 function identityOf({ database, witness, lock }: RecordFiles): string {
   const mark = markOf(witness)
   const inodes = [database, lock].map(file => statSync(file, { throwIfNoEntry: false })?.ino)
   return `${inodes} ${mark?.ino} ${mark?.ctime}`
 }
 
-/**
- * Closes the database, and writes into the witness how it ended. When the witness can't be written, the next opening takes
- * the end for a crash.
- */
+/** Closes the database, and writes its end into the witness; without that the next opening assumes a crash. */
 function close({ database, witness }: RecordFiles, synced: Synced, generation: number, end: string): void {
   const unsettled = end !== 'clean' || synced.journal.oldestInDoubt() !== null
   synced.close()

@@ -11,10 +11,7 @@ export interface SocketPath {
   release(): void
 }
 
-/**
- * A path to the socket that is short enough for the system. For a longer path its folder is opened, and Linux shows an
- * open folder as /proc/self/fd/N. On other systems a longer path is an error.
- */
+/** A path that is short enough for the system: on Linux by /proc/self/fd/N. Elsewhere a longer path is an error. */
 export function openSocketPath(file: string): SocketPath {
   if (Buffer.byteLength(file) <= LONGEST) return { path: file, release() {} }
   if (process.platform !== 'linux')

@@ -6,10 +6,7 @@ import { shellWord } from '../../words/text.ts'
 import { orNull } from '../or-null.ts'
 import { stateFiles } from './claim.ts'
 
-/**
- * Says in one line that the state is gone or known to be damaged; null: it is neither. For commands that only read the
- * state, because they would show an empty one. Throws StateError where this user may not read it.
- */
+/** Returns in one line that the state is gone or damaged, or null, for commands that only read. Throws StateError. */
 export function stateProblem(stateDir: string): string | null {
   refuseClosed(stateDir)
   const { database, witness: file } = stateFiles(stateDir)

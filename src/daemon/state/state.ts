@@ -33,10 +33,7 @@ export function openClaimed(
   const records = openRecords(files, say, claim)
   const { synced } = records
   let end: 'clean' | 'cut_off' | 'damaged' = 'clean'
-  /**
-   * Returns an error of work with this state: a StateError when the state itself failed. Then what is in memory can't be
-   * trusted, and the state must be closed.
-   */
+  /** Returns an error of work with this state; a StateError when the state failed and must be closed. */
   const failed = (error: unknown): unknown => {
     const why = explained(error, files.database)
     if (why instanceof StateError) {
@@ -64,10 +61,7 @@ export function openClaimed(
       tx.meta.clear('config')
     })
     claim.replaced = false
-    /**
-     * Closes the state in any case. `sent`: the requests that the next process must count; without it, the next process
-     * assumes that requests were sent until now. Throws StateError where the end could not be recorded.
-     */
+    /** Closes the state in any case. `sent`: the requests for the next process; by default until now. Throws StateError. */
     const close = (sent: EarlierRequests = systemClock.monotonic()) => {
       try {
         if (end === 'clean') recordEnd(synced, running(), sent)
@@ -99,10 +93,7 @@ function recordEnd(synced: Synced, running: number, sent: EarlierRequests): void
   })
 }
 
-/**
- * Whether anything on the host is recorded. As long as nothing is, for example after a mistyped address, the state may be
- * used for another host.
- */
+/** Whether anything on the host is recorded. Until then, as after a mistyped address, the state may serve another host. */
 function knowsTheHost({ albums, images, journal }: Synced): boolean {
   return images.fullestAlbums(1).length > 0 || albums.all().length > 0 || journal.open().length > 0
 }
@@ -171,10 +162,7 @@ function overlap(one: readonly string[], other: readonly string[]): boolean {
   return outer.every((name, at) => inner[at] === name)
 }
 
-/**
- * Reads the records without locking the state, so a daemon may work with it meanwhile. A state that does not exist yet
- * reads as empty. Throws StateError.
- */
+/** Reads the records without a lock, beside a daemon. A state that does not exist reads as empty. Throws StateError. */
 export function readState<T>(config: Config, look: (synced: Synced) => T): T {
   const { db, explain } = openToRead(config)
   try {

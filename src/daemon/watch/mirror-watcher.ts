@@ -12,8 +12,8 @@ import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 
 /**
- * Watches one mirror: one watch for each of its folders. It begins with the recorded folders, because a root that is
- * missing or in doubt is not scanned, and albumd must notice when the root comes back.
+ * Watches each folder of a mirror, first the recorded ones: a root in doubt is not scanned, but its return must be
+ * noticed.
  */
 export type MirrorWatcher = ReturnType<typeof openMirrorWatcher>
 
@@ -108,8 +108,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
     for (const path of gone) named.delete(path)
     for (const path of found) named.add(path)
     await watcher.watch(found)
-    // A change after a folder's scan and before its watch made no event, so the folder is scanned again. The root needs no
-    // second scan, because its watch began before its first scan.
+    // A change between scan and watch made no event. The root's watch began before its scan.
     stale.add(
       mirror,
       found.filter(path => path !== ''),
@@ -133,9 +132,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
     tellState()
   }
 
-  /**
-   * Renews the watches where something was mounted, because a watch of inotify stays at the folder that the mount covers.
-   */
+  /** Renews the watches where something was mounted: inotify's stay at the folder below the mount. */
   function lookAtMounts(): void {
     const changed = area.changed()
     if (changed.length === 0) return
@@ -177,10 +174,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   return {
     /** Resolves when the recorded folders are watched. A scan that begins afterwards misses no change in them. */
     begun,
-    /**
-     * Soon watches the root and the folders that the last scan found, and no others. When the watch of a folder below the
-     * root begins, the folder is scanned again. A folder that can't be watched is polled.
-     */
+    /** Watches the root and the folders of the last scan, and scans those with new watches again. Others are polled. */
     follow() {
       scanned.ring()
       follow()
@@ -200,9 +194,8 @@ const LACKING: ReadonlySet<string> = new Set(['FOLDER_EMPTIED', 'FOLDER_OLDER'])
 const LACKING_DISK: ReadonlySet<string> = new Set<ReasonCode>(['folder_remounted', 'folder_mounted_over'])
 
 /**
- * The folders to watch: the root, those that are not in doubt, and those into which pictures may be put back, for example by
- * `albumd restore`. Another folder in doubt may be another folder when it comes back, for example by a mount, which makes no
- * event. The root is always watched, so that albumd notices when a root comes back.
+ * The folders to watch: the root always, what is not in doubt, and where pictures may be put back. Another folder in
+ * doubt may come back by a mount, which makes no event.
  */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
@@ -226,8 +219,7 @@ function openMirrorMounts(mirror: string, mounts: () => readonly Mount[], say: (
   read()
 
   function read(): void {
-    // The kernel's list has real paths, without links. The real path is asked for each time, because the target of a link
-    // may be missing until its disk is mounted.
+    // The kernel lists real paths. A link's target may be missing until its disk is mounted.
     const at = realPathOf(mirror)
     const now = mounts()
     if (at === root && now === all) return

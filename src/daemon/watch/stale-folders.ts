@@ -10,14 +10,9 @@ interface Patience {
 
 /** A short wait, for a picture that a person has just saved. */
 const EAGER: Patience = { quietMs: 5, burstMs: 50 }
-/**
- * A long wait, for a file that is written all the time, such as a film: most scans of its folder find nothing to upload.
- */
+/** For a file that is written all the time, such as a film: most scans of its folder find nothing to upload. */
 const CALM: Patience = { quietMs: 200, burstMs: 2000 }
-/**
- * So many scans in a row wait only as long as EAGER says; then scans wait as CALM says. Each uploaded picture, and every
- * EAGER_AGAIN_MS, allow one more scan after an EAGER wait.
- */
+/** So many scans in a row wait as EAGER says, then as CALM says. Each upload, and every EAGER_AGAIN_MS, allow one more. */
 const EAGER_LOOKS = 30
 const EAGER_AGAIN_MS = 200
 
@@ -66,10 +61,7 @@ export class StaleFolders {
     this.#eagerLooks++
   }
 
-  /**
-   * Waits until a folder is stale and its burst of events has paused, or `mostMs` have passed. Only one caller may wait
-   * at a time.
-   */
+  /** Waits until a folder is stale and its events pause, or `mostMs` pass. Only one caller may wait at a time. */
   async wait(mostMs: number, stop: AbortSignal): Promise<void> {
     const clock = this.#clock
     const end = clock.monotonic() + mostMs

@@ -10,10 +10,7 @@ export interface Watching {
   folders: number
   /** Folders that can't be watched; they are polled every minute. */
   lost: number
-  /**
-   * Whether any mirror, or a part of one, is polled for another reason than a watch that failed: `watch.poll` is set, or
-   * the files are on a file system of other machines.
-   */
+  /** Whether something is polled for another reason than a failed watch: `watch.poll`, or other machines' files. */
   polled: boolean
   /** Why folders can't be watched. */
   reason: string | null

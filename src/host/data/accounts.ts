@@ -17,10 +17,7 @@ export interface Account {
 
 export type Accounts = ReturnType<typeof openAccounts>
 
-/**
- * Accounts by their keys. When the host starts again with the same key, the key has the same account. The database holds
- * only the key's hash.
- */
+/** Accounts by their keys, over restarts. The database holds only a key's hash. */
 export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly string[]) {
   const keys = db
     .transaction(() => apiKeys.map(key => ({ hash: hashOf('sha256', key, 'buffer'), account: ensured(key) })))
@@ -43,10 +40,7 @@ export function openAccounts({ db, clock, random }: Ports, apiKeys: readonly str
 
   return {
     all: () => keys.map(({ account }) => account),
-    /**
-     * The account of a key. Refuses an unknown key (§5.2). Takes the same time for each wrong key, so that nobody can find
-     * out a key by measuring.
-     */
+    /** The account of a key. Refuses an unknown one (§5.2), in the same time for each, so that none can be measured. */
     identify(apiKey: string | undefined): Account {
       if (!apiKey) throw new Refusal('MISSING_API_KEY', 'The X-API-Key header is required.')
       const hash = hashOf('sha256', apiKey, 'buffer')
@@ -96,10 +90,7 @@ export function openAlbums({ db, clock, random }: Ports) {
   )
 
   return {
-    /**
-     * The account's album with this id; null is the account's root. Refuses an unknown id, and the id of another account's
-     * album.
-     */
+    /** The account's album with this id; null is its root. Refuses unknown ids and other accounts' albums. */
     owned(account: Account, id: string | null): AlbumRow {
       const album = id === null ? bySeq.get(account.root) : byId.get(id)
       if (!album) throw new Refusal('unknownAlbum', 'There is no such album.')

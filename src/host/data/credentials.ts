@@ -77,10 +77,7 @@ export function openCredentials(db: Db, settings: HostSettings) {
     byToken: (token: string) => byHash.get(hash('sha256', token, 'buffer')),
     /** Marks a credential as used. Returns false when it was used before, or has expired at `now`. */
     spend: (credential: CredentialRow, now: number) => spend.run(credential.token_hash, now).changes === 1,
-    /**
-     * Ends unused credentials that have expired at `now`, and removes the rows of credentials that expired long ago. When
-     * the readings say so, an unused credential gives its quota back.
-     */
+    /** Ends unused credentials that expired by `now`, returns their quota if the readings say so, and removes old rows. */
     lapse(now: number): void {
       const { unusedCredential, credentialRemembered } = settings.readings
       const lapsed = lapse.all(now)
@@ -92,10 +89,7 @@ export function openCredentials(db: Db, settings: HostSettings) {
     promisedBytes: (account: number) => promised.get(account)!,
     /** How much of the quota is used up on the day of `now`. */
     usedOn: (account: number, now: number) => used.get(account, dayOf(now)) ?? 0,
-    /**
-     * When the account may get its next credential: when the day ends, or earlier when unused credentials expire and give
-     * their quota back. `over`: by how many credentials the day's use exceeds its quota. 0: the quota is exactly used up.
-     */
+    /** When the account gets its next credential: at the day's end, or when unused ones expire. `over`: beyond the quota. */
     nextPlace(account: number, now: number, over: number): number {
       const end = beginningAfter(dayOf, now)
       if (settings.readings.unusedCredential === 'counts') return end

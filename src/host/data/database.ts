@@ -34,11 +34,7 @@ function migrate(db: Db, file: string): void {
   }).immediate()
 }
 
-/**
- * Locks a data folder for one host, by an exclusive transaction on an empty database. Returns a function that unlocks the
- * folder. The lock ends with the process, also when the process is killed. Throws with code HOST_DATA_IN_USE when another
- * host has the lock.
- */
+/** Locks a data folder until the process ends. Returns a function that unlocks it. Throws with code HOST_DATA_IN_USE. */
 export function lockData(folder: string, file: string): () => void {
   const db = new Database(file, { timeout: 0 })
   try {
@@ -122,7 +118,6 @@ CREATE TABLE quota (
   PRIMARY KEY (account, day)
 ) STRICT, WITHOUT ROWID;
 `,
-  // The declared type. For a credential from before this step, the type is not known, and the credential expires within
-  // minutes.
+  // The type of an older credential is not known, and the credential expires within minutes.
   `ALTER TABLE credentials ADD COLUMN mime TEXT NOT NULL DEFAULT 'application/octet-stream';`,
 ]

@@ -4,10 +4,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Draft, PictureStore, Random } from '../ports.ts'
 
-/**
- * Stores pictures as files below `folder`: in `kept/ab/abcd…` once they are complete, in `incoming/…` before. At the start,
- * files in `incoming` are removed, because they are left from a process that was killed.
- */
+/** Stores pictures below `folder`: complete ones in `kept/ab/abcd…`, others in `incoming/…`, which a start empties. */
 export async function openPictureFolder(folder: string, random: Random): Promise<PictureStore> {
   const incoming = join(folder, 'incoming')
   const kept = join(folder, 'kept')
@@ -37,10 +34,7 @@ export async function openPictureFolder(folder: string, random: Random): Promise
   }
 }
 
-/**
- * The pictures are spread over 256 folders by the first two hex digits of their names, so that no folder gets too many
- * files.
- */
+/** 256 folders by the first two hex digits, so that none gets too many files. */
 function shelfOf(file: string): string {
   return file.slice(0, 2)
 }
@@ -49,8 +43,8 @@ function shelfOf(file: string): string {
 type Shelves = (shelf: string) => Promise<void>
 
 /**
- * Makes each folder when its first picture comes. After that, a picture is stored with a sync of its own folder alone. A
- * folder from an earlier process is treated as new, because that process may have ended before the sync.
+ * Makes each folder with its first picture; then a picture syncs its folder alone. One from an earlier process counts as
+ * new, because that may have ended before the sync.
  */
 function openShelves(kept: string): Shelves {
   const made = new Map<string, Promise<void>>()

@@ -25,19 +25,13 @@ export function refused(c: Context, refusal: Refusal, readings: Readings): Respo
   return c.json(failure(refusal.message, code), status)
 }
 
-/**
- * The answer when the host itself has failed. The answer does not tell the cause; `onFault` gets it. §7 has a code for
- * this failure at deletions alone.
- */
+/** The answer when the host itself failed; `onFault` gets the cause. §7 has a code for it at deletions alone. */
 export function faulted(c: Context): Response {
   const code = c.req.method === 'DELETE' ? 'DELETE_FAILED' : 'INTERNAL_ERROR'
   return c.json(failure('The host failed to answer.', code), 500)
 }
 
-/**
- * The answer to a malformed request. `byHttp`: the status that the HTTP standard has for the fault; it is used when the
- * readings say so.
- */
+/** The answer to a malformed request. `byHttp`: HTTP's own status for it, if the readings use that. */
 export function badRequest(readings: Readings, byHttp = 400) {
   const { code, status } = answerTo('badRequest', readings)
   const body = failure('This is no well-formed HTTP request.', code)

@@ -23,8 +23,8 @@ export function authorityFile(folder: string): string {
 }
 
 /**
- * The certificate that the host shows for `hosts` and for this machine's own names. It is signed by an authority that is
- * made once in `folder`. A client that trusts `authorityFile` also trusts each later certificate.
+ * The certificate for `hosts` and this machine's names, by an authority that is made once in `folder` and that clients
+ * may trust.
  */
 export async function serverCertificate(folder: string, hosts: readonly string[]): Promise<Certificate> {
   await mkdir(folder, { recursive: true })
@@ -65,10 +65,7 @@ async function stored(
   return made
 }
 
-/**
- * Null when a file is missing or broken, or when key and certificate do not belong together. The last happens when the
- * process was killed after it had written one of the two files.
- */
+/** Null when a file is missing or broken, or they do not belong together: the process was killed between both. */
 async function read(certFile: string, keyFile: string): Promise<Certificate | null> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])

@@ -37,10 +37,7 @@ export async function deliver(c: Context, service: HostService, readings: Readin
   return new Response(body, { status: range ? 206 : 200, headers })
 }
 
-/**
- * The range that a request asks for; null for the whole image. A range is served only to a GET. When the request has
- * If-Range, it must name the image's tag.
- */
+/** The range that a GET asks for, if its If-Range names the image's tag; null for the whole image. */
 function askedRange(c: Context, image: ImageRow, tag: string): ByteRange | null | 'unsatisfiable' {
   const condition = c.req.header('if-range')
   if (c.req.method === 'HEAD' || (condition !== undefined && condition !== tag)) return null
@@ -68,10 +65,7 @@ export interface ByteRange {
   end: number
 }
 
-/**
- * What a Range header asks for of an image of `size` bytes: a range, null for all bytes, or 'unsatisfiable'. A header with
- * several ranges, and a header that is no range, are answered with all bytes, as RFC 9110 allows.
- */
+/** The range of `size` bytes that a header asks for; null for all, also of several ranges or none (RFC 9110). */
 export function readRange(header: string | undefined, size: number): ByteRange | null | 'unsatisfiable' {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
   if (!match || match[0] === 'bytes=-') return null

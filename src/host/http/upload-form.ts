@@ -6,8 +6,8 @@ import type { Readings } from '../decisions.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
- * The bytes of the form part `file` (§4.2) as they arrive. The body may hold at most `bound` bytes. A body that is no valid
- * form is refused, at the latest after its last byte.
+ * The bytes of the form part `file` (§4.2) as they arrive. Refuses more than `bound` bytes, and what is no form, by its
+ * end.
  */
 export async function* filePart(incoming: IncomingMessage, bound: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()

@@ -1,10 +1,7 @@
 import { ByteReader, PAGE, type Size } from './byte-reader.ts'
 import { BLANK, broken, cut, type Ending, UNCLEAR, WHOLE } from './ending.ts'
 
-/**
- * How a TIFF is laid out (TIFF 6.0, section 2), in bytes. `pointerAt`: the offset of the pointer to the first directory.
- * `valueAt`: the offset of the value in an entry of a directory.
- */
+/** How a TIFF is laid out (TIFF 6.0, section 2): offsets in bytes, `valueAt` within an entry. */
 const CLASSIC = { pointerAt: 4, pointer: 4, count: 2, entry: 12, valueAt: 8 }
 /** The layout of a BigTIFF, which may be larger than 4 GiB. */
 const BIG = { pointerAt: 8, pointer: 8, count: 8, entry: 20, valueAt: 12 }
@@ -14,10 +11,7 @@ const BIG_VERSION = 43
 /** Bytes of BigTIFF's header, the longer one. */
 const HEADER = 16
 
-/**
- * At most so many entries of a directory are searched. Real directories have a few dozen. Entries are sorted by tag, so
- * width and length are near the start.
- */
+/** So many entries of a directory are searched. They are sorted by tag, so width and length are near the start. */
 const MAX_ENTRIES = 1024
 const IMAGE_WIDTH = 256
 const IMAGE_LENGTH = 257
@@ -37,20 +31,15 @@ const PIXELS = [
   { offsets: THUMBNAIL_AT, lengths: THUMBNAIL_LENGTH },
 ]
 
-/**
- * At most so many directories and pieces are read, because a file may be crafted to take long. Real pictures have far
- * fewer.
- */
+/** So many directories and pieces are read, because a file may be crafted to take long. */
 const MOST_DIRECTORIES = 1000
 const MOST_PIECES = 4_000_000
 
 const DNG_VERSION = 50_706
 
 /**
- * The size in the first directory of a TIFF. The directory may be at the end of the file, because many writers write it
- * after the pixels. Further directories are further pages, or smaller copies of the picture. 'raw': a camera's raw file
- * (Canon's CR2, Adobe's DNG), which is built like a TIFF but is not a TIFF. NEF and ARW are not recognized, because the
- * TIFFs of scanners have the same tags.
+ * The size in the first directory of a TIFF, which may be at the file's end; others are further pages or smaller copies.
+ * 'raw': a camera's CR2 or DNG, built like a TIFF. NEF and ARW have the tags of scanners' TIFFs.
  */
 export async function readTiffSize(reader: ByteReader): Promise<Size | 'raw' | null> {
   const header = await reader.bytes(0, HEADER)
@@ -66,10 +55,7 @@ export async function readTiffSize(reader: ByteReader): Promise<Size | 'raw' | n
 const FIRST_ON_SIDE = 5
 const LAST_ORIENTATION = 8
 
-/**
- * Whether EXIF turns a picture on its side: it is shown as wide as its stored pixels are high. `start`: the offset of the
- * EXIF block, which is built like a TIFF.
- */
+/** Whether EXIF turns a picture on its side. `start`: the offset of the EXIF block, which is built like a TIFF. */
 export async function liesOnSide(reader: ByteReader, start: number): Promise<boolean> {
   const header = await reader.bytes(start, HEADER)
   const found = header && (await new Tiff(reader, header, start).numbers([ORIENTATION]))
@@ -84,10 +70,7 @@ export interface ExifThumbnail {
   orientation: number
 }
 
-/**
- * The small JPEG that a camera has put into the EXIF block at `start` (EXIF 2.32, 4.6.2). The first directory describes the
- * large picture, the second directory the small picture. Null: there is no small JPEG, or it goes on behind the file's end.
- */
+/** The small JPEG in the EXIF block at `start` (EXIF 2.32, 4.6.2), from the second directory. Null: none in the file. */
 export async function exifThumbnail(reader: ByteReader, start: number): Promise<ExifThumbnail | null> {
   const header = await reader.bytes(start, HEADER)
   if (header === null) return null
@@ -99,19 +82,13 @@ export async function exifThumbnail(reader: ByteReader, start: number): Promise<
   return { at: start + offset, length, orientation: large?.get(ORIENTATION) ?? 1 }
 }
 
-/**
- * Everything that a TIFF's directories point at must be in the file. The ending is never `closed`, because a writer may
- * append a further page at any time.
- */
+/** All that a TIFF's directories point at must be in the file. Never `closed`: a writer may append a page. */
 export async function tiffEnding(reader: ByteReader): Promise<Ending> {
   const header = await reader.bytes(0, HEADER)
   return header ? new Tiff(reader, header).ending() : cut('its header is missing')
 }
 
-/**
- * An entry of a directory: `count` numbers of `bytes` bytes each, from the offset `at` on. `bytes` is 0 when the type is
- * not known.
- */
+/** An entry of a directory: `count` numbers of `bytes` bytes (0: of an unknown type), from the offset `at` on. */
 interface Entry {
   tag: number
   type: number
@@ -128,10 +105,7 @@ class Tiff {
   readonly #layout: typeof CLASSIC
   /** The offset of the first directory. 0: the header names none. */
   readonly #first: number
-  /**
-   * The directories that were found, in this order. `ending` loops over them while further directories are added; a loop
-   * over a set also visits these.
-   */
+  /** The directories that were found. `ending` loops over the set while others are added, and visits these too. */
   readonly #directories = new Set<number>()
   #pieces = 0
 
@@ -222,10 +196,7 @@ class Tiff {
     return directory && this.#start + directory
   }
 
-  /**
-   * Checks that the file holds all strips or tiles. Writers leave out single ones on purpose, with length 0. When all have
-   * length 0, the pixels are not written yet.
-   */
+  /** Checks that all strips or tiles are there. Single ones may have length 0; when all have, no pixels are written yet. */
   async #checkPieces(offsets: Entry | undefined, lengths: Entry | undefined): Promise<Ending | null> {
     if (!isWhole(offsets) || !isWhole(lengths)) return null
     const sizes = this.#numbers(lengths)
@@ -263,9 +234,7 @@ class Tiff {
     return { tag, type, count, bytes, at }
   }
 
-  /**
-   * The whole numbers of an entry. Each call makes a reader of its own, because offsets and lengths are read alternately.
-   */
+  /** The whole numbers of an entry, with a reader of its own, because offsets and lengths are read alternately. */
   async *#numbers(entry: Entry | undefined): AsyncGenerator<number, void> {
     if (!isWhole(entry)) return
     const reader = new ByteReader(this.#reader.source)
