@@ -13,10 +13,7 @@ export interface Listing {
   pagination: { page: number; per_page: number; total_pages: number; total_images: number }
 }
 
-/**
- * `GET /list` (§4.4). `albumId`: null is the root. `query`: the number of the page as text; null when the request names no
- * page.
- */
+/** `GET /list` (§4.4). `albumId`: null is the root. `query`: the page's number as text; null: none is named. */
 export function list(
   { albums, images, settings: { readings } }: Stores,
   account: Account,

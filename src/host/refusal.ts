@@ -18,10 +18,7 @@ interface Details {
 /** Why a request is refused: a code of §7, or a failure for which the host's readings name the code. */
 export type Reason = ErrorCode | Failing
 
-/**
- * A refused request. A refusal is thrown, because it ends the request and rolls back an open transaction.
- * The HTTP layer turns it into the failure envelope of §1.
- */
+/** A refused request. Thrown, because it ends the request and rolls back; HTTP turns it into the envelope of §1. */
 export class Refusal extends Error {
   override name = 'Refusal'
   readonly reason: Reason

@@ -43,10 +43,7 @@ export function openUploadNode(stores: Stores) {
     }
   }
 
-  /**
-   * The picture with the dimensions that are compared and listed. When the readings say so, a JPEG has the dimensions that
-   * it has after EXIF has turned it.
-   */
+  /** The picture with the dimensions that are compared and listed; if the readings say so, those after EXIF turned it. */
   async function pictureOf(draft: Draft, declared: CredentialRow): Promise<Picture | null> {
     const picture = await readPicture(draft)
     const { dimensions } = settings.readings
@@ -57,8 +54,7 @@ export function openUploadNode(stores: Stores) {
 
   function record(credential: CredentialRow, picture: Picture | null, sha256: string, file: string): void {
     const now = clock.wall()
-    // Checked again, because while the bytes came in another upload may have used the same credential, or somebody may have
-    // deleted the album.
+    // Meanwhile another upload may have used the credential, or somebody deleted the album.
     if (!credentials.spend(credential, now)) throw spentCredential()
     if (!albums.exists(credential.album)) throw new Refusal('lostAlbum', 'The album is gone.')
     images.insert({
@@ -88,8 +84,7 @@ export function openUploadNode(stores: Stores) {
     },
 
     /**
-     * Resolves to the image's id once the image would survive a power cut. When the picture is refused, no further
-     * chunks are read. A refused upload leaves nothing behind.
+     * Resolves to the image's id once it would survive a power cut. A refused upload reads no further and leaves nothing.
      */
     async send(credential: CredentialRow, chunks: AsyncIterable<Uint8Array>): Promise<string> {
       if (credential.state !== 'open' || credential.expires_at <= clock.wall()) throw spentCredential()
@@ -139,10 +134,7 @@ function asNodeTrouble(error: unknown): unknown {
   return DISK_CODES.has(code) ? new Refusal('nodeFailure', 'The picture cannot be stored now.') : error
 }
 
-/**
- * §4.2: refuses bytes that are no picture (`picture` is null), and a picture with other dimensions than step 1 declared.
- * `compares`: 0 when step 1 asked not to compare dimensions.
- */
+/** §4.2: refuses what is no picture, and other dimensions than declared. `compares`: 0 when step 1 asked not to. */
 function checkDimensions(
   picture: Picture | null,
   { compares, width, height }: Pick<CredentialRow, 'compares' | 'width' | 'height'>,

@@ -81,10 +81,7 @@ function readDimensions(
   return width === null || height === null ? NONE : { width, height }
 }
 
-/**
- * Step 1 of an upload, in both forms (§4.1, §4.3): checks the order against account and plan, and issues a credential.
- * `defaultAlbum`: the album of an order that names none.
- */
+/** Step 1 of an upload (§4.1, §4.3): checks account and plan, and issues a credential. `defaultAlbum`: of unnamed ones. */
 export function openIssuing(
   { db, albums, images, credentials, settings, clock, random }: Stores,
   node: UploadNode,

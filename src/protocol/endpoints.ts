@@ -4,10 +4,7 @@ export type Endpoint = 'upload' | 'send' | 'list' | 'delete' | 'create_album'
 
 export const ENDPOINTS: readonly Endpoint[] = ['upload', 'send', 'list', 'delete', 'create_album']
 
-/**
- * Paths below {base_url}. The endpoint `send` (§4.2) has no fixed path: its address is the `upload_url` that step 1
- * answers.
- */
+/** Paths below {base_url}. `send` (§4.2) has none: its address is the `upload_url` of step 1. */
 export const PATHS = {
   upload: '/upload',
   list: '/list',
@@ -31,8 +28,8 @@ export const API_KEY_HEADER = 'x-api-key'
 export const FILE_PART = 'file'
 
 /**
- * Whether an address stays on this machine, so that plain HTTP may be used (§5.4): 127.0.0.0/8, ::1, localhost. The URL
- * parser writes 127.1 as 127.0.0.1. A name such as a.localhost does not count, because a name server may answer for it.
+ * Whether an address stays on this machine, so that plain HTTP may be used (§5.4): 127.0.0.0/8 (127.1 is parsed so), ::1,
+ * localhost. A name such as a.localhost does not count: a name server may resolve it.
  */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)

@@ -1,12 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The requests and answers of §2 and §4. Times are ISO 8601 with an offset, sizes in a listing are for people ("1.2 MB"),
- * dimensions are pixels.
- *
- * The client refuses as little as it can. A field that the client does not use is not read, so it can't make an answer
- * invalid. A field that the client uses may come in every form that has only one meaning: a number as text, an id as a
- * number.
+ * The requests and answers of §2 and §4. Times are ISO 8601, a listing's sizes for people ("1.2 MB"), dimensions pixels.
+ * The client reads only the fields that it uses, in every form with one meaning: a number as text, an id as a number.
  */
 
 const time = z.iso.datetime({ offset: true })

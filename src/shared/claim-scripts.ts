@@ -113,10 +113,9 @@ return 1
 `)
 
 /**
- * Begins the creation of one album. KEYS: the album's key, what is known of machines, and when the store was found to have
- * lost claims. ARGV: the machine's id, how long the entry lasts in ms. Returns an empty text when this machine may create the
- * album, or else what is there: "=" and the host's id of the album, or the id of the machine that creates it. A store that
- * lost claims may have lost such an entry too, and answers "?" for as long as an entry lasts.
+ * Begins the creation of an album. KEYS: the album's key, machines, and when the store lost claims. ARGV: machine's id,
+ * how long the entry lasts in ms. Returns '' when this machine may create it, "=" and the host's id, or the id of the
+ * machine that does; "?" while an entry may have been lost with the claims.
  */
 export const BEGIN_ALBUM = script(`
 local there = redis.call('GET', KEYS[1])

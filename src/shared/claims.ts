@@ -78,12 +78,9 @@ export function isAtOrBelow(album: string, above: readonly string[]): boolean {
 }
 
 /**
- * This machine's claims on the albums of its mirrors.
- *
- * A claim says whose an album is, and stays until its machine gives the album up or a person gives it to another machine: a
- * machine that is switched off for a week keeps its albums. The lease says that the machine is alive, and only under its lease
- * a machine deletes. So when a person gives an album away, its old machine deletes nothing any more, also if it can't reach
- * the store: by then its lease has ended by its own clock.
+ * This machine's claims on the albums of its mirrors. A claim stays until its machine gives the album up or a person
+ * gives it away, also while the machine is off. The lease says that the machine lives, and only under it a machine
+ * deletes: so the old machine of an album that was given away deletes nothing, even without the store.
  */
 export class AlbumClaims {
   readonly #options: ClaimsOptions

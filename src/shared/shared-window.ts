@@ -42,9 +42,8 @@ export interface WindowOptions {
 }
 
 /**
- * When a machine has been silent for 2.5 seconds, the others leave its part of the rate to it. A beat may have reached the
- * store 1.5 seconds after the last answer. Places that were handed out before may be used half a second later, and count for
- * a second. So a machine whose store is away begins to use its part so long after the last answer.
+ * The others leave the part of a machine to it that was silent for 2.5 s. A beat may have come 1.5 s after the last
+ * answer, places be used 0.5 s later, and count for 1 s: then a machine without store uses its part.
  */
 const SILENT_MS = 6000
 /** For so long after its last request without the store, a machine says that it was alone. Reports are there by then. */
@@ -63,9 +62,8 @@ interface Place {
 }
 
 /**
- * The rate window of an endpoint that the machines of an account share. The store hands out places, each with its time, a
- * little ahead; this machine asks for as many as it has requests that wait. When a request leaves and when its answer comes
- * is reported to the store, which counts as the gate's own window does. Without the store the machine keeps to its part.
+ * An endpoint's rate window that machines share. The store hands out places, each with its time, a little ahead, for
+ * requests that wait, and hears when a request leaves and is answered. Without the store the machine keeps to its part.
  */
 export class SharedWindow {
   readonly #own: OwnWindow

@@ -1,9 +1,7 @@
 /**
- * How far the store's clock is ahead of this machine's monotonic clock. Each answer of the store gives two bounds: its time
- * was read after the request left and before the answer came. The bounds of several answers together are closer than the
- * time that one answer takes. When they contradict each other, a clock was set or has drifted, and the last answer counts.
- * Between the bounds the late one is taken: a request leaves at the time of its place or later, and is told to have arrived
- * when it arrived or later.
+ * How far the store's clock is ahead of this machine's: each answer gives two bounds, and several together are closer.
+ * When they contradict each other, a clock was set, and the last counts. The late bound is taken, so that no request
+ * leaves before its place.
  */
 export class StoreClock {
   #least = Number.NEGATIVE_INFINITY

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Reason } from '../words/reasons.ts'
 
-/**
- * A short Lua script, which the store runs in one step. It counts in the milliseconds of the store's clock, because the
- * clocks of machines may be hours apart. It gets no time and no random number from its caller.
- */
+/** A short Lua script, run in one step by the store's clock, because machines' clocks may be hours apart. */
 export interface Script {
   lua: string
   /** SHA-1 of `lua`: the store keeps a script that it was given once, and runs it by this name. */

@@ -466,9 +466,8 @@ const sysctl = (key: string, value: number) =>
   `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
 
 /**
- * How many pictures wait, and how many of them can be sent `today`, which takes `ms` milliseconds. `nextDay`: ISO 8601; null:
- * not known. `perDay`: how many can be sent on each day that follows, `kept`: how many further uploads a day `quota.reserve`
- * keeps for new pictures.
+ * How many pictures wait, how many can be sent `today` in `ms` milliseconds, and then `perDay` from `nextDay` on (ISO
+ * 8601; null: not known), where `quota.reserve` keeps `kept` more for new ones.
  */
 interface BacklogFacts {
   pictures: number

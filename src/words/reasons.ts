@@ -145,9 +145,8 @@ type Facts<C extends ReasonCode> = Words[C] extends (...facts: infer Given) => s
 declare const brand: unique symbol
 
 /**
- * A code with its facts, as compact text: a column, an event or a line of the log can carry it. Only `codeOf` and `inWords`
- * read it. Its type is declared as a symbol, because TypeScript refuses a symbol in a template string: a reason that is not
- * turned into words does not compile there.
+ * A code with its facts as text, for columns, events and log lines. Declared as a symbol, so that a template string that
+ * takes a reason without words does not compile.
  */
 export type Reason = symbol & { readonly [brand]: 'reason' }
 

@@ -12,8 +12,7 @@ import { Refusal } from '../refusal.ts'
 export async function* filePart(incoming: IncomingMessage, bound: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()
-  // Busboy may stop reading after a large part without a name, and then this function would wait for ever. It stops when
-  // the client closes the connection.
+  // Busboy may stop reading after a large part without a name; then this waits until the connection closes.
   incoming.socket.once('close', stop)
   try {
     const form = openForm(incoming)
@@ -100,10 +99,7 @@ function outcome(form: BusboyInstance): Promise<void> {
   })
 }
 
-/**
- * The chunks of a request's body. When the reader stops early, the host can still answer; a plain `for await` over the
- * request would close the connection. Refuses a body that ends too early.
- */
+/** The chunks of a request's body. A reader may stop early and still answer. Refuses a body that ends too early. */
 export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     yield* incoming.iterator({ destroyOnReturn: false })
@@ -112,10 +108,7 @@ export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffe
   }
 }
 
-/**
- * The JSON of a request's body (§4.1, §4.3, §4.6). Refuses a body that is no JSON. Refuses a body that is too long, without
- * reading all of it.
- */
+/** The JSON of a body (§4.1, §4.3, §4.6). Refuses what is no JSON, and what is too long without reading it all. */
 export async function readJson(incoming: IncomingMessage, { jsonBodyMax }: Readings): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(incoming.headers['content-type'] ?? ''))
     throw new Refusal('badBody', 'The Content-Type must be application/json.')

@@ -47,10 +47,7 @@ export class ByteReader {
     this.#held = bufferOf(head)
   }
 
-  /**
-   * The bytes from `offset` on: at least `length` (at most a block), often more. Null: fewer bytes follow, or the limit of
-   * reads is reached. Rejects when the source's `read` rejects.
-   */
+  /** The bytes from `offset` on, at least `length`. Null: fewer follow, or too many reads. Rejects when `read` does. */
   async bytes(offset: number, length: number): Promise<Buffer | null> {
     if (offset + length > this.size) return null
     if (!this.#holds(offset, length) && this.#readsLeft > 0) {
@@ -77,8 +74,7 @@ export class ByteReader {
     for (let at = PAGE * Math.ceil(from / PAGE); at + PAGE <= to; ) {
       const bytes = await this.bytes(at, PAGE)
       if (bytes === null) return false
-      // All pages in `bytes` are compared before the next await, because an await for each page costs more than comparing
-      // the page.
+      // All at once, because an await for each page costs more than comparing it.
       const end = Math.min(bytes.byteLength, to - at) - PAGE
       for (let page = 0; page <= end; page += PAGE, at += PAGE)
         if (bytes[page] === 0 && bytes.subarray(page, page + PAGE).equals(ZEROS)) return true

@@ -63,8 +63,7 @@ export async function webpEnding(reader: ByteReader): Promise<Ending> {
     offset += CHUNK_HEAD + length + (length % 2)
     blank ||= WEBP_PIXELS.has(name) && (await reader.hasBlankPage(from, Math.min(offset, end)))
   }
-  // One byte more is allowed: a last chunk of odd length should be padded with a byte, but some writers leave out the
-  // padding.
+  // Some writers leave out the padding of a last chunk of odd length.
   if (offset > end + 1) return cut(`its chunk ${name.trim()} goes on behind its end`)
   // Compressed pixels never end with a page of zeros. So the writer has reserved the room and not written it.
   if (WEBP_PIXELS.has(name) && (await reader.zerosAtEnd()) >= PAGE) return cut('its end is only zeros')
@@ -99,10 +98,7 @@ export async function bmpEnding(reader: ByteReader): Promise<Ending> {
   return end < FILE_HEADER + CORE_HEADER ? UNCLEAR : endingOfLength(reader, end, 'it')
 }
 
-/**
- * The offset behind the pixels; zero when they are compressed, because their length is then not known. Each row is padded
- * to a multiple of four bytes.
- */
+/** The offset behind the pixels, whose rows are padded to four bytes; zero when they are compressed. */
 function endOfPixels(head: Buffer): number {
   const core = isCore(head)
   const plain = core || (head.byteLength >= HEADERS && PLAIN.has(head.readUInt32LE(30)))
@@ -171,10 +167,7 @@ async function endOfZeros(reader: ByteReader, from: number): Promise<number> {
   }
 }
 
-/**
- * The offset behind a block's parts. Before each part stands its length, one byte. The length 0 ends the block. Null: the
- * source ends earlier.
- */
+/** The offset behind a block's parts, each after its length in one byte; 0 ends them. Null: the source ends earlier. */
 async function endOfParts(reader: ByteReader, from: number): Promise<number | null> {
   for (let offset = from; ; ) {
     const bytes = await reader.bytes(offset, 1)

@@ -20,33 +20,23 @@ export function cut(missing: string): Ending {
   return { kind: 'cut', missing }
 }
 
-/**
- * The ending of a file with bytes that do not follow the format. A writer may have left a hole at these bytes, or will
- * write them later.
- */
+/** The ending of a file that does not follow its format: a writer left a hole, or writes there later. */
 export function broken(offset: number): Ending {
   return cut(`what stands at byte ${offset} does not belong there`)
 }
 
-/**
- * The ending of a picture that goes up to the offset `end`, in a file of `size` bytes. `wants`: what ends there, for the
- * message.
- */
+/** The ending of a picture up to offset `end` in a file of `size` bytes. `wants`: what ends there, for the message. */
 export function endingAt(end: number, size: number, wants: string): Ending {
   if (end > size) return cut(`${wants} ends at byte ${end}, and the file has ${size}`)
   return end === size ? CLOSED : WHOLE
 }
 
-/**
- * When a file ends with this many zeros or more, its picture does not count as closed: the zeros may be part of the
- * picture, or room that a writer reserved.
- */
+/** A file that ends with so many zeros is not closed: they may be dark pixels or reserved room. */
 const SUSPECT = 16
 
 /**
- * The ending of a format without an end marker, whose header states its length. `end`: the offset behind the picture's last
- * byte. A file of the stated length may still be incomplete: Windows gives a file that it copies to a share its full length
- * at first, and a download in parts may write the last part first.
+ * The ending of a format whose header states its length. `end`: behind the last byte. The full length proves little:
+ * Windows reserves it for copies to a share, and downloads in parts may write the last part first.
  */
 export async function endingOfLength(reader: ByteReader, end: number, wants: string): Promise<Ending> {
   if (end > reader.size) return endingAt(end, reader.size, wants)

@@ -17,9 +17,8 @@ const APP2 = 0xe2
 const EXIF = 'Exif\0\0'
 
 /**
- * The size that a JPEG's frame header states (ITU-T T.81, B.2.2), for every coding process, also behind long EXIF or ICC
- * data. `turned`: EXIF turns the picture on its side; the size is still the stored one. Null: there is no frame header, or
- * its height is 0 because a later DNL segment states the height.
+ * The size in a JPEG's frame header (ITU-T T.81, B.2.2), also behind long EXIF or ICC data. `turned`: by EXIF, on its
+ * side; the size is as stored. Null: no frame header, or a DNG segment states the height.
  */
 export async function readJpegSize(reader: ByteReader): Promise<(Size & { turned: boolean }) | null> {
   let exif: number | null = null
@@ -44,9 +43,7 @@ export async function readThumbnail(reader: ByteReader): Promise<ExifThumbnail |
   return null
 }
 
-/**
- * The offset of the EXIF block in this segment; null when the segment holds no EXIF. Callers use the first EXIF of a file.
- */
+/** The offset of the EXIF block in this segment; null: none. Callers use the first of a file. */
 async function exifIn(reader: ByteReader, code: number, start: number): Promise<number | null> {
   const data = start + LENGTH
   const name = code === APP1 && (await reader.bytes(data, EXIF.length))
@@ -72,20 +69,14 @@ function isFrame(code: number): boolean {
   return code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
 }
 
-/**
- * One image of the file. `pixels` and `end`: the offsets at which its pixels begin and end. `announces`: its metadata say
- * that more data follow the image.
- */
+/** One image of the file: where its pixels begin and end. `announces`: its metadata say that more data follow. */
 interface Image {
   pixels: number
   end: number
   announces: boolean
 }
 
-/**
- * A JPEG ends with its marker EOI. Phones append further images, and a film for a motion photo. Appended images must be
- * complete too; other appended bytes are not checked.
- */
+/** A JPEG ends with EOI. Phones append images, which must be complete too, and films, which are not checked. */
 export async function jpegEnding(reader: ByteReader): Promise<Ending> {
   let announced = false
   for (let start = 0; ; ) {
@@ -101,10 +92,7 @@ export async function jpegEnding(reader: ByteReader): Promise<Ending> {
   }
 }
 
-/**
- * Finds the end of one image. Segments before the first scan are skipped as a whole, because a thumbnail in a segment has
- * an end marker of its own.
- */
+/** Finds the end of one image. Segments are skipped as a whole, because a thumbnail has an end marker of its own. */
 async function walkImage(reader: ByteReader, start: number): Promise<Image | Ending> {
   let announces = false
   for (let offset = start + SOI_LENGTH; ; ) {
@@ -118,8 +106,7 @@ async function walkImage(reader: ByteReader, start: number): Promise<Image | End
     announces ||= saysThatMoreComes(marker.code, segment.subarray(2, length))
     offset = marker.end + length
     if (marker.code !== SOS_CODE) continue
-    // The next EOI ends the image, because the two bytes of EOI occur neither in compressed pixels nor in tables between
-    // scans.
+    // EOI occurs neither in compressed pixels nor in tables between scans.
     const at = await reader.find(EOI, offset)
     if (at === null) return cut('its end marker (EOI) is missing')
     return { pixels: offset, end: at + EOI.length, announces }
@@ -135,10 +122,7 @@ function saysThatMoreComes(code: number, data: Buffer): boolean {
   return code === APP1 && XMP_MARKS.some(mark => data.includes(mark, 0, 'latin1'))
 }
 
-/**
- * The next marker with a segment, or EOI. `end`: the offset behind the marker's two bytes. Skips what may stand before the
- * marker, as decoders do: fill bytes (0xFF), markers without a segment, and stray bytes that cameras leave.
- */
+/** The next marker with a segment, or EOI. `end`: behind it. Skips fill bytes, bare markers and stray bytes of cameras. */
 async function nextMarker(reader: ByteReader, from: number): Promise<{ code: number; end: number } | null> {
   for (let offset = from; ; ) {
     const bytes = await reader.bytes(offset, 2)
@@ -152,10 +136,7 @@ async function nextMarker(reader: ByteReader, from: number): Promise<{ code: num
   }
 }
 
-/**
- * Whether a marker with this code has a segment. RST0 to RST7, SOI and EOI have none; codes below 0xC0 are reserved, and
- * 0xFF is a fill byte.
- */
+/** RST0 to RST7, SOI and EOI have none; codes below 0xC0 are reserved, and 0xFF is a fill byte. */
 function hasSegment(code: number): boolean {
   return code >= 0xc0 && code <= 0xfe && (code < 0xd0 || code > EOI_CODE)
 }

@@ -7,11 +7,7 @@ import { jpegEnding, readJpegSize, readThumbnail } from './jpeg.ts'
 import { findSvgRoot, svgEnding } from './svg.ts'
 import { type ExifThumbnail, readTiffSize, tiffEnding } from './tiff.ts'
 
-/**
- * The format and the dimensions of a picture, read from its bytes. Client and host both need these, so they belong to the
- * protocol: the client declares a type and dimensions (§4.1), and the upload node compares the dimensions with the picture
- * (§4.2).
- */
+/** A picture's format and dimensions by its bytes: the client declares them (§4.1), the upload node compares them (§4.2). */
 export interface Picture {
   format: Format
   /** The MIME type that `format` has in §4.3. */
@@ -19,10 +15,7 @@ export interface Picture {
   /** Pixels as stored, without EXIF's orientation. Both are null when they can't be read or are not stated. */
   width: number | null
   height: number | null
-  /**
-   * EXIF turns the picture on its side: the picture is shown as wide as its stored pixels are high. Only a JPEG's EXIF is
-   * read.
-   */
+  /** EXIF turns the picture on its side: it is shown as wide as its pixels are high. Only a JPEG's EXIF is read. */
   turned?: true
 }
 
@@ -32,16 +25,10 @@ const HEAD = 64 * 1024
 /** Each further read gets so many bytes, which are enough for a few JPEG segments or a TIFF directory. */
 const BLOCK = 4096
 
-/**
- * The most reads of one picture. A JPEG with 60 MB of metadata needs a thousand reads. Only a file that is crafted to take
- * long would need more.
- */
+/** A JPEG with 60 MB of metadata needs a thousand reads; only a crafted file would need more. */
 const MOST_READS = 1024
 
-/**
- * The picture that the source holds, or null when its bytes are none of §4.3's formats. Never throws because of the bytes;
- * rejects only when `source.read` rejects. Memory does not grow with the picture's size.
- */
+/** The picture in the source; null: none of §4.3's formats. Rejects only when `source.read` does; memory is bounded. */
 export async function readPicture(source: ByteSource): Promise<Picture | null> {
   const head = await source.read(0, HEAD)
   const start = startOf(head)
@@ -56,10 +43,7 @@ export async function readPicture(source: ByteSource): Promise<Picture | null> {
   return size === 'raw' ? null : picture(format, size)
 }
 
-/**
- * The format of bytes that are no picture of §4.3, when people often give such a file the name of a JPEG. HEIC and AVIF say
- * it in the brand of their first box. `head`: the first 12 bytes or more. Null: not known.
- */
+/** HEIC and AVIF are often named like a JPEG; the brand of their first box shows it. `head`: at least 12 bytes. */
 export function foreignFormat(head: Uint8Array): 'HEIC' | 'AVIF' | null {
   const [, brand] = /^.{4}ftyp(.{4})/s.exec(startOf(head)) ?? []
   if (brand === undefined) return null
@@ -113,22 +97,16 @@ interface FormatReader {
 
 type SizeRead = Size & { turned?: boolean }
 
-/**
- * The formats that image-size may recognize. All others are disabled, because image-size takes bytes for them that are not.
- */
+/** The formats that image-size may recognize; it takes bytes for others that are not. */
 const ALLOWED: ReadonlySet<string> = new Set(FORMAT_NAMES.filter(format => !READERS[format].size))
 disableTypes(types.filter(type => !ALLOWED.has(type)))
 
-/**
- * image-size gets so many bytes. Most formats state their size in the first 40 bytes. An ICO has 16 bytes for each entry,
- * so 8192 bytes hold 500 entries.
- */
+/** image-size gets so many bytes. An ICO has 16 for each entry, so 500 fit; other formats state their size in 40. */
 const ENOUGH = 8192
 
 /**
- * The size that a picture's first bytes state. For an ICO it is the size of the largest entry, because people see this
- * entry. For a WebP it is the canvas, for a GIF the screen. image-size reads at most `ENOUGH` bytes, so even crafted bytes
- * cost at most some 40 milliseconds.
+ * The size in a picture's first bytes: an ICO's largest entry, a WebP's canvas, a GIF's screen. With `ENOUGH` bytes even
+ * crafted ones cost at most some 40 ms.
  */
 function readHeaderSize(format: Format, head: Uint8Array): Size | null {
   // image-size gets a copy, because it reads beyond the end of a view, into memory that Node's small buffers share.
@@ -156,9 +134,8 @@ function picture(format: Format, size: SizeRead | null): Picture {
 const NO_SIZE = { width: null, height: null, turned: false }
 
 /**
- * Whether a picture is complete, by its structure; its pixels are not decoded. The ending of a half-written file is `cut`,
- * however long the writer pauses. `format`: the format of the bytes; null: they are no picture. Never throws because of the
- * bytes; rejects only when `source.read` rejects. Memory does not grow with the picture's size.
+ * Whether a picture is complete, by its structure alone: a half-written one is `cut`. `format`: null: no picture. Rejects
+ * only when `source.read` does; memory is bounded.
  */
 export async function readEnding(format: Format | null, source: ByteSource): Promise<Ending> {
   return format
@@ -176,10 +153,7 @@ function startOf(head: Uint8Array): string {
   return Buffer.from(head.subarray(0, SIGNATURE)).toString('latin1')
 }
 
-/**
- * The ending of bytes that are no known format. They may be reserved room that is not written yet, or the first bytes of a
- * picture that is being written.
- */
+/** The ending of bytes of no known format: reserved room, or the first bytes of a picture. */
 async function noPictureYet(head: Uint8Array): Promise<Ending> {
   const written = head.findLastIndex(byte => byte !== 0) + 1
   if (written === 0) return cut('it begins with zeros only')

@@ -42,10 +42,7 @@ function sizeOf(tag: string): Uint8Array | null {
   return Buffer.from(`<svg ${lengths.join(' ')}>`)
 }
 
-/**
- * The attribute in a form that image-size reads: it understands a viewBox only with single blanks between the numbers, and
- * SVG also allows commas and any white space.
- */
+/** The attribute as image-size reads it: SVG allows commas and any white space in a viewBox, image-size single blanks. */
 function lengthAttribute(name: string, value: string): string[] {
   if (name !== 'width' && name !== 'height' && name !== 'viewBox') return []
   const plain = value.trim().replace(/[\s,]+/g, ' ')
@@ -60,10 +57,7 @@ export async function svgEnding({ source }: ByteReader): Promise<Ending> {
   return (await text.find(/[^ \t\r\n]/g, end)) === null ? CLOSED : WHOLE
 }
 
-/**
- * The offset behind the root element; null when its closing tag is missing. Only elements of the root's name are counted,
- * because no other element's tag can close the root.
- */
+/** The offset behind the root element; null without closing tag. Only elements of its name are counted. */
 async function endOfRoot(text: Text): Promise<number | null> {
   const root = await startOfRoot(text)
   if (typeof root !== 'number') return null
@@ -109,10 +103,7 @@ const DECLARATIONS = [
   { begins: '<?', ends: '?>' },
 ]
 
-/**
- * The offset behind the comment, processing instruction, CDATA section or DOCTYPE that begins at `at`; `at` itself when
- * none begins there. Null: its end is missing.
- */
+/** The offset behind the comment, instruction, CDATA or DOCTYPE at `at`; `at` where none is. Null: its end is missing. */
 async function endOfDeclaration(text: Text, at: number): Promise<number | null> {
   const head = await text.read(at)
   const declaration = DECLARATIONS.find(({ begins }) => head.startsWith(begins))
@@ -120,10 +111,7 @@ async function endOfDeclaration(text: Text, at: number): Promise<number | null> 
   return head.startsWith('<!DOCTYPE') ? endOfTag(text, at + 2, SIGNS_OF_DOCTYPE) : at
 }
 
-/**
- * The offset behind a tag or a DOCTYPE; null when its end is missing. A '>' in quotes does not end a tag or a DOCTYPE. A
- * '>' in brackets or in a comment does not end a DOCTYPE.
- */
+/** The offset behind a tag or DOCTYPE; null: none. A '>' in quotes ends neither, in brackets or comments no DOCTYPE. */
 async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<number | null> {
   let inside = false
   for (let at = await text.find(signs, from); at !== null; ) {
@@ -140,10 +128,7 @@ async function endOfTag(text: Text, from: number, signs = /["'>]/g): Promise<num
 
 const SIGNS_OF_DOCTYPE = /["'<[\]>]/g
 
-/**
- * A text with one character for each byte. The characters of the reader's current block are kept as a string, so that many
- * small steps cost no more than one pass over the text.
- */
+/** A text of one-byte characters. The current block is a string, so that many small steps cost one pass. */
 class Text {
   readonly #reader: ByteReader
   #from = 0
@@ -163,10 +148,7 @@ class Text {
     return this.#text.slice(at - this.#from, at - this.#from + most)
   }
 
-  /**
-   * The offset of the next match of `sign`; null when there is none. `sign` must be a global expression if it is one, and a
-   * match has at most 256 characters.
-   */
+  /** The offset of the next match of `sign` (a global expression, at most 256 characters); null when there is none. */
   async find(sign: string | RegExp, from: number): Promise<number | null> {
     for (let at = from; ; ) {
       // A match may begin in the characters in memory and end in the characters that are read next.
@@ -192,9 +174,8 @@ function indexOf(text: string, sign: string | RegExp, from: number): number {
 }
 
 /**
- * A text with one byte for each character. UTF-16 is narrowed, other encodings stay as they are. A character that is not
- * Latin-1 becomes a question mark, because only the ASCII characters of XML matter here; a byte order mark becomes a blank.
- * `head`: the first two bytes.
+ * A text of one byte a character: UTF-16 is narrowed, what is not Latin-1 becomes "?", since only XML's ASCII matters,
+ * and a byte order mark a blank. `head`: the first two bytes.
  */
 function oneByteText(source: ByteSource, head: Uint8Array): ByteSource {
   const [first, second] = head
