@@ -1,17 +1,12 @@
-import { count, countEach, inDigits, localTime, shellWord, spanInWords } from './text.ts'
+import { localTime } from './text.ts'
 
 /*
- * Why a picture waits, why an image stays, why a folder is in doubt: each reason is a code with its facts. This file holds
- * the words of every code: a text that names its facts in braces, or a function when the facts decide the text. A new reason
- * takes two edits: its words here, and the place that raises it with `because(code, facts)`. A code without words does not
- * compile, and test/words finds a code that nothing raises. COMMANDS, below, holds what a person can do about a reason.
+ * Why a picture waits, why an image stays, why a folder is in doubt: the words of each code, as a text that names its facts
+ * in braces, or a function where the facts decide the text. What is so now and what comes next stands in state-words.ts. A
+ * text that stands alone says what is so, then what to do, in at most two sentences; one that completes another line
+ * ("pending: new") begins with a small letter. A code without words does not compile; test/words holds the rules.
  */
-
-/*
- * A text that stands alone says first what is so, then what to do, in at most two sentences. A text that completes another
- * line ("pending: new", "kept …: in use by another file") begins with a small letter. test/words holds the rules.
- */
-export const WORDS = {
+export const REASON_WORDS = {
   /** What the host said, in the host's own words. What it said goes on in a longer line, so its full stop is left out. */
   said: ({ words }: { words: string }) => words.replace(/(?<!\.)\.$/, ''),
   /** What stands for a code without words, which is in a state that another version of albumd has written. */
@@ -255,187 +250,6 @@ export const WORDS = {
   dimensions_differ: 'the dimensions are {listed} pixels there, not {recorded}',
   size_differs: 'the size is {listed} there, not {size} bytes',
   in_other_album: 'the image is in {album:folder}, not in {recorded:folder}',
-
-  // What `why` answers about a path (src/daemon/report).
-  in_sync: 'the image has the bytes that the file had when it was last read',
-  in_sync_flat: ({ album }: { album: string }) =>
-    `on the host, but in ${album === '' ? 'no album' : `the album "${album}"`}, because its own album could not be had`,
-  /** `path`: of the first picture; null: it is not said. */
-  gone_on_host: ({ pictures, path = null }: { pictures: number; path?: string | null }) =>
-    pictures === 1
-      ? `An audit did not find the image of ${path ?? 'a picture'} on the host. "albumd audit --repair" uploads the picture again`
-      : `An audit did not find the images of ${path === null ? count(pictures, 'picture') : `${path} and ${inDigits(pictures - 1)} more`} on the host. "albumd audit --repair" uploads the pictures again`,
-  linked_by_name:
-    'an image of this name, these dimensions and this size was on the host; the bytes are not compared yet',
-  cause_not_recorded: 'what went wrong is not recorded',
-  since_then: '{before:reason} (since then {now:reason})',
-  not_scanned: 'there, and no scan has seen it yet',
-  not_visible: "File can't be looked at ({words}). {code:remedy}",
-  in_no_mirror: '{path} lies in no mirror; {mirrors:mirrors}',
-  in_several_mirrors: '{path} is in more than one mirror ({folders}). Give its whole path',
-  no_mirror: '{path} is no mirror; {mirrors:mirrors}',
-  not_known: 'No such file, and albumd has never seen it',
-  folder_mirrored: 'part of the mirror',
-  folder_gone: (gone: ImagesOfFolder | null) => `the folder is gone${gone ? imagesOfFolder(gone) : ''}`,
-  image_deleted: 'the image was deleted ({why:reason})',
-  last_event: 'the last event is "{event}"',
-
-  // Why something on the disk is not mirrored. `at`: the folder above the path that is left out; null: the path itself is.
-  hidden_name: '{at:within}hidden, because the name begins with a dot',
-  system_folder:
-    '{at:within}a folder for thumbnails, snapshots or deleted files of the system; "!{name}/" in mirrors[].ignore mirrors it',
-  symbolic_link:
-    '{at:within}a symbolic link, and albumd follows none; the picture is mirrored where it really lies if that is in a mirror',
-  special_file: '{at:within}no regular file',
-  rule_ignores: '{at:within}hidden by the rule {rule:rule}',
-  other_format: ({ extension, known }: { extension: string; known: string[] }) =>
-    `${extension ? extension.slice(1).toUpperCase() : 'a file without an extension'} is none of the formats that the host takes${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
-  empty_file: '{at:within}empty',
-  ignore_file: '{at:within}the ignore rules of this folder',
-
-  // What happens next with a picture.
-  looked_at_again: 'albumd looks at it again',
-  will_be_uploaded: 'albumd uploads it',
-  will_be_compared: 'albumd compares its bytes with those of its image, and uploads it only if they differ',
-  flat_stays: 'stays where it is until the picture changes',
-  outside_hours: 'uploads wait for their hours (uploads.hours)',
-  quota_used_up: ({ known }: { known: boolean }) =>
-    `waits for quota, because today's uploads are used up; ${known ? 'uploads go on' : 'the host is asked again'} at this time`,
-  quota_raised: 'at once with "albumd retry" without a path, if the host allows more by now',
-  reserve_kept:
-    "waits, because the rest of today's uploads is kept for new pictures (quota.reserve); older ones go on at this time",
-  key_refused: '{code:refuser} refuses the key: {message:reason} ({code}){isTried:again}',
-  host_away: 'the host is away: {message:reason} ({code}){isTried:again}',
-  uploads_blocked: 'the host takes no uploads: {message:reason} ({code}){isTried:again}',
-  node_blocked: 'the upload node takes nothing: {message:reason} ({code}){isTried:again}',
-  listing_blocked:
-    'the host lists no albums, and the first upload needs that: {message:reason} ({code}){isTried:again}',
-  albums_blocked:
-    'the host makes no new albums, which pictures of new folders need: {message:reason} ({code}){isTried:again}',
-  deletions_blocked: 'but the host deletes nothing: {message:reason} ({code}){isTried:again}',
-  tried_again: 'albumd tries again',
-  tried_once_changed: 'albumd tries again once the file changes',
-  looked_for: 'albumd looks for it on the host, and knows by this time whether it arrived',
-  not_mirrored: 'not mirrored',
-  nothing_sent_there: 'nothing in the folder is sent meanwhile, and the images of its pictures stay',
-  hidden_image_stays: 'the image stays on the host',
-  not_there_yet: 'not on the host yet; "albumd why {path:shell}" tells what it waits for',
-  root_in_doubt: 'nothing of this mirror is sent or deleted while its folder is in doubt',
-  all_paused: 'albumd is paused, and nothing is sent or deleted; to go on',
-  paused_until: ({ until }: { until: number | null }) =>
-    `paused${until === null ? '' : ` until ${localTime(until)}`}, so nothing is sent or deleted; "albumd resume" ends it`,
-
-  // What happens next with an image that is in escrow.
-  goes_next: '{of:image} is deleted, once everything was scanned again',
-  grace_runs: '{of:image} is deleted once the grace has ended, when albumd has run for about {ms:span} more',
-  host_refused:
-    'the host refused to delete {of:image} ({why:said}); next try when albumd has run for about {ms:span} more',
-  image_held: '{of:image} is held, because {held:held}',
-  image_stays: '{of:image} stays ({why:reason})',
-  but_stays: 'but {why:reason}',
-  an_older_version: 'an older version',
-  hidden_by_rule: 'hidden by an ignore rule',
-  dry_run: 'a dry run asks the host for nothing',
-  album_unused: 'nothing is in it any more',
-  first_needs_album: 'the first picture in it needs it',
-
-  // What a person can do. A colon and the command follow these words.
-  run_sync: 'albumd does not run; to go on',
-  run_sync_then: 'albumd does not run; after that time',
-  goes_by_sync: 'albumd does not run, and would give the image a grace first; to delete it at once',
-  run_daemon: 'albumd does not run, and the grace passes only while it runs; to start it',
-  compare_links: 'to compare the bytes',
-  repair_gone: 'no pass puts back an image that is gone from the host; to upload its picture again',
-  kept_stays:
-    'the image stays, and is used again when the picture comes back here with the same bytes; delete it at the host to end its address',
-  kept_once: 'the image was kept once, so it stays for good, whatever becomes of the picture',
-  prune_ignored: 'the image stays on the host; to delete the images of all pictures that a rule hides',
-  retry_now: 'to try at once',
-  resend: 'to have it sent again, at the risk of having it twice',
-  approve_image: 'to let it be deleted',
-  bring_back: 'to bring the folder back as it was, also what was only moved out of it since',
-  end_grace: 'to end the grace at once',
-  keep_image: 'to keep {of:image} for good',
-  approve_folder: 'to let {images:waiting} be deleted',
-  end_graces: 'to let {images:waiting} be deleted without a grace',
-  keep_folder: 'to keep {images:waiting} for good',
-
-  // What status and doctor say of what waits.
-  deletions_wait: ({ deletions }: { deletions: number }) =>
-    `${inDigits(deletions)} ${deletions === 1 ? 'deletion is' : 'deletions are'} held until a person decides`,
-  failed_with_image:
-    '{pictures:pictures} that failed, with an image of before on the host; {restore} brings back what was there',
-  linked_pictures:
-    '{pictures:pictures} linked to images that were there, by name and size; "albumd adopt --verify" compares the bytes',
-  flat_pictures:
-    '{pictures:pictures} outside their albums, which could not be had, until they change; "albumd ls" shows them as flat',
-  kept_pictures: '{pictures:pictures} gone, with images kept for good; "albumd ls" shows them as kept',
-  left_out_with_image: '{pictures:pictures} left out, with images kept',
-  mirror_holds:
-    'In {folder} {why:reason}. "albumd deletions list" shows them; "approve" has them done, "discard" keeps the images',
-  no_sign_of_life:
-    'albumd has given no sign of life for {ms:span}. Look for a disk or a network mount that hangs',
-  config_refused: 'The new config was refused, so the one from before stays ({said})',
-  other_config: 'albumd runs with another config than this one',
-  key_not_read: "The key can't be read any more, so the next start fails ({said}). Mend its file",
-  waits_too_long: 'A picture has waited for {ms:span} to be on the host. "albumd status" says why',
-  folders_not_watched: "{folders:number} folders can't be watched, and are looked at every minute instead",
-  quota_ends_early:
-    "The host says that the quota is used up after {used:number} of {limit:number} uploads. Put what the account's plan allows a day into host.daily_quota, or something else uses the account too",
-  upload_command_fails:
-    'notify.on_upload failed the last time it ran ({said}). Mend it; "albumd ls --json" has the addresses that it missed',
-  store_is_away:
-    'The store of account.shared is away ({said}). Until it answers, uploads go on at account.when_away of the rate, and deletions wait',
-  will_be_held: 'So many deletions will be held, and wait until you decide',
-  guard_stops_deletions: 'nothing is deleted while {folder} is guarded',
-  sent_again: ({ moved, left }: { moved: number; left: number }) =>
-    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} perhaps renamed or moved; sending ${moved === 1 ? 'it' : 'them'} again takes ` +
-    `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,
-  backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
-    const rest = pictures - today
-    const begins = nextDay === null ? "once the host's next day begins" : `after ${localTime(nextDay)}`
-    const reserve = kept > 0 ? ` (quota.reserve keeps ${inDigits(kept)} for new ones)` : ''
-    const daily = rest > perDay ? ` at ${inDigits(perDay)} a day${reserve}` : ''
-    const now = `about ${spanInWords(ms)} of sending`
-    if (rest === 0) return `${count(pictures, 'picture')}: ${now}`
-    if (today === 0) return `${count(pictures, 'picture')}: ${begins}${daily}`
-    return `${count(pictures, 'picture')}: ${inDigits(today)} today in ${now}, the rest ${begins}${daily}`
-  },
-  rest_is_reserve: 'the rest is kept for new pictures',
-  links_what_is_there:
-    'the records may lack what the host holds, and what is there already is linked, not uploaded',
-  pictures_wait: 'still to be uploaded, {pictures} ({why:inner}){why:remedy_of}',
-  uncertain_before: ({ pictures }: { pictures: number }) =>
-    `of ${count(pictures, 'upload')} nobody knows whether ${pictures === 1 ? 'it' : 'they'} arrived, and the next pass asks the host first`,
-  failed_before: ({ pictures, path }: { pictures: number; path: string }) =>
-    `${count(pictures, 'picture')} failed before, and ${pictures === 1 ? 'is' : 'are'} not in this plan; "albumd why ${shellWord(path)}" says when ${pictures === 1 ? 'it' : 'the first'} is tried again`,
-  looked_for_again: ({ until }: { until: number | null }) =>
-    `looked for again${until === null ? '' : `, at ${localTime(until)} at the latest`}`,
-  looked_for_by_sync: ({ until }: { until: number | null }) =>
-    `"albumd sync" looks for it again${until === null ? '' : `, and knows after ${localTime(until)} whether it arrived`}`,
-
-  // Which machine has an album.
-  new_state: ({ album, images }: { album: string; images: number }) => {
-    const holds = album === '' ? "the host's root" : `the album "${album}"`
-    return `The state is new, though ${holds} holds ${count(images, 'image')} already. If state_dir is not mounted, stop albumd and mount it`
-  },
-  album_taken:
-    'Album "{album}" belongs to the machine {machine}, last seen {seen:time}. Name another, or say "albumd trust --take-album" when {machine} is gone for good',
-  album_in_use:
-    'Album "{album}" belongs to the machine {machine}, which worked within the last half minute. Name another, or stop albumd there and say "albumd trust --take-album" half a minute later',
-  state_copied: 'Another albumd with a copy of this state folder has begun. Give each a state_dir of its own',
-
-  // Why the store that the machines of an account share can't be used.
-  store_not_tried: '{where} has not answered yet',
-  store_lost: 'Cannot reach {where}. Check that the store runs, its address and the network',
-  store_slow: '{where} did not answer within {ms} ms. Check the store and the network',
-  store_full: '{where} has no memory left (OOM). Give it more, or see what else it holds',
-  store_read_only: '{where} takes no writes ({said}). Check its disk, and that it is no replica',
-  store_refuses: '{where} refuses the password or the user ({said}). Check account.shared_password_file',
-  store_tls: '{where} cannot be trusted ({code}). Check account.shared_ca_file and its certificate',
-  store_no_tls:
-    '{where} began no TLS within {ms} ms. Check the port, the network, and whether the store speaks TLS (rediss:)',
-  store_answers: '{where} answered {said}. Read its log',
 } as const
 
 /** The long reason, which `albumd why` alone tells. */
@@ -460,54 +274,7 @@ export const MORE = {
   uncertain: 'albumd does not send it again before it knows, because it could then be on the host twice.',
   folder_emptied:
     'So many pictures at once are more often a disk that is not mounted than a wish to delete them.',
-} as const satisfies Partial<Record<keyof typeof WORDS, string>>
+} as const satisfies Partial<Record<keyof typeof REASON_WORDS, string>>
 
 const sysctl = (key: string, value: number) =>
   `sudo sysctl fs.inotify.${key}=${value}, and the same line in /etc/sysctl.d to keep it`
-
-/**
- * How many pictures wait, how many can be sent `today` in `ms` milliseconds, and then `perDay` from `nextDay` on (ISO
- * 8601; null: not known), where `quota.reserve` keeps `kept` more for new ones.
- */
-interface BacklogFacts {
-  pictures: number
-  today: number
-  ms: number
-  nextDay: string | null
-  perDay: number
-  kept: number
-}
-
-/** How many images of the pictures of a folder that is gone wait, are held, stay for good, or were deleted. */
-type ImagesOfFolder = Record<'waiting' | 'held' | 'kept' | 'deleted', number>
-
-function imagesOfFolder({ waiting, held, kept, deleted }: ImagesOfFolder): string {
-  const told = countEach(
-    [waiting, waiting === 1 ? 'waits to be deleted' : 'wait to be deleted'],
-    [held, held === 1 ? 'is held' : 'are held'],
-    [kept, kept === 1 ? 'is kept on the host' : 'are kept on the host'],
-    [deleted, deleted === 1 ? 'was deleted' : 'were deleted'],
-  )
-  return told.length > 0 ? `; of the images of its pictures ${told.join(', ')}` : ''
-}
-
-/** For a reason that a person can do something about: the command that does it. */
-export const COMMANDS = {
-  all_paused: 'albumd resume',
-  run_sync: 'albumd sync',
-  run_sync_then: 'albumd sync',
-  goes_by_sync: 'albumd sync',
-  run_daemon: 'albumd run',
-  compare_links: 'albumd adopt --verify',
-  repair_gone: 'albumd audit --repair',
-  prune_ignored: 'albumd sync --prune-ignored',
-  retry_now: 'albumd retry {path:shell}',
-  resend: 'albumd retry --resend {path:shell}',
-  approve_image: 'albumd deletions approve {path:shell}',
-  bring_back: 'albumd restore {folder:shell} --at {at}',
-  end_grace: 'albumd deletions approve {path:shell}',
-  keep_image: 'albumd deletions discard {path:shell}',
-  approve_folder: 'albumd deletions approve {path:shell}',
-  end_graces: 'albumd deletions approve {path:shell}',
-  keep_folder: 'albumd deletions discard {path:shell}',
-} as const

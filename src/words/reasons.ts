@@ -1,6 +1,9 @@
-import { COMMANDS, MORE, WORDS } from './reason-words.ts'
+import { MORE, REASON_WORDS } from './reason-words.ts'
+import { COMMANDS, STATE_WORDS } from './state-words.ts'
 import { CONNECTION_ERRORS, certificateFault, readRemedy } from './system-errors.ts'
 import { count, inDigits, localTime, shellWord, spanInWords } from './text.ts'
+
+const WORDS = { ...REASON_WORDS, ...STATE_WORDS }
 
 const OF_ENDPOINT: Readonly<Record<string, string>> = {
   upload: 'uploads',
