@@ -20,30 +20,16 @@ function state(sentAt: number, madeAt: number) {
 }
 
 describe('times of the monotonic clock', () => {
-  it('stay within one boot', () => {
+  it.each([
+    ['stay within one boot', 'one', 5000, [100, 200]],
+    ['begin anew after another boot', 'two', 7, [7, 7]],
+    ['begin anew after another boot, whatever its clock says', 'two', 5000, [5000, 5000]],
+    ['begin anew where the clock is behind and boots have no name', 'one', 99, [99, 99]],
+    ['begin anew in a state that never noted a boot', null, 300, [300, 300]],
+  ])('%s', (_, boot, monotonic, expected) => {
     const { synced, times } = state(100, 200)
-    synced.commitNow(tx => noteBoot(tx, 'one', 5000))
-    expect(times()).toEqual([100, 200, null])
-  })
-
-  it('begin anew after another boot, whatever its clock says', () => {
-    for (const monotonic of [7, 5000]) {
-      const { synced, times } = state(100, 200)
-      synced.commitNow(tx => noteBoot(tx, 'two', monotonic))
-      expect(times()).toEqual([monotonic, monotonic, null])
-    }
-  })
-
-  it('begin anew where the clock is behind and boots have no name', () => {
-    const { synced, times } = state(100, 200)
-    synced.commitNow(tx => noteBoot(tx, 'one', 99))
-    expect(times()).toEqual([99, 99, null])
-  })
-
-  it('begin anew in a state that never noted a boot', () => {
-    const { synced, times } = state(100, 200)
-    synced.commitNow(tx => tx.meta.clear('boot'))
-    synced.commitNow(tx => noteBoot(tx, 'one', 300))
-    expect(times()).toEqual([300, 300, null])
+    if (boot === null) synced.commitNow(tx => tx.meta.clear('boot'))
+    synced.commitNow(tx => noteBoot(tx, boot ?? 'one', monotonic))
+    expect(times()).toEqual([...expected, null])
   })
 })

@@ -12,11 +12,14 @@ import { ALONE } from '../../src/sync/claims.ts'
 import { FileAges } from '../../src/sync/clock.ts'
 import type { EngineContext } from '../../src/sync/context.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
+import { Looks } from '../../src/sync/looks.ts'
 import { runPass } from '../../src/sync/pass.ts'
 import type { PassEvent } from '../../src/sync/pass-events.ts'
-import type { MirrorPolicy, News, PassReport, PassTask } from '../../src/sync/pass-request.ts'
+import type { MirrorPolicy, News, PassReport, PassTask, Scope } from '../../src/sync/pass-request.ts'
 import type { Allowance } from '../../src/sync/quota/quota-state.ts'
 import { VanishedRules } from '../../src/sync/scan/doubts.ts'
+import { scanMirrors } from '../../src/sync/scan/mirror-scans.ts'
+import { UnderWay } from '../../src/sync/under-way.ts'
 import { IncompletePictures } from '../../src/sync/uploads/incomplete-pictures.ts'
 import { RecoveryPace } from '../../src/sync/uploads/recovery.ts'
 import { type Db, openDatabase } from '../../src/synced/database.ts'
@@ -232,6 +235,29 @@ export function failure(
     ok: false as const,
     failure: { remedy, code, endpoint, message: said(`the host said ${code}`), ...more },
   }
+}
+
+/** Only scans, these mirrors in this order. */
+export async function scan(
+  { synced, mirror }: Workshop,
+  { mirrors = [mirror], disk = realDisk, scope = 'everything' as Scope } = {},
+): Promise<void> {
+  const parts = {
+    synced,
+    disk,
+    clock: systemClock,
+    emit() {},
+    vanishedRules: new VanishedRules(systemClock),
+    graceMs: 0,
+    running: () => 0,
+  }
+  await scanMirrors(parts, {
+    mirrors,
+    scopeOf: () => scope,
+    looks: new Looks({ lookAt: lookingAt(disk) }),
+    underWay: new UnderWay(() => {}),
+    interruption: { stop: never },
+  })
 }
 
 /** The names of all images on the host, each as often as it is there. */

@@ -32,10 +32,8 @@ export function audit(
 }
 
 /** Two albums below Photos, one picture each. */
-export async function withPictures(): Promise<Workshop> {
-  const workshop = await workshopWith({ 'a/1.png': png(3, 2, 10).bytes, 'b/2.png': png(4, 2, 20).bytes })
-  return workshop
-}
+export const withPictures = () =>
+  workshopWith({ 'a/1.png': png(3, 2, 10).bytes, 'b/2.png': png(4, 2, 20).bytes })
 
 /** What the audits have found. */
 export const found = ({ synced }: Workshop) =>

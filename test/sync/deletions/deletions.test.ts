@@ -124,14 +124,7 @@ describe('images under doubt', () => {
   })
 
   it('go one by one: one that the host will not delete does not keep the others', async () => {
-    const workshop = await openWorkshop()
-    for (const [name, bytes] of [
-      ['a.png', red],
-      ['b.png', green],
-      ['c.png', blue],
-    ] as const)
-      workshop.write(name, bytes)
-    await workshop.pass()
+    const workshop = await workshopWith({ 'a.png': red, 'b.png': green, 'c.png': blue })
     workshop.remove('a.png')
     workshop.remove('b.png')
     let asked = 0
@@ -168,11 +161,8 @@ describe('images under doubt', () => {
   })
 
   it('are not kept by a file of their size that will never be a picture', async () => {
-    const workshop = await workshopWith({
-      'red.png': red,
-      'green.png': green,
-      'broken.png': Buffer.alloc(red.length, 1),
-    })
+    const broken = Buffer.alloc(red.length, 1)
+    const workshop = await workshopWith({ 'red.png': red, 'green.png': green, 'broken.png': broken })
     workshop.remove('red.png')
     await workshop.pass()
     expect(await imagesOn(workshop)).toEqual(['green.png'])

@@ -61,6 +61,11 @@ async function give(
 
 const remoteOf = ({ synced }: Workshop, name: string) =>
   synced.albums.all().find(album => album.name === name)?.remote_id
+const recorded = ({ synced }: Workshop) =>
+  synced.albums
+    .all()
+    .map(({ name }) => name)
+    .sort()
 const inPhotos = (workshop: Workshop) => contentOf(workshop.host, remoteOf(workshop, 'Photos')!)
 
 /** The host, which fails the test where something is deleted. */
@@ -72,6 +77,15 @@ function untouched(host: ImageHost): ImageHost {
   })
 }
 
+/** No album is deleted or waits to be, however late it is. */
+async function neverGoes(
+  workshop: Workshop,
+  { host = workshop.host, policy = {} }: Changes = {},
+): Promise<void> {
+  for (const at of [0, LATER]) await give(workshop, at, { host: untouched(host), policy })
+  expect(workshop.synced.unusedAlbums.all()).toEqual([])
+}
+
 describe('an album whose folder is gone', () => {
   it('goes after two walks a credential apart, those in it first', async () => {
     const workshop = await withEmptied()
@@ -81,12 +95,7 @@ describe('an album whose folder is gone', () => {
     const gone = workshop.events.flatMap(emitted => (emitted.event === 'album_deleted' ? emitted.album : []))
     expect(gone).toEqual(['Photos/a/b', 'Photos/a'])
     expect(await inPhotos(workshop)).toEqual(['c'])
-    expect(
-      workshop.synced.albums
-        .all()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(['Photos', 'c'])
+    expect(recorded(workshop)).toEqual(['Photos', 'c'])
     expect(workshop.synced.unusedAlbums.all()).toEqual([])
   })
 
@@ -121,15 +130,14 @@ describe('an album whose folder is gone', () => {
 
   it('stays where its listing does not come out whole', async () => {
     const workshop = await withEmptied()
-    const host = hostWith(untouched(workshop.host), {
+    const host = hostWith(workshop.host, {
       async list(...args) {
         const listed = await workshop.host.list(...args)
         if (listed.ok) listed.value.pagination.total_images++
         return listed
       },
     })
-    for (const at of [0, LATER]) await give(workshop, at, { host })
-    expect(workshop.synced.unusedAlbums.all()).toEqual([])
+    await neverGoes(workshop, { host })
   })
 
   it('stays where albumd did not make it', async () => {
@@ -141,25 +149,17 @@ describe('an album whose folder is gone', () => {
     await workshop.pass()
     workshop.remove('a')
     await workshop.pass()
-    for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host) })
-    expect(workshop.synced.unusedAlbums.all()).toEqual([])
+    await neverGoes(workshop)
   })
 
-  it.each<[string, Partial<MirrorPolicy>]>([
-    ['of a backup', { deletions: 'keep' }],
-    ['of a mirror that is out of the config', { folder: '/elsewhere' }],
-  ])('stays %s', async (_, policy) => {
+  it.each<[string, string, Partial<MirrorPolicy>]>([
+    ['of a backup', 'Elsewhere', { deletions: 'keep' }],
+    ['of a mirror that is out of the config', 'Elsewhere', { folder: '/elsewhere' }],
+    ['where such a mirror hangs in it, be its album not made', 'Photos/a/b/deep', {}],
+  ])('stays %s', async (_, album, policy) => {
     const workshop = await withEmptied()
-    workshop.synced.commitNow(tx => tx.mirrors.add('/elsewhere', 'Elsewhere'))
-    for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host), policy })
-    expect(workshop.synced.unusedAlbums.all()).toEqual([])
-  })
-
-  it('stays where a mirror hangs in it, be it out of the config and its album not made', async () => {
-    const workshop = await withEmptied()
-    workshop.synced.commitNow(tx => tx.mirrors.add('/elsewhere', 'Photos/a/b/deep'))
-    for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host) })
-    expect(workshop.synced.unusedAlbums.all()).toEqual([])
+    workshop.synced.commitNow(tx => tx.mirrors.add('/elsewhere', album))
+    await neverGoes(workshop, { policy })
   })
 
   it('stays while a mirror is guarded', async () => {
@@ -184,8 +184,7 @@ describe('an album whose folder is gone', () => {
     workshop.write('d.png', png(5, 5).bytes)
     await workshop.pass({ graceMs: LATER })
     expect(workshop.synced.journal.openUploads()).toHaveLength(1)
-    for (const at of [0, LATER]) await give(workshop, at, { host: untouched(workshop.host) })
-    expect(workshop.synced.unusedAlbums.all()).toEqual([])
+    await neverGoes(workshop)
   })
 })
 
@@ -208,12 +207,7 @@ describe('a deletion of an album whose answer was lost', () => {
   it.each([true, false])('is repeated before anything is uploaded; served: %s', async served => {
     const workshop = await withLost(served)
     await give(workshop, LATER, { work: recoverAlbumDeletions })
-    expect(
-      workshop.synced.albums
-        .all()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(['Photos', 'a', 'c'])
+    expect(recorded(workshop)).toEqual(['Photos', 'a', 'c'])
     expect(await contentOf(workshop.host, remoteOf(workshop, 'a')!)).toEqual([])
   })
 

@@ -36,6 +36,16 @@ async function copied(): Promise<Workshop & { copy: string; trip: string }> {
   return { ...workshop, copy, trip: join(workshop.pictures, 'trip') }
 }
 
+/** Two pictures in `trip`, and a copy of this folder below the root. */
+async function copiedOf(path: string): Promise<{ workshop: Workshop; folder: string; copy: string }> {
+  const workshop = await openWith({ 'trip/0.png': png(3, 2).bytes, 'trip/1.png': png(3, 3).bytes })
+  const folder = join(workshop.pictures, path)
+  const copy = `${workshop.pictures}-copy`
+  copyTo(folder, copy)
+  await workshop.pass()
+  return { workshop, folder, copy }
+}
+
 /** Nothing is sent or deleted while the mirror is guarded. Returns the folders in doubt, and why; the root is ''. */
 async function guarded(
   workshop: Workshop,
@@ -146,12 +156,7 @@ describe('another folder in the place of a known one', () => {
   it.each(['', 'trip'])(
     'in the place of "%s" is in doubt when all it lacks has an upload in doubt',
     async path => {
-      const workshop = await openWorkshop()
-      for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-      const folder = join(workshop.pictures, path)
-      const copy = `${workshop.pictures}-copy`
-      copyTo(folder, copy)
-      await workshop.pass()
+      const { workshop, folder, copy } = await copiedOf(path)
       workshop.write('trip/new.png', png(7, 7).bytes)
       const send = async () => failure('find_out', 'HOST_ANSWER', 'send')
       await workshop.pass({ host: hostWith(workshop.host, { send }) })
@@ -162,12 +167,7 @@ describe('another folder in the place of a known one', () => {
   )
 
   it.each(['', 'trip'])('in the place of "%s" may lack what was never sent', async path => {
-    const workshop = await openWorkshop()
-    for (const n of [0, 1]) workshop.write(`trip/${n}.png`, png(3, 2 + n).bytes)
-    const folder = join(workshop.pictures, path)
-    const copy = `${workshop.pictures}-copy`
-    copyTo(folder, copy)
-    await workshop.pass()
+    const { workshop, folder, copy } = await copiedOf(path)
     workshop.write('trip/new.png', 'no picture')
     await workshop.pass()
     expect(summary(workshop)).toMatchObject({ synced: 2, failed: 1 })

@@ -3,16 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../../src/local/disk.ts'
 import { checkRoot, missingPictures, recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
-import { because, inWords } from '../../../src/words/reasons.ts'
+import { because, factOf } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { deleted, openWorkshop, summary, type Workshop, workshopWith } from '../workshop.ts'
+import { deleted, openWith, openWorkshop, summary, type Workshop, workshopWith } from '../workshop.ts'
 
 const mirror = ({ synced }: Workshop) => synced.mirrors.byId(1)!
 
-async function mirrored(): Promise<Workshop> {
-  const workshop = await workshopWith({ 'red.png': png(3, 2).bytes, 'a/green.png': png(3, 3).bytes })
-  return workshop
-}
+const PICTURES = { 'red.png': png(3, 2).bytes, 'a/green.png': png(3, 3).bytes }
+const mirrored = () => workshopWith(PICTURES)
 
 /** The root with all it held goes; an empty folder is in its place. */
 function replace({ pictures }: Workshop): void {
@@ -31,9 +29,7 @@ describe('a root that a person trusts', () => {
     const workshop = await mirrored()
     replace(workshop)
     await workshop.pass()
-    expect(inWords(mirror(workshop).guard!)).toContain(
-      `is empty and held pictures before. Mount its disk; only if on purpose, "albumd trust ${workshop.pictures}" deletes images of what is missing, if not kept`,
-    )
+    expect(factOf(mirror(workshop).guard!)).toContain('is empty and held pictures before')
     const missing = missingPictures(realDisk, workshop.synced, mirror(workshop), () => true)
     expect(Array.from(missing, ({ path }) => path).sort()).toEqual(['a/green.png', 'red.png'])
     await trust(workshop)
@@ -62,7 +58,7 @@ describe('a root that a person trusts', () => {
     mkdirSync(join(workshop.pictures, 'many'))
     workshop.write('new.png', png(9, 9).bytes)
     await workshop.pass()
-    expect(inWords(mirror(workshop).guard!)).toContain('is another folder than before')
+    expect(factOf(mirror(workshop).guard!)).toContain('is another folder than before')
     expect(summary(workshop)).toMatchObject({ files: 20, synced: 20 })
     await trust(workshop)
     await workshop.pass({ hold: { hold_above: 1, hold_min: 100 } })
@@ -108,10 +104,8 @@ describe('a root that a person trusts', () => {
 })
 
 it('a root on a disk without birth times is known by its pictures', async () => {
-  const workshop = await openWorkshop()
+  const workshop = await openWith(PICTURES)
   const disk: Disk = { ...realDisk, lstat: path => ({ ...realDisk.lstat(path), birthtime: 0 }) }
-  workshop.write('red.png', png(3, 2).bytes)
-  workshop.write('a/green.png', png(3, 3).bytes)
   await workshop.pass({ disk })
   // Another such disk in its place has the same device and inode.
   const [red, aside] = [join(workshop.pictures, 'red.png'), `${workshop.pictures}-red`]
@@ -119,7 +113,7 @@ it('a root on a disk without birth times is known by its pictures', async () => 
   workshop.remove('a')
   workshop.write('blue.png', png(3, 5).bytes)
   await workshop.pass({ disk })
-  expect(inWords(mirror(workshop).guard!)).toContain('is another folder than before')
+  expect(factOf(mirror(workshop).guard!)).toContain('is another folder than before')
   expect(deleted(workshop)).toBe(0)
   expect(workshop.events.filter(({ event }) => event === 'picture_uploaded')).toHaveLength(2)
   renameSync(aside, red)
@@ -140,13 +134,10 @@ it('a folder that can not be read can not be trusted', async () => {
   expect(asked('')).toEqual({ kind: 'needless', elsewhere: [`${workshop.pictures}/a`] })
 })
 
-describe('a root that can not be looked at', () => {
-  it('is said with what helps', async () => {
-    const workshop = await mirrored()
-    const folder = `${workshop.pictures}/${'n'.repeat(300)}`
-    const check = checkRoot(realDisk, workshop.synced, { ...mirror(workshop), folder })
-    const reason = because('root_unreadable', { folder, code: 'ENAMETOOLONG' })
-    expect(check).toEqual({ trusted: false, reason, found: null })
-    expect(inWords(reason)).toContain('Give it, or a folder above it, a shorter name')
-  })
+it('a root that can not be looked at is not trusted, with what the disk says', async () => {
+  const workshop = await mirrored()
+  const folder = `${workshop.pictures}/${'n'.repeat(300)}`
+  const check = checkRoot(realDisk, workshop.synced, { ...mirror(workshop), folder })
+  const reason = because('root_unreadable', { folder, code: 'ENAMETOOLONG' })
+  expect(check).toEqual({ trusted: false, reason, found: null })
 })
