@@ -38,39 +38,24 @@ interface Stage {
 
 const UPLOADS = { concurrency: 8, order: 'newest' as const }
 
-const PENDING = {
-  name: 'a.png',
-  size: 1,
-  mtime: 1,
-  ctime: 1,
-  ino: 1,
-  state: 'pending' as const,
-  since: 0,
-  image: null,
-  hash: null,
-  flat: 0 as const,
-}
-
-const DELETED: SpokenEvent = {
-  event: 'image_deleted',
-  mirror: '/pictures',
-  path: 'a.png',
-  reason: 'deleted',
-  moved_to: null,
-}
+const PICTURE = { mirror: '/pictures', path: 'a.png' }
+const DELETED: SpokenEvent = { event: 'image_deleted', ...PICTURE, reason: 'deleted', moved_to: null }
 
 const failed = (error: unknown) => error
 
-type Prepare = (stage: Pick<Stage, 'synced' | 'mirror'>) => void
 /** `uploads` publishes the end of a scan and the start of uploads that never end. It resolves when they must pause. */
-type FirstPass = (
-  uploads: () => Promise<void>,
-  clock: VirtualClock,
-  deletions: (told?: SpokenEvent) => Promise<void>,
-  news: News,
-) => Promise<void>
+interface FirstPass {
+  uploads: () => Promise<void>
+  deletions: (published?: SpokenEvent) => Promise<void>
+  /** What a scan does that finds a new folder. */
+  findNew: () => void
+  clock: VirtualClock
+  news: News
+}
 
-interface More {
+interface Given {
+  prepare?: (stage: Pick<Stage, 'synced' | 'mirror'>) => void
+  first?: (pass: FirstPass) => Promise<void>
   hours?: Hours
   audit?: LoopOptions['audit']
   queue?: CommandQueue
@@ -88,15 +73,11 @@ function every(ms: number, clock: VirtualClock): Recurring {
 }
 
 /** The daemon's loop on a virtual clock. Only its first pass does something. */
-function start(
-  prepare: Prepare = () => {},
-  firstPass: FirstPass = async () => {},
-  { hours, audit = null, queue = new CommandQueue() }: More = {},
-): Stage {
+function start({ prepare, first, hours, audit = null, queue = new CommandQueue() }: Given = {}): Stage {
   const folder = tempFolder()
   const synced = openSynced(openDatabase(':memory:'))
   const { id: mirror } = synced.commitNow(tx => tx.mirrors.add(folder, 'Photos'))
-  prepare({ synced, mirror })
+  prepare?.({ synced, mirror })
   const clock = new VirtualClock()
   const policy = { folder, album: 'Photos', deletions: 'propagate' as const, ignore: [] }
   let whole = 0
@@ -116,10 +97,10 @@ function start(
     })
     await once(AbortSignal.any([stop, pauseUploads!]), 'abort')
   }
-  const deletions = async ({ stop, pauseDeletions }: Interruption, told: SpokenEvent = DELETED) => {
+  const deletions = async ({ stop, pauseDeletions }: Interruption, published = DELETED) => {
     bus.publish('pass', { event: 'scan_started', mirror: folder })
     bus.publish('pass', { event: 'scan_finished', mirror: folder, folders: 1, files: 9, complete: true })
-    bus.publish('pass', told)
+    bus.publish('pass', published)
     await once(AbortSignal.any([stop, pauseDeletions!]), 'abort')
   }
   const engine: Pick<Engine, 'pass'> = {
@@ -127,12 +108,13 @@ function start(
       const sends = !interruption.pauseUploads!.aborted
       passes.push({ at: clock.monotonic(), scope: scopeOf!(policy), sends })
       if (passes.length === 1)
-        await firstPass(
-          () => uploads(interruption),
+        await first?.({
+          uploads: () => uploads(interruption),
+          deletions: published => deletions(interruption, published),
+          findNew: () => synced.commitNow(tx => tx.folders.add(mirror, 'new')),
           clock,
-          told => deletions(interruption, told),
-          interruption.news!,
-        )
+          news: interruption.news!,
+        })
       return { stopped: [] }
     },
   }
@@ -163,7 +145,7 @@ function start(
 }
 
 /** An image in escrow whose grace ends at this running time. */
-function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, dueAt: number): void {
+function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, due_at: number): void {
   const { id: image } = synced.commitNow(tx =>
     tx.images.put({
       remote_id: 'r1',
@@ -180,37 +162,30 @@ function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, dueAt: num
     }),
   )
   synced.commitNow(tx =>
-    tx.escrow.put({
-      image,
-      mirror,
-      path: 'a.png',
-      reason: 'deleted',
-      state: 'grace',
-      since: 0,
-      due_at: dueAt,
-    }),
+    tx.escrow.put({ image, mirror, path: 'a.png', reason: 'deleted', state: 'grace', since: 0, due_at }),
   )
 }
 
 /** A picture whose upload is pending. */
 function pending({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>): void {
   const { id: folder } = synced.commitNow(tx => tx.folders.add(mirror, ''))
-  synced.commitNow(tx => tx.files.put({ ...PENDING, folder }))
+  const look = { name: 'a.png', size: 1, mtime: 1, ctime: 1, ino: 1 }
+  const file = { ...look, folder, state: 'pending', since: 0, image: null, hash: null, flat: 0 } as const
+  synced.commitNow(tx => tx.files.put(file))
 }
 
-/** What the scan of a pass does that finds a new folder. */
-function recordNew({ synced, mirror }: Stage): void {
-  synced.commitNow(tx => tx.folders.add(mirror, 'new'))
+/** Lets time pass until there were so many passes. */
+function untilPasses({ clock, passes }: Pick<Stage, 'clock' | 'passes'>, count: number) {
+  const passed = async () => {
+    await clock.pass(SECOND)
+    return passes.length
+  }
+  return expect.poll(passed).toBeGreaterThanOrEqual(count)
 }
 
 /** The uploads pause after five seconds, because the scan found a new folder. The next pass scans it and is complete. */
 async function expectLookAtNew({ clock, passes, whole }: Stage): Promise<void> {
-  await expect
-    .poll(async () => {
-      await clock.pass(SECOND)
-      return passes.length
-    })
-    .toBe(2)
+  await untilPasses({ clock, passes }, 2)
   expect(passes[1]!.scope).toEqual(['new'])
   expect(passes[1]!.at).toBeGreaterThanOrEqual(5 * SECOND)
   expect(whole()).toBe(1)
@@ -225,26 +200,23 @@ describe('the daemon', () => {
 
   it('scans a recorded folder once when it starts, and then when something changes there', async () => {
     let folder = ''
-    const { clock, passes } = start(({ synced, mirror }) => {
-      folder = join(synced.mirrors.all()[0]!.folder, 'a')
-      mkdirSync(folder)
-      for (const path of ['', 'a']) synced.commitNow(tx => tx.folders.add(mirror, path))
+    const { clock, passes } = start({
+      prepare({ synced, mirror }) {
+        folder = join(synced.mirrors.all()[0]!.folder, 'a')
+        mkdirSync(folder)
+        for (const path of ['', 'a']) synced.commitNow(tx => tx.folders.add(mirror, path))
+      },
     })
     await expect.poll(() => passes.length).toBe(1)
     await clock.pass(HOUR)
     writeFileSync(join(folder, 'a.png'), '')
-    await expect
-      .poll(async () => {
-        await clock.pass(SECOND)
-        return passes.length
-      })
-      .toBeGreaterThan(1)
+    await untilPasses({ clock, passes }, 2)
     expect(passes[1]!.at).toBeGreaterThanOrEqual(HOUR)
     expect(passes[1]!.scope).toEqual(['a'])
   })
 
   it("makes a pass when a grace ends, and each minute while something due can't be done", async () => {
-    const { clock, passes } = start(stage => giveUp(stage, 10 * MINUTE))
+    const { clock, passes } = start({ prepare: stage => giveUp(stage, 10 * MINUTE) })
     await clock.pass(12 * MINUTE + 1)
     expect(passes.map(({ at }) => at)).toEqual([0, 10 * MINUTE, 11 * MINUTE, 12 * MINUTE])
   })
@@ -258,29 +230,28 @@ describe('the daemon', () => {
   })
 
   it('tries a mirror in doubt again each minute', async () => {
-    const { clock, passes } = start(({ synced, mirror }) =>
-      synced.commitNow(tx => tx.mirrors.guard(mirror, { code: 'ROOT', reason: said('it is away') })),
-    )
+    const { clock, passes } = start({
+      prepare: ({ synced, mirror }) =>
+        synced.commitNow(tx => tx.mirrors.guard(mirror, { code: 'ROOT', reason: said('it is away') })),
+    })
     await clock.pass(2 * MINUTE + 1)
     expect(passes.map(({ at }) => at)).toEqual([0, MINUTE, 2 * MINUTE])
   })
 
   it('pauses the uploads of a backlog for a stale folder, and publishes passEnded only after all uploads were tried', async () => {
-    const stage: Stage = start(
-      () => {},
-      uploads => {
-        recordNew(stage)
-        return uploads()
-      },
+    await expectLookAtNew(
+      start({
+        first({ findNew, uploads }) {
+          findNew()
+          return uploads()
+        },
+      }),
     )
-    await expectLookAtNew(stage)
   })
 
   it('pauses uploads for a deletion whose grace ends', async () => {
-    const { clock, passes } = start(
-      stage => giveUp(stage, 20 * SECOND),
-      uploads => uploads(),
-    )
+    const prepare: Given['prepare'] = stage => giveUp(stage, 20 * SECOND)
+    const { clock, passes } = start({ prepare, first: ({ uploads }) => uploads() })
     await clock.pass(20 * SECOND - 1)
     expect(passes).toHaveLength(1)
     await clock.pass(1)
@@ -288,9 +259,9 @@ describe('the daemon', () => {
   })
 
   it('pauses uploads for such a deletion also while folders become stale all the time', async () => {
-    const { clock, passes } = start(
-      stage => giveUp(stage, 20 * SECOND),
-      async (uploads, clock, _, news) => {
+    const { clock, passes } = start({
+      prepare: stage => giveUp(stage, 20 * SECOND),
+      async first({ uploads, clock, news }) {
         const add = () => news.add('/pictures', ['new'])
         news.scan = async () => {
           await clock.sleep(100, new AbortController().signal)
@@ -299,60 +270,56 @@ describe('the daemon', () => {
         add()
         await uploads()
       },
-    )
+    })
     await clock.pass(21 * SECOND)
     expect(passes).toHaveLength(2)
   })
 
   it.each<SpokenEvent>([
     DELETED,
-    { event: 'image_kept', mirror: '/pictures', path: 'a.png', reason: 'the host refused' },
+    { event: 'image_kept', ...PICTURE, reason: 'the host refused' },
     { event: 'album_deleted', album: 'Photos/a' },
-  ])('pauses deletions for a stale folder: $event', async told => {
-    const stage: Stage = start(
-      () => {},
-      (_, __, deletions) => {
-        recordNew(stage)
-        return deletions(told)
-      },
+  ])('pauses deletions for a stale folder: $event', async published => {
+    await expectLookAtNew(
+      start({
+        first({ findNew, deletions }) {
+          findNew()
+          return deletions(published)
+        },
+      }),
     )
-    await expectLookAtNew(stage)
   })
 
   it('pauses deletions soon for a stale folder though scans beside the uploads took long', async () => {
-    const stage: Stage = start(
-      () => {},
-      async (uploads, clock, deletions) => {
+    const stage = start({
+      async first({ uploads, clock, deletions, findNew }) {
         void uploads()
         await clock.sleep(MINUTE, new AbortController().signal)
         // Publishes the end of a scan once more.
         void uploads()
-        recordNew(stage)
+        findNew()
         await deletions()
       },
-    )
+    })
     await stage.clock.pass(MINUTE)
     await expectLookAtNew(stage)
     expect(stage.passes[1]!.at).toBeLessThan(2 * MINUTE)
   })
 
   it('goes on with deletions while no folder is stale', async () => {
-    const { clock, passes } = start(
-      () => {},
-      (_, __, deletions) => deletions(),
-    )
+    const { clock, passes } = start({ first: ({ deletions }) => deletions() })
     await clock.pass(HOUR)
     expect(passes).toHaveLength(1)
   })
 
   it('gives uploads at least as much time as the scans before them took', async () => {
-    const { clock, passes } = start(
-      stage => giveUp(stage, 20 * SECOND),
-      async (uploads, clock) => {
+    const { clock, passes } = start({
+      prepare: stage => giveUp(stage, 20 * SECOND),
+      async first({ uploads, clock }) {
         await clock.sleep(15 * SECOND, new AbortController().signal)
         await uploads()
       },
-    )
+    })
     await clock.pass(30 * SECOND - 1)
     expect(passes).toHaveLength(1)
     await clock.pass(MINUTE + 1)
@@ -360,11 +327,8 @@ describe('the daemon', () => {
   })
 
   it('uploads only within uploads.hours, pauses when they end, and goes on when they begin', async () => {
-    const { clock, passes } = start(
-      () => {},
-      uploads => uploads(),
-      { hours: { from: 22 * 60, to: 5 * 60 } },
-    )
+    const hours = { from: 22 * 60, to: 5 * 60 }
+    const { clock, passes } = start({ first: ({ uploads }) => uploads(), hours })
     await clock.pass(5 * HOUR - 1)
     expect(passes).toHaveLength(1)
     await clock.pass(18 * HOUR)
@@ -379,11 +343,7 @@ describe('the daemon', () => {
   })
 
   it('does not try pictures each minute that wait for uploads.hours', async () => {
-    const { clock, passes } = start(
-      stage => pending(stage),
-      async () => {},
-      { hours: { from: 2 * 60, to: 3 * 60 } },
-    )
+    const { clock, passes } = start({ prepare: pending, hours: { from: 2 * 60, to: 3 * 60 } })
     await clock.pass(2 * HOUR - 1)
     expect(passes).toHaveLength(1)
     await clock.pass(MINUTE + 1)
@@ -413,11 +373,7 @@ describe('the daemon', () => {
         return true
       },
     }
-    const { clock, passes } = start(
-      stage => giveUp(stage, 10 * MINUTE),
-      async () => {},
-      { audit },
-    )
+    const { clock, passes } = start({ prepare: stage => giveUp(stage, 10 * MINUTE), audit })
     await clock.pass(11 * MINUTE + 1)
     expect(passes.map(({ at }) => at)).toEqual([0, 10 * MINUTE, 11 * MINUTE])
     expect(legs).toEqual([
@@ -428,17 +384,13 @@ describe('the daemon', () => {
 
   it('makes the passes that a command asks for, and scans everything for a whole one', async () => {
     const queue = new CommandQueue()
-    const { clock, passes } = start(undefined, undefined, { queue })
+    const { clock, passes } = start({ queue })
     await clock.pass(MINUTE)
-    const asked = queue.ask(
-      {
-        async carryOut({ giveWay, pass }) {
-          await giveWay()
-          return pass()
-        },
-      },
-      null,
-    )
+    const carryOut = async ({ giveWay, pass }: CommandContext) => {
+      await giveWay()
+      return pass()
+    }
+    const asked = queue.ask({ carryOut }, null)
     await clock.pass(SECOND)
     expect(await asked).toEqual({ stopped: [] })
     expect(passes.map(({ at, scope }) => ({ at, scope }))).toEqual([
@@ -455,7 +407,7 @@ describe('the daemon', () => {
     const ask = (name: string, work: (context: CommandContext) => Promise<unknown>) =>
       void queue.ask({ carryOut: work }, null).then(() => steps.push(name))
     ask('sync', ({ pass }) => pass())
-    const { clock, passes } = start(undefined, uploads => uploads(), { queue })
+    const { clock, passes } = start({ first: ({ uploads }) => uploads(), queue })
     await clock.pass(SECOND)
     ask('approve', async () => {})
     await clock.pass(SECOND)
@@ -466,7 +418,7 @@ describe('the daemon', () => {
   it('refuses a command whose pass was interrupted', async () => {
     const queue = new CommandQueue()
     const refused = expect(queue.ask({ carryOut: ({ pass }) => pass() }, null)).rejects.toBe(ENDED)
-    const { clock, stop } = start(undefined, uploads => uploads(), { queue })
+    const { clock, stop } = start({ first: ({ uploads }) => uploads(), queue })
     await clock.pass(SECOND)
     stop.abort()
     await refused

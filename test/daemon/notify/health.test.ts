@@ -11,17 +11,13 @@ const CONFIG = { notify: { max_age: DAY }, host: { api_key_file: '/etc/albumd/ap
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 
 const MIRROR = mirrorInSync(5)
+const GUARDED = { state: 'guarded', reason: 'it is away', needs_person: true } as const
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures' | 'watching'> & Partial<Status>
 
 function codes(mirror: Partial<MirrorStatus>, more: Partial<Known> = {}, quietMs = 0): string[] {
-  const status: Known = {
-    mirrors: [{ ...MIRROR, ...mirror }],
-    blocks: [],
-    failures: [],
-    watching: null,
-    ...more,
-  }
+  const mirrors = [{ ...MIRROR, ...mirror }]
+  const status: Known = { mirrors, blocks: [], failures: [], watching: null, ...more }
   return healthOf(status, CONFIG, NOW, quietMs).alerts.map(({ code }) => code)
 }
 
@@ -66,7 +62,7 @@ describe('the alerts', () => {
   })
 
   it.each([
-    ['GUARDED', { state: 'guarded', reason: 'it is away', needs_person: true } as const],
+    ['GUARDED', GUARDED],
     ['HELD', { held_deletions: 30 }],
     ['GONE_ON_HOST', { gone_on_host: 2 }],
     ['TOO_OLD', { pending_uploads: 1, oldest_unsynced: ago(DAY + 1) }],
@@ -124,12 +120,8 @@ describe('the alerts', () => {
   })
 
   it('names the root where the root failed', () => {
-    const status: Known = {
-      mirrors: [MIRROR],
-      blocks: [],
-      failures: [{ ...failure(null), path: '', message: 'it is in doubt' }],
-      watching: null,
-    }
+    const atRoot = { ...failure(null), path: '', message: 'it is in doubt' }
+    const status: Known = { mirrors: [MIRROR], blocks: [], failures: [atRoot], watching: null }
     expect(healthOf(status, CONFIG, NOW, 0).alerts[0]!.message).toBe('/srv/photos: it is in doubt')
     const failures = [failure(null), { ...failure(null), path: 'b.png' }]
     expect(healthOf({ ...status, failures }, CONFIG, NOW, 0).alerts[0]!.message).toBe('a.png (and 1 more): x')
@@ -137,8 +129,7 @@ describe('the alerts', () => {
 
   it('says who refuses a key, what to do about it, and why a mirror is guarded', () => {
     const said = (...blocks: Known['blocks']) => {
-      const mirror = { ...MIRROR, state: 'guarded', reason: 'it is away', needs_person: true } as const
-      const status: Known = { mirrors: [mirror], blocks, failures: [], watching: null }
+      const status: Known = { mirrors: [{ ...MIRROR, ...GUARDED }], blocks, failures: [], watching: null }
       return healthOf(status, CONFIG, NOW, 0).alerts.map(({ message }) => message)
     }
     expect(said(block('list', 'INVALID_API_KEY'))).toEqual([
@@ -177,14 +168,7 @@ describe('the alerts', () => {
   it('has the gravest alert first, and the age of the oldest unsynced picture', () => {
     const mirrors = [
       { ...MIRROR, held_deletions: 1, oldest_unsynced: ago(2 * DAY) },
-      {
-        ...MIRROR,
-        folder: '/q',
-        state: 'guarded' as const,
-        reason: 'it is away',
-        needs_person: true,
-        oldest_unsynced: ago(3 * DAY),
-      },
+      { ...MIRROR, ...GUARDED, folder: '/q', oldest_unsynced: ago(3 * DAY) },
     ]
     const health = healthOf({ mirrors, blocks: [], failures: [] }, CONFIG, NOW, 0)
     expect(health.alerts.map(({ key }) => key)).toEqual(['GUARDED /q', 'HELD /p', 'TOO_OLD'])

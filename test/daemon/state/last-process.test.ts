@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import {
   blocksBefore,
   earlierRequests,
@@ -9,47 +9,39 @@ import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { said } from '../../../src/words/reasons.ts'
 
+type Tx = Parameters<typeof startRequests>[0]
+
 function state() {
   const db = openDatabase(':memory:')
   onTestFinished(() => void db.close())
   return openSynced(db)
 }
 
-describe('requests of an earlier process', () => {
-  it('count as sent just now when that process was killed', () => {
-    const synced = state()
-    expect(earlierRequests(synced, 5000)).toBeNull()
-    synced.commitNow(tx => tx.meta.set('base_url', 'https://example.com/api/v1'))
-    synced.commitNow(tx => endRequests(tx, 100))
-    synced.commitNow(tx => startRequests(tx))
-    expect(earlierRequests(synced, 5000)).toBe(5000)
-  })
-
-  it('count as sent until the recorded time when that process ended cleanly', () => {
-    const synced = state()
-    synced.commitNow(tx => endRequests(tx, 100))
-    expect(earlierRequests(synced, 5000)).toBe(100)
-  })
-
-  it('count one by one when that process knew them', () => {
-    const synced = state()
-    synced.commitNow(tx => endRequests(tx, { list: [90, 95.5] }))
-    expect(earlierRequests(synced, 5000)).toEqual({ list: [90, 95.5] })
-  })
-
-  it('no longer count after a reboot', () => {
-    const synced = state()
-    synced.commitNow(tx => tx.meta.set('quiet_since', 'another-boot 100'))
-    expect(earlierRequests(synced, 5000)).toBeNull()
-  })
+it.each<[string, (tx: Tx) => unknown, unknown]>([
+  ['do not count where there were none', () => {}, null],
+  [
+    'count as sent just now when that process was killed',
+    tx => {
+      tx.meta.set('base_url', 'https://example.com/api/v1')
+      endRequests(tx, 100)
+      startRequests(tx)
+    },
+    5000,
+  ],
+  ['count as sent until the recorded time when it ended cleanly', tx => endRequests(tx, 100), 100],
+  ['count one by one when it knew them', tx => endRequests(tx, { list: [90, 95.5] }), { list: [90, 95.5] }],
+  ['no longer count after a reboot', tx => tx.meta.set('quiet_since', 'another-boot 100'), null],
+])('requests of an earlier process %s', (_, change, earlier) => {
+  const synced = state()
+  synced.commitNow(tx => void change(tx))
+  expect(earlierRequests(synced, 5000)).toEqual(earlier)
 })
 
 const NOW = 1_000_000
 const clock = { wall: () => NOW, monotonic: () => 5000, sleep: async () => {} }
 
 function stateWith(code: string, said_at: number) {
-  const synced = openSynced(openDatabase(':memory:'))
-  onTestFinished(() => synced.close())
+  const synced = state()
   synced.commitNow(tx => tx.meta.set('plan', 'professional'))
   synced.commitNow(tx =>
     tx.account.block({ endpoint: 'delete', code, message: said('no'), since: 1, said_at }),
@@ -58,14 +50,9 @@ function stateWith(code: string, said_at: number) {
 }
 
 it('an endpoint that plan or storage blocked stays blocked until it is time to ask again', () => {
-  expect(blocksBefore(stateWith('PLAN_NOT_SUPPORTED', NOW - 60_000), 'professional', clock)).toEqual([
-    {
-      endpoint: 'delete',
-      remedy: 'plan',
-      code: 'PLAN_NOT_SUPPORTED',
-      message: said('no'),
-      since: 5000 - 60_000,
-    },
+  const code = 'PLAN_NOT_SUPPORTED'
+  expect(blocksBefore(stateWith(code, NOW - 60_000), 'professional', clock)).toEqual([
+    { endpoint: 'delete', remedy: 'plan', code, message: said('no'), since: 5000 - 60_000 },
   ])
 })
 

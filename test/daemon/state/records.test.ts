@@ -60,18 +60,19 @@ function fill({ synced }: Records): void {
   synced.commitNow(tx => tx.resend.put(WANTED))
 }
 
+function filled(): Place {
+  const at = place()
+  at.use(fill)
+  return at
+}
+
 /** Begins an upload, whose outcome is then in doubt. */
 function begin({ synced }: Records): void {
   synced.commitNow(tx => tx.journal.openAlbumCreation({ parent: null, name: 'Photos', since: 1, sent_at: 1 }))
 }
 
 /** Opens and closes the records. Answers what was found. */
-function look(at: Place): {
-  known: number | undefined
-  folders: number
-  wanted: boolean
-  knowLess: boolean
-} {
+function look(at: Place) {
   const records = at.open()
   const { synced, knowLess } = records
   const row = synced.mirrors.of('/srv/photos')
@@ -87,26 +88,19 @@ const restored = { known: undefined, folders: 60, wanted: false, knowLess: true 
 const anew = { known: undefined, folders: 0, wanted: false, knowLess: true }
 
 describe('records', () => {
-  it('are opened unchanged after a clean end, without a line', () => {
-    const at = place()
-    at.use(fill)
-    for (let n = 0; n < 3; n++) expect(look(at)).toEqual(asTheyWere)
+  it('are opened unchanged after a clean end or a change of their attributes, without a line', () => {
+    const at = filled()
+    for (const mode of [0o600, 0o600, 0o640]) {
+      chmodSync(at.files.database, mode)
+      expect(look(at)).toEqual(asTheyWere)
+    }
     expect(at.said).toEqual([])
     expect(at.names()).toEqual(['albumd.db', 'albumd.witness'])
     expect(statSync(at.files.witness).mode & 0o777).toBe(0o600)
   })
 
-  it('are opened unchanged after a change of their attributes, without a line', () => {
-    const at = place()
-    at.use(fill)
-    chmodSync(at.files.database, 0o640)
-    expect(look(at)).toEqual(asTheyWere)
-    expect(at.said).toEqual([])
-  })
-
   it('are opened unchanged after an end that was not clean', () => {
-    const at = place()
-    at.use(fill)
+    const at = filled()
     killedWhile(at)
     killedWhile(at)
     expect(look(at)).toEqual({ ...asTheyWere, known: undefined })
@@ -128,81 +122,49 @@ describe('records that were restored', () => {
     execFileSync('cp', ['-a', from, to])
   }
 
-  it.each([
-    [
-      'are an old database restored',
-      (at: Place) => {
-        at.use(fill)
-        copy(at.files.database, backup(at))
-        at.use()
-        rmSync(at.files.database)
-        copy(backup(at), at.files.database)
-      },
-    ],
+  const replaceBy = (from: string, to: string) => {
+    rmSync(to, { recursive: true })
+    copy(from, to)
+  }
+
+  it.each<[string, 'database' | 'folder' | null, (at: Place) => void]>([
+    ['are an old database restored', 'database', at => replaceBy(backup(at), at.files.database)],
     [
       'are an old database written over the current one',
-      (at: Place) => {
-        at.use(fill)
-        copy(at.files.database, backup(at))
-        at.use()
-        copy(backup(at), at.files.database)
-      },
+      'database',
+      at => copy(backup(at), at.files.database),
     ],
+    ['are a state folder restored whole', 'folder', at => replaceBy(backup(at), at.folder)],
     [
-      'are a state folder restored whole',
-      (at: Place) => {
-        at.use(fill)
-        copy(at.folder, backup(at))
-        at.use()
-        rmSync(at.folder, { recursive: true })
-        copy(backup(at), at.folder)
-      },
+      'are a state folder restored whole over the current one',
+      'folder',
+      at => execFileSync('cp', ['-a', `${backup(at)}/.`, at.folder]),
     ],
     [
       'are a state folder restored whole from a copy that was made while albumd ran',
-      (at: Place) => {
-        at.use(fill)
+      null,
+      at => {
         const records = at.open()
         copy(at.folder, backup(at))
         records.close('clean')
-        rmSync(at.folder, { recursive: true })
-        copy(backup(at), at.folder)
-      },
-    ],
-    [
-      'are a state folder restored whole over the current one',
-      (at: Place) => {
-        at.use(fill)
-        copy(at.folder, backup(at))
-        at.use()
-        execFileSync('cp', ['-a', `${backup(at)}/.`, at.folder])
+        replaceBy(backup(at), at.folder)
       },
     ],
     [
       'were changed by others',
-      (at: Place) => {
-        at.use(fill)
+      null,
+      at => {
         const db = new Database(at.files.database)
         db.exec(`UPDATE mirrors SET album = 'Other'`)
         db.close()
       },
     ],
-    [
-      'have lost their witness',
-      (at: Place) => {
-        at.use(fill)
-        rmSync(at.files.witness)
-      },
-    ],
-    [
-      'have an empty witness',
-      (at: Place) => {
-        at.use(fill)
-        writeFileSync(at.files.witness, '')
-      },
-    ],
-  ])('%s: it is said once, and what albums hold and people wanted is not known', (_, restore) => {
-    const at = place()
+    ['have lost their witness', null, at => rmSync(at.files.witness)],
+    ['have an empty witness', null, at => writeFileSync(at.files.witness, '')],
+  ])('%s: it is said once, and what albums hold and people wanted is not known', (_, saved, restore) => {
+    const at = filled()
+    if (saved) copy(saved === 'folder' ? at.folder : at.files.database, backup(at))
+    if (saved) at.use()
     restore(at)
     expect(look(at)).toEqual(restored)
     expect(at.said).toEqual([expect.stringMatching(/albumd\.db: State was restored or changed by others/)])
@@ -214,8 +176,7 @@ describe('records that were restored', () => {
     ['gone', (at: Place) => rmSync(at.files.database)],
     ['empty', (at: Place) => truncateSync(at.files.database, 0)],
   ])('whose database is %s are made anew, and a line says so', (_, lose) => {
-    const at = place()
-    at.use(fill)
+    const at = filled()
     lose(at)
     expect(look(at)).toEqual(anew)
     expect(at.said).toEqual([expect.stringContaining('State is gone')])
@@ -258,8 +219,7 @@ describe('records that are replaced while they are open', () => {
     ['a copy after a clean end', () => {}],
     ['nothing', ({ folder }) => execFileSync('find', [folder, '-mindepth', '1', '-delete'])],
   ])('may lack what this process has sent, when %s is in their place', (_, replace) => {
-    const at = place()
-    at.use(fill)
+    const at = filled()
     replace(at)
     const records = openRecords(at.files, () => {}, { replaced: true })
     expect(records).toMatchObject({ knowLess: true, lostWork: true })
@@ -283,8 +243,7 @@ describe('damaged records', () => {
   ]
 
   it.each(damages)('that were %s are set aside and made anew, and a line says so', (_, damage) => {
-    const at = place()
-    at.use(fill)
+    const at = filled()
     damage(at.files.database)
     const broken = readFileSync(at.files.database)
     expect(look(at)).toEqual(anew)
@@ -298,8 +257,7 @@ describe('damaged records', () => {
   it.each(damages)(
     'that were %s after the process was killed are set aside with their write-ahead log, which new records never read',
     (_, damage) => {
-      const at = place()
-      at.use(fill)
+      const at = filled()
       killedWhile(at)
       expect(existsSync(`${at.files.database}-wal`)).toBe(true)
       damage(at.files.database)
@@ -310,8 +268,7 @@ describe('damaged records', () => {
   )
 
   it('that are a mixture of two copies are set aside', () => {
-    const at = place()
-    at.use(fill)
+    const at = filled()
     killedWhile(at)
     const db = new Database(at.files.database)
     db.pragma('foreign_keys = OFF')
@@ -322,8 +279,7 @@ describe('damaged records', () => {
   })
 
   it('that proved to be damaged during work are set aside by the next opening', () => {
-    const at = place()
-    at.use(fill)
+    const at = filled()
     at.open().close('damaged')
     expect(look(at)).toEqual(anew)
     expect(at.said).toHaveLength(1)
@@ -335,8 +291,7 @@ describe('damaged records', () => {
     ['left an upload in doubt', (at: Place) => at.use(begin), true],
     ['had settled everything', (at: Place) => at.use(), false],
   ])('tell whether requests of the last process may still take effect, where it %s', (_, work, lostWork) => {
-    const at = place()
-    at.use(fill)
+    const at = filled()
     work(at)
     rmSync(at.files.database)
     for (const log of ['-wal', '-shm']) rmSync(at.files.database + log, { force: true })

@@ -10,8 +10,12 @@ import { type WatchedMirror, watchMirror } from './watched-mirror.ts'
 
 const MINUTE = 60_000
 
-function watch(folders: string[], options?: Parameters<typeof watchMirror>[2]): WatchedMirror {
-  const watched = watchMirror(join(tempFolder(), 'mirror'), folders, options)
+function watch(
+  folders: string[],
+  options?: Parameters<typeof watchMirror>[2],
+  root = join(tempFolder(), 'mirror'),
+): WatchedMirror {
+  const watched = watchMirror(root, folders, options)
   onTestFinished(watched.close)
   return watched
 }
@@ -31,10 +35,10 @@ describe('a watched mirror', () => {
   it('is noticed when its root comes that no scan has recorded', async () => {
     const { root, state, told } = watch([], { missing: true })
     await expect.poll(() => state().folders).toBe(1)
-    mkdirSync(root)
-    await told('')
-    writeFileSync(join(root, 'x.png'), '')
-    await told('')
+    for (const change of [() => mkdirSync(root), () => writeFileSync(join(root, 'x.png'), '')]) {
+      change()
+      await told('')
+    }
   })
 
   it('makes a folder stale when its watch begins, and at every change in it', async () => {
@@ -167,8 +171,7 @@ it.each([
   mkdirSync(join(home, 'disk/mirror/a'), { recursive: true })
   symlinkSync(join(home, 'disk'), join(home, 'link'))
   let mounts: Mount[] = [{ id: '1', path: '/', type: 'ext4' }]
-  const mirror = watchMirror(join(home, 'link/mirror'), ['', 'a'], { mounts: () => mounts })
-  onTestFinished(mirror.close)
+  const mirror = watch(['', 'a'], { mounts: () => mounts }, join(home, 'link/mirror'))
   await mirror.told('a')
   mounts = [...mounts, { id: '2', path: join(home, 'disk/mirror', below), type: 'ext4' }]
   await mirror.clock.pass(20_000)
@@ -179,11 +182,8 @@ describe('file systems of other machines', () => {
   const remoteAt = (path: string): Mount => ({ id: '7', path, type: 'nfs4' })
 
   it('are polled every minute where the whole mirror is on one, and a line says so', async () => {
-    const mounts: Mount[] = []
     const root = tempFolder()
-    mounts.push(remoteAt(root))
-    const mirror = watchMirror(root, ['', 'a'], { mounts: () => mounts })
-    onTestFinished(mirror.close)
+    const mirror = watch(['', 'a'], { mounts: () => [remoteAt(root)] }, root)
     mirror.watcher.follow()
     await mirror.told('a')
     expect(mirror.said.join()).toMatch(/nfs4.*watch\.poll/)
@@ -194,8 +194,7 @@ describe('file systems of other machines', () => {
   it('are polled alone where they are mounted below the root', async () => {
     const root = tempFolder()
     const mounts = [{ id: '1', path: '/', type: 'ext4' }, remoteAt(join(root, 'a'))]
-    const mirror = watchMirror(root, ['', 'a', 'a/b', 'ab'], { mounts: () => mounts })
-    onTestFinished(mirror.close)
+    const mirror = watch(['', 'a', 'a/b', 'ab'], { mounts: () => mounts }, root)
     mirror.watcher.follow()
     await mirror.told('a', 'a/b', 'ab')
     mirror.heard()
@@ -205,8 +204,7 @@ describe('file systems of other machines', () => {
 
   it('are scanned less often where a scan takes long', async () => {
     const root = tempFolder()
-    const mirror = watchMirror(root, [''], { mounts: () => [remoteAt(root)] })
-    onTestFinished(mirror.close)
+    const mirror = watch([''], { mounts: () => [remoteAt(root)] }, root)
     mirror.watcher.follow()
     await mirror.clock.pass(MINUTE)
     await mirror.told('everything')
