@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest'
 import { API_KEY, clientOf, failureOf, never, successOf } from './client-of.ts'
-import { deadOrigin, json, serve, serveRaw } from './serve.ts'
+import { deadOrigin, json, page, serve, serveRaw } from './serve.ts'
 
 const HTML = '<html><body>Welcome to our hotel Wi-Fi</body></html>'
 
 const answering = (text: string) => serveRaw(socket => void socket.once('data', () => socket.end(text)))
-
-const page = (status: string, body: string) =>
-  `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 
 test.each<[string, string]>([
   ['an HTML page', page('200 OK', HTML)],
@@ -92,9 +89,8 @@ test.each([
   ['left out', {}],
 ])('lists that are empty may be %s', async (_, lists) => {
   const pagination = { total_pages: 0, total_images: 0 }
-  const origin = await serve((_, response) =>
-    json(response, 200, { success: true, data: { ...lists, pagination } }),
-  )
+  const data = { ...lists, pagination }
+  const origin = await serve((_, response) => json(response, 200, { success: true, data }))
   const listed = await successOf(clientOf(origin).list(null, 1, never))
   expect(listed).toMatchObject({ albums: [], images: [] })
 })
@@ -126,19 +122,11 @@ test.each<[string, () => Promise<string>, RegExp]>([
     async () => 'https://no-such-host.invalid',
     /^Cannot reach no-such-host\.invalid:443 \((no such name|name could not be looked up)\)$/,
   ],
-  [
-    'hangs up',
-    () => serveRaw(socket => void socket.once('data', () => socket.end())),
-    /^Cannot reach 127\.0\.0\.1:\d+ \(connection closed\)$/,
-  ],
+  ['hangs up', () => answering(''), /^Cannot reach 127\.0\.0\.1:\d+ \(connection closed\)$/],
   ['is silent', () => serveRaw(() => {}), /^Cannot reach 127\.0\.0\.1:\d+ \(no answer in time\)$/],
   [
     'stops halfway',
-    () =>
-      serveRaw(
-        socket =>
-          void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')),
-      ),
+    () => serveRaw(socket => void socket.once('data', () => socket.write(page('200 OK', '{}').slice(0, -1)))),
     /answer broke off/,
   ],
 ])(
@@ -153,12 +141,9 @@ test.each<[string, () => Promise<string>, RegExp]>([
 )
 
 test('a request can be cancelled while the host is silent', async () => {
-  const begun = Promise.withResolvers<void>()
-  const origin = await serve(() => begun.resolve())
   const abort = new AbortController()
+  const origin = await serve(() => abort.abort())
   const listing = failureOf(clientOf(origin).list(null, 1, abort.signal))
-  await begun.promise
-  abort.abort()
   expect(await listing).toMatchObject({ code: 'CANCELLED', remedy: 'cancelled' })
 })
 
@@ -193,12 +178,10 @@ test('an answer that comes slowly and never ends is cut off', async () => {
 
 /** What a client makes of a credential with these addresses, both below the host's own. */
 async function grantedWith(uploadPath: string, cdnPath: string) {
-  const origin: string = await serve((_, response) =>
-    json(response, 200, {
-      success: true,
-      data: { upload_url: `${origin}${uploadPath}`, cdn_url: `${origin}${cdnPath}` },
-    }),
-  )
+  const origin: string = await serve((_, response) => {
+    const data = { upload_url: `${origin}${uploadPath}`, cdn_url: `${origin}${cdnPath}` }
+    json(response, 200, { success: true, data })
+  })
   return { origin, answer: await clientOf(origin).requestUpload(request, never) }
 }
 
@@ -210,13 +193,13 @@ test('a delivery address that contains the API key is neither used nor shown, an
 })
 
 const ID = '0123456789abcdef0123'
-const SIGNATURE = 'fedcba98765432100123456789'
+const SIGNED = 'fedcba98765432100123456789'
 
 test.each([
   ['all that is secret in the upload address', `/node?t=${ID}`, `/i/${ID}.png`, null],
   [
     'an id of the upload address beside its secret',
-    `/up/${ID}?sig=${SIGNATURE}`,
+    `/up/${ID}?sig=${SIGNED}`,
     `/i/${ID}.png`,
     `/i/${ID}.png`,
   ],
@@ -254,30 +237,21 @@ test('a credential that can not be read is not asked for again, because it may h
 })
 
 test("another upload's credential is taken out of a failure that repeats it", async () => {
-  const token = '0123456789abcdef0123'
   const origin: string = await serve((request, response) => {
-    if (request.method === 'POST')
-      json(response, 200, {
-        success: true,
-        data: { upload_url: `${origin}/node?t=${token}`, cdn_url: `${origin}/i/1` },
-      })
-    else json(response, 400, { success: false, code: `ODD_${token}`, error: `${token} is under way` })
+    const data = { upload_url: `${origin}/node?t=${ID}`, cdn_url: `${origin}/i/1` }
+    if (request.method === 'POST') json(response, 200, { success: true, data })
+    else json(response, 400, { success: false, code: `ODD_${ID}`, error: `${ID} is under way` })
   })
   const client = clientOf(origin)
   expect(await client.requestUpload(request, never)).toMatchObject({ ok: true })
   const answer = await client.list(null, 1, never)
   expect(answer).toMatchObject({ ok: false, failure: { message: expect.stringContaining('is under way') } })
-  expect(JSON.stringify(answer)).not.toContain(token)
+  expect(JSON.stringify(answer)).not.toContain(ID)
 })
 
 test('an address in a failure of the host is taken out, because it may contain a credential', async () => {
-  const origin = await serve((_, response) =>
-    json(response, 400, {
-      success: false,
-      code: 'ODD',
-      error: 'try https://node.example/up/SECRET-CREDENTIAL instead',
-    }),
-  )
+  const error = 'try https://node.example/up/SECRET-CREDENTIAL instead'
+  const origin = await serve((_, response) => json(response, 400, { success: false, code: 'ODD', error }))
   const answer = await clientOf(origin).requestUpload(request, never)
   expect(JSON.stringify(answer)).not.toContain('SECRET-CREDENTIAL')
   expect(answer).toMatchObject({ ok: false, failure: { code: 'ODD' } })

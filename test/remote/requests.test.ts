@@ -22,6 +22,8 @@ async function hostAnswering(status: number, body: unknown, options: Partial<Rem
   return { seen, origin, host: clientOf(origin, options) }
 }
 
+const urls = (seen: Seen[]) => seen.map(({ method, url }) => `${method} ${url}`)
+
 const pictureRequest = { file_name: 'a b.png', file_size: 12, mime_type: 'image/png', width: 3, height: 4 }
 
 test('a credential is asked for as §4.1 says, with the API key in its header', async () => {
@@ -29,17 +31,9 @@ test('a credential is asked for as §4.1 says, with the API key in its header', 
   const { seen, host } = await hostAnswering(200, { success: true, data })
   const credential = await successOf(host.requestUpload({ ...pictureRequest, album_id: 'A' }, never))
   expect(credential).toEqual({ uploadUrl: data.upload_url, cdnUrl: data.cdn_url, imageId: null })
-  expect(seen).toMatchObject([
-    {
-      method: 'POST',
-      url: '/api/v1/upload',
-      headers: {
-        'x-api-key': API_KEY,
-        'content-type': 'application/json',
-        host: expect.stringMatching(/^127/),
-      },
-    },
-  ])
+  const hostName = expect.stringMatching(/^127/)
+  const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json', host: hostName }
+  expect(seen).toMatchObject([{ method: 'POST', url: '/api/v1/upload', headers }])
   expect(JSON.parse(seen[0]!.body)).toEqual({ ...pictureRequest, album_id: 'A' })
 })
 
@@ -47,11 +41,8 @@ test('the presign form asks the site as §4.3 says, and puts the token into the 
   const answer = { upload_token: `${TOKEN}/+`, upload_url: 'https://n.example/up', image_id: 'I' }
   const { seen, host } = await hostAnswering(200, answer, { uploadForm: 'presign' })
   const credential = await successOf(host.requestUpload(pictureRequest, never))
-  expect(credential).toEqual({
-    uploadUrl: `https://n.example/up?token=${TOKEN}%2F%2B`,
-    cdnUrl: null,
-    imageId: 'I',
-  })
+  const uploadUrl = `https://n.example/up?token=${TOKEN}%2F%2B`
+  expect(credential).toEqual({ uploadUrl, cdnUrl: null, imageId: 'I' })
   expect(seen).toMatchObject([{ method: 'POST', url: '/api/presign', headers: { 'x-api-key': API_KEY } }])
   expect(JSON.parse(seen[0]!.body)).toEqual({ file_name: 'a b.png', file_size: 12, mime_type: 'image/png' })
 })
@@ -59,9 +50,8 @@ test('the presign form asks the site as §4.3 says, and puts the token into the 
 test('the presign token is added to a query of the upload address', async () => {
   const answer = { upload_token: 'T', upload_url: 'https://n.example/up?a=1', image_id: 'I' }
   const { host } = await hostAnswering(200, answer, { uploadForm: 'presign' })
-  expect((await successOf(host.requestUpload(pictureRequest, never))).uploadUrl).toBe(
-    'https://n.example/up?a=1&token=T',
-  )
+  const { uploadUrl } = await successOf(host.requestUpload(pictureRequest, never))
+  expect(uploadUrl).toBe('https://n.example/up?a=1&token=T')
 })
 
 test('a refusal of the presign form may carry no success, as its answer does not', async () => {
@@ -78,35 +68,18 @@ test('with the presign form, a picture for an album is refused without asking th
   expect(seen).toEqual([])
 })
 
-const image = {
-  id: 'i1',
-  name: 'a.png',
-  size: '1 KB',
-  width: 1,
-  height: 2,
-  time: '2026-11-03T10:00:00+08:00',
-}
-const album = {
-  id: 'a1',
-  name: 'A',
-  image_count: 0,
-  sub_count: 0,
-  created_at: '2026-11-03T10:00:00Z',
-}
+const time = '2026-11-03T10:00:00+08:00'
+const image = { id: 'i1', name: 'a.png', size: '1 KB', width: 1, height: 2, time }
+const album = { id: 'a1', name: 'A', image_count: 0, sub_count: 0, created_at: '2026-11-03T10:00:00Z' }
 const pagination = { total_pages: 1, total_images: 1 }
 const page = { albums: [album], images: [image], pagination, cdn_base_url: 'https://c.example' }
 
 test('a listing is asked for by album and page, and the root without an album', async () => {
   const { seen, host } = await hostAnswering(200, { success: true, data: page })
-  expect(await successOf(host.list('a/b&c=1', 3, never))).toEqual({
-    ...page,
-    cdn_base_url: 'https://c.example/',
-  })
+  const listed = await successOf(host.list('a/b&c=1', 3, never))
+  expect(listed).toEqual({ ...page, cdn_base_url: 'https://c.example/' })
   await successOf(host.list(null, 1, never))
-  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
-    'GET /api/v1/list?album_id=a%2Fb%26c%3D1&page=3',
-    'GET /api/v1/list?page=1',
-  ])
+  expect(urls(seen)).toEqual(['GET /api/v1/list?album_id=a%2Fb%26c%3D1&page=3', 'GET /api/v1/list?page=1'])
   expect(seen[0]!.headers).toMatchObject({ 'x-api-key': API_KEY })
 })
 
@@ -129,44 +102,32 @@ test('numbers may come as text, ids as numbers, and what is not used in any form
 test('a listing may have fields that §2 does not describe', async () => {
   const odd = { ...image, id: 'svg', width: null }
   const { host } = await hostAnswering(200, { success: true, data: { ...page, images: [odd, image] } })
-  expect((await successOf(host.list(null, 1, never))).images).toEqual([
-    { ...image, id: 'svg', width: undefined },
-    image,
-  ])
+  const { images } = await successOf(host.list(null, 1, never))
+  expect(images).toEqual([{ ...image, id: 'svg', width: undefined }, image])
 })
 
-test.each([
-  ['an image without an id', { ...page, images: [{ ...image, id: undefined }] }, 'data.images.0'],
+test.each<[string, object, string]>([
+  ['an image without an id', { images: [{ ...image, id: undefined }] }, 'images.0'],
   [
     'a count that is no number',
-    { ...page, pagination: { ...pagination, total_images: '1e3' } },
-    'data.pagination.total_images',
+    { pagination: { ...pagination, total_images: '1e3' } },
+    'pagination.total_images',
   ],
-  ['albums that are no list', { ...page, albums: {} }, 'data.albums'],
-  [
-    'a negative count',
-    { ...page, pagination: { ...pagination, total_pages: -1 } },
-    'data.pagination.total_pages',
-  ],
-])('a listing with %s is a fault of the host that names the field', async (_, data, field) => {
-  const { host } = await hostAnswering(200, { success: true, data })
+  ['albums that are no list', { albums: {} }, 'albums'],
+  ['a negative count', { pagination: { ...pagination, total_pages: -1 } }, 'pagination.total_pages'],
+])('a listing with %s is a fault of the host that names the field', async (_, odd, field) => {
+  const { host } = await hostAnswering(200, { success: true, data: { ...page, ...odd } })
   const failure = await failureOf(host.list(null, 1, never))
   expect(failure).toMatchObject({ code: 'HOST_ANSWER', remedy: 'later', status: 200 })
-  expect(failure.message).toContain(field)
+  expect(failure.message).toContain(`data.${field}`)
 })
 
 test('an image and an album are deleted by id', async () => {
-  const { seen, host } = await hostAnswering(200, {
-    success: true,
-    message: 'deleted',
-    data: { deleted_albums: 1, deleted_images: 2 },
-  })
+  const data = { deleted_albums: 1, deleted_images: 2 }
+  const { seen, host } = await hostAnswering(200, { success: true, message: 'deleted', data })
   await successOf(host.deleteImage('a&b', never))
   await successOf(host.deleteAlbum('c d', never))
-  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
-    'DELETE /api/v1/delete?img=a%26b',
-    'DELETE /api/v1/delete?album=c+d',
-  ])
+  expect(urls(seen)).toEqual(['DELETE /api/v1/delete?img=a%26b', 'DELETE /api/v1/delete?album=c+d'])
 })
 
 test('an album is created below its parent', async () => {
@@ -178,22 +139,15 @@ test('an album is created below its parent', async () => {
 })
 
 test("a failure has the host's code, status and message", async () => {
-  const { host } = await hostAnswering(404, { success: false, error: 'no such image', code: 'NOT_FOUND' })
-  expect(await failureOf(host.deleteImage('x', never))).toEqual({
-    remedy: 'gone',
-    endpoint: 'delete',
-    code: 'NOT_FOUND',
-    message: 'no such image',
-    status: 404,
-  })
+  const [code, message] = ['NOT_FOUND', 'no such image']
+  const { host } = await hostAnswering(404, { success: false, error: message, code })
+  const failure = await failureOf(host.deleteImage('x', never))
+  expect(failure).toEqual({ remedy: 'gone', endpoint: 'delete', code, message, status: 404 })
 })
 
 test('an API key that the host repeats in its error is taken out', async () => {
-  const { host } = await hostAnswering(401, {
-    success: false,
-    error: `bad key ${API_KEY}\nsecond line`,
-    code: 'INVALID_API_KEY',
-  })
+  const error = `bad key ${API_KEY}\nsecond line`
+  const { host } = await hostAnswering(401, { success: false, error, code: 'INVALID_API_KEY' })
   expect((await failureOf(host.list(null, 1, never))).message).toBe('bad key *** second line')
 })
 
@@ -218,15 +172,14 @@ test.each([
   expect(seen).toEqual(['/api/v1/upload', path])
 })
 
+const notHttps = ['//n.example/up#x', 'file:up', '/up#x', 'http://n.example/up', 'https://n.example/up#x']
+
 test.each([
-  ['upload_url', { upload_url: '//n.example/up#x', cdn_url: 'https://c.example/1' }],
-  ['upload_url', { upload_url: 'file:up', cdn_url: 'https://c.example/1' }],
-  ['upload_url', { upload_url: '/up#x', cdn_url: 'https://c.example/1' }],
-  ['upload_url', { upload_url: 'http://n.example/up', cdn_url: 'https://c.example/1' }],
-  ['upload_url', { upload_url: 'https://n.example/up#x', cdn_url: 'https://c.example/1' }],
-  ['cdn_url', { upload_url: 'https://n.example/up', cdn_url: 'http://c.example/1' }],
-  ['cdn_url', { upload_url: 'https://n.example/up', cdn_url: 'file:///etc/passwd' }],
-])('an address that is not of HTTPS is refused: %s %j', async (field, data) => {
+  ...notHttps.map(address => ['upload_url', address] as const),
+  ['cdn_url', 'http://c.example/1'],
+  ['cdn_url', 'file:///etc/passwd'],
+] as const)('an address that is not of HTTPS is refused: %s %s', async (field, address) => {
+  const data = { upload_url: 'https://n.example/up', cdn_url: 'https://c.example/1', [field]: address }
   const { host } = await hostAnswering(200, { success: true, data })
   const failure = await failureOf(host.requestUpload(pictureRequest, never))
   expect(failure).toMatchObject({ code: 'HOST_ADDRESS', remedy: 'change_request' })

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { expect, test } from 'vitest'
+import type { RemoteOptions } from '../../src/remote/client.ts'
 import { isOutage } from '../../src/remote/failures.ts'
 import { type Credential, type HostFailure, PictureChanged } from '../../src/remote/host.ts'
 import { multipartOf } from '../../src/remote/uploads.ts'
@@ -18,7 +19,7 @@ import {
   successOf,
   TOKEN,
 } from './client-of.ts'
-import { bodyOf, deadOrigin, failure, json, serve, serveRaw } from './serve.ts'
+import { bodyOf, deadOrigin, failure, json, page, serve, serveRaw } from './serve.ts'
 
 const stored = { success: true, image_id: 'I', cdn_url: 'https://c.example/i/I' }
 
@@ -28,6 +29,17 @@ const credentialAt = (origin: string, path = `/up/${TOKEN}`): Credential => ({
   cdnUrl: null,
   imageId: null,
 })
+
+/** What comes of sending a picture to the upload node at `origin`. */
+const refusalAt = (origin: string, picture = inMemory(bytesOf(10)), options: Partial<RemoteOptions> = {}) =>
+  failureOf(clientOf(origin, options).send(credentialAt(origin), picture, never))
+
+/** An upload node that reads the picture, and answers so. */
+const nodeAnswering = (status: number, answer: object) =>
+  serve(async (request, response) => {
+    await bodyOf(request)
+    json(response, status, answer)
+  })
 
 /** The parts of a multipart body, as an independent parser reads them. */
 async function partsOf(contentType: string, body: Readable) {
@@ -102,21 +114,15 @@ test('the upload address is used byte for byte', async () => {
 })
 
 test('when an upload node refuses, nothing was stored', async () => {
-  const origin = await serve(async (request, response) => {
-    await bodyOf(request)
-    const said = `unknown credential ${request.url} (${TOKEN})`
-    json(response, 403, { success: false, error: said, code: 'FORBIDDEN' })
-  })
-  const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
+  const error = `unknown credential /up/${TOKEN} (${TOKEN})`
+  const origin = await nodeAnswering(403, { success: false, error, code: 'FORBIDDEN' })
+  const refusal = await refusalAt(origin)
   expect(refusal).toMatchObject({ remedy: 'refused_by_node', code: 'FORBIDDEN', status: 403 })
 })
 
 test('when the node does not accept the dimensions, the remedy is to leave them out', async () => {
-  const origin = await serve(async (request, response) => {
-    await bodyOf(request)
-    failure(response, 400, 'DIMENSION_MISMATCH')
-  })
-  const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
+  const origin = await nodeAnswering(400, { success: false, error: 'no', code: 'DIMENSION_MISMATCH' })
+  const refusal = await refusalAt(origin)
   expect(refusal.remedy).toBe('other_dimensions')
 })
 
@@ -136,7 +142,7 @@ test.each([
       failure(response, 413, 'FILE_TOO_LARGE', { connection: 'keep-alive' })
     })
   })
-  const refusal = await failureOf(clientOf(origin).send(credentialAt(origin), make(bytesOf(LARGE)), never))
+  const refusal = await refusalAt(origin, make(bytesOf(LARGE)))
   expect(refusal).toMatchObject({ remedy: 'change_picture', code: 'FILE_TOO_LARGE', status: 413 })
   expect(arrived).toBeLessThan(LARGE)
 })
@@ -146,11 +152,10 @@ test('a page of a proxy before all of a picture was sent is a refusal of this pi
     request.once('data', () => {
       request.pause()
       const { socket } = request
-      socket.write(`HTTP/1.1 413 Large\r\ncontent-length: ${HTML.length}\r\n\r\n${HTML}`)
+      socket.write(page('413 Large', HTML))
     })
   })
-  const host = clientOf(origin)
-  const refusal = await failureOf(host.send(credentialAt(origin), chunked(bytesOf(LARGE)), never))
+  const refusal = await refusalAt(origin, chunked(bytesOf(LARGE)))
   expect(refusal).toMatchObject({ remedy: 'refused_by_node', code: 'HOST_ANSWER', status: 413 })
   expect(isOutage(refusal as unknown as HostFailure)).toBe(false)
   expect(resultOfRefusal(refusal as unknown as HostFailure, Buffer.alloc(32), 0)).toMatchObject({
@@ -164,7 +169,7 @@ test.each([
   ['in chunks', chunked],
 ])('when the connection breaks in the middle of a picture %s, nothing was stored', async (_, make) => {
   const origin = await serveRaw(socket => socket.once('data', () => socket.resetAndDestroy()))
-  const broken = await failureOf(clientOf(origin).send(credentialAt(origin), make(bytesOf(LARGE)), never))
+  const broken = await refusalAt(origin, make(bytesOf(LARGE)))
   expect(broken).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
 })
 
@@ -183,21 +188,15 @@ async function afterWhole(answer: (socket: Socket) => void): Promise<string> {
 test.each<[string, (socket: Socket) => void]>([
   ['a reset', socket => socket.resetAndDestroy()],
   ['a closed connection', socket => socket.end()],
-  ['an HTML page', socket => socket.end(`HTTP/1.1 502 Bad\r\ncontent-length: ${HTML.length}\r\n\r\n${HTML}`)],
+  ['an HTML page', socket => socket.end(page('502 Bad', HTML))],
   ['half an answer', socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"success":tr')],
-  ['another success', socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 16\r\n\r\n{"success":true}')],
-  [
-    'success with a failing status',
-    socket => {
-      const body = JSON.stringify(stored)
-      socket.end(`HTTP/1.1 500 No\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
-    },
-  ],
+  ['another success', socket => socket.end(page('200 OK', '{"success":true}'))],
+  ['success with a failing status', socket => socket.end(page('500 No', JSON.stringify(stored)))],
   ['a redirect', socket => socket.end('HTTP/1.1 307 Go\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n')],
   ['no HTTP', socket => socket.end('220 mail.example ESMTP\r\n')],
 ])('%s after the whole picture was sent leaves the outcome in doubt', async (_, answer) => {
   const origin = await afterWhole(answer)
-  const open = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(1000)), never))
+  const open = await refusalAt(origin, inMemory(bytesOf(1000)))
   expect(open.remedy).toBe('find_out')
 })
 
@@ -206,20 +205,14 @@ test.each([
   ['without the id', { success: true }],
   ['with both', { ...stored, cdn_url: undefined }],
 ])('the node of a credential that named the id may answer %s', async (_, answer) => {
-  const origin = await serve(async (request, response) => {
-    await bodyOf(request)
-    json(response, 200, answer)
-  })
+  const origin = await nodeAnswering(200, answer)
   const credential = { ...credentialAt(origin), imageId: 'I' }
   const sent = await successOf(clientOf(origin).send(credential, inMemory(bytesOf(10)), never))
   expect(sent).toEqual({ imageId: 'I', cdnUrl: null })
 })
 
 test('an answer that says neither leaves the outcome in doubt', async () => {
-  const origin = await serve(async (request, response) => {
-    await bodyOf(request)
-    json(response, 200, {})
-  })
+  const origin = await nodeAnswering(200, {})
   const credential = { ...credentialAt(origin), imageId: 'I' }
   const open = await failureOf(clientOf(origin).send(credential, inMemory(bytesOf(10)), never))
   expect(open.remedy).toBe('find_out')
@@ -227,21 +220,18 @@ test('an answer that says neither leaves the outcome in doubt', async () => {
 
 test('silence after the whole picture was sent leaves the outcome in doubt', async () => {
   const origin = await afterWhole(() => {})
-  const host = clientOf(origin, { timeoutMs: 1000 })
-  const open = await failureOf(host.send(credentialAt(origin), inMemory(bytesOf(1000)), never))
+  const open = await refusalAt(origin, inMemory(bytesOf(1000)), { timeoutMs: 1000 })
   expect(open).toMatchObject({ remedy: 'find_out', code: 'HOST_UNREACHABLE' })
 })
 
 test('when an upload node stops reading, the upload ends and nothing was stored', async () => {
   const origin = await serveRaw(socket => socket.pause())
-  const host = clientOf(origin, { timeoutMs: 300 })
-  const stuck = await failureOf(host.send(credentialAt(origin), inMemory(bytesOf(LARGE)), never))
+  const stuck = await refusalAt(origin, inMemory(bytesOf(LARGE)), { timeoutMs: 300 })
   expect(stuck).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
 })
 
 test('an upload ends when its credential expires, even if it makes progress', async () => {
   const origin = await serveRaw(socket => socket.resume())
-  const host = clientOf(origin, { credentialLifetimeMs: 1000 })
   const slow = {
     ...chunked(bytesOf(1000)),
     async *chunks() {
@@ -251,7 +241,7 @@ test('an upload ends when its credential expires, even if it makes progress', as
       }
     },
   }
-  const late = await failureOf(host.send(credentialAt(origin), slow, never))
+  const late = await refusalAt(origin, slow, { credentialLifetimeMs: 1000 })
   expect(late).toMatchObject({ remedy: 'faster_line', code: 'TOO_SLOW', endpoint: 'send' })
 })
 
@@ -263,10 +253,7 @@ test('nothing leaves once the credential has expired, however late that is notic
     }),
   )
   let now = 0
-  const host = clientOf(origin, {
-    credentialLifetimeMs: 1000,
-    clock: { monotonic: () => now, sleep: async () => {} },
-  })
+  const clock = { monotonic: () => now, sleep: async () => {} }
   // The time passes while the request is made, as it does while a connection is made.
   const picture = {
     ...inMemory(bytesOf(10)),
@@ -275,25 +262,21 @@ test('nothing leaves once the credential has expired, however late that is notic
       return 'a.png'
     },
   }
-  const expired = await failureOf(host.send(credentialAt(origin), picture, never))
+  const expired = await refusalAt(origin, picture, { credentialLifetimeMs: 1000, clock })
   expect(expired).toMatchObject({ remedy: 'new_credential', code: 'CREDENTIAL_EXPIRED', unsent: true })
   expect(bytes).toBe(0)
 })
 
 test('a success before the whole picture was sent leaves the outcome in doubt', async () => {
-  const body = JSON.stringify(stored)
-  const origin = await serveRaw(socket =>
-    socket.once('data', () =>
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
-    ),
-  )
-  const early = await failureOf(clientOf(origin).send(credentialAt(origin), chunked(bytesOf(LARGE)), never))
+  const answer = page('200 OK', JSON.stringify(stored))
+  const origin = await serveRaw(socket => socket.once('data', () => socket.write(answer)))
+  const early = await refusalAt(origin, chunked(bytesOf(LARGE)))
   expect(early).toMatchObject({ remedy: 'find_out', code: 'HOST_ANSWER' })
 })
 
 test('when nothing listens, nothing was sent', async () => {
   const origin = await deadOrigin()
-  const dead = await failureOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
+  const dead = await refusalAt(origin)
   expect(dead).toMatchObject({ remedy: 'new_credential', code: 'HOST_UNREACHABLE' })
 })
 
@@ -318,19 +301,18 @@ const ending = (begun: Promise<void>, end: () => void) => ({
   },
 })
 
+const saysSo = () => {
+  throw new PictureChanged('a/secret/path.png')
+}
+
 test.each<[string, () => void]>([
-  [
-    'and says so',
-    () => {
-      throw new PictureChanged('a/secret/path.png')
-    },
-  ],
+  ['and says so', saysSo],
   ['by getting shorter', () => {}],
 ])(
   'a picture that changes while it is sent, %s, is not stored: its last byte is not sent',
   async (_, end) => {
     const { origin, begun, body } = await collecting()
-    const changed = await failureOf(clientOf(origin).send(credentialAt(origin), ending(begun, end), never))
+    const changed = await refusalAt(origin, ending(begun, end))
     expect(changed).toMatchObject({ remedy: 'changed_underway', code: 'PICTURE_CHANGED', endpoint: 'send' })
     expect(await body).toBeNull()
   },
@@ -339,7 +321,7 @@ test.each<[string, () => void]>([
 test('a picture that grows while it is sent is not stored', async () => {
   const { origin } = await collecting()
   const grown = { ...chunked(bytesOf(500_000)), size: 400_000 }
-  const changed = await failureOf(clientOf(origin).send(credentialAt(origin), grown, never))
+  const changed = await refusalAt(origin, grown)
   expect(changed.remedy).toBe('changed_underway')
 })
 
@@ -370,10 +352,7 @@ test('a cancelled upload is in doubt only when the whole picture was sent', asyn
 })
 
 test('a delivery address that is not HTTPS is not used, although the picture is stored', async () => {
-  const origin = await serve(async (request, response) => {
-    await bodyOf(request)
-    json(response, 200, { ...stored, cdn_url: 'http://c.example/i/I' })
-  })
+  const origin = await nodeAnswering(200, { ...stored, cdn_url: 'http://c.example/i/I' })
   const sent = await successOf(clientOf(origin).send(credentialAt(origin), inMemory(bytesOf(10)), never))
   expect(sent).toEqual({ imageId: stored.image_id, cdnUrl: null })
 })

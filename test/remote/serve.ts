@@ -22,6 +22,10 @@ export async function serveRaw(talk: (socket: Socket) => void): Promise<string> 
   return `http://127.0.0.1:${await listen(server)}`
 }
 
+/** A whole answer, as it goes over a connection. */
+export const page = (status: string, body: string) =>
+  `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+
 async function listen(server: net.Server): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
