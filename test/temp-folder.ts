@@ -22,3 +22,10 @@ export function plant(root: string, files: Record<string, string>): void {
     if (!path.endsWith('/')) writeFileSync(join(root, path), text)
   }
 }
+
+/** A folder with these files, which goes when the test has finished. */
+export function planted(files: Record<string, string>): string {
+  const root = tempFolder()
+  plant(root, files)
+  return root
+}

@@ -1,7 +1,9 @@
 import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
+import type { Config } from '../../src/config/schema.ts'
 import { configText, parse, problemsOf, SHORTEST } from './config-text.ts'
 
+const LOOPBACK = 'must begin with https://; plain http is for loopback addresses alone'
 const STORE_ADDRESS = 'must be an address such as redis://192.168.1.2:6379 or rediss://store.example.com:6380'
 
 describe('a config in the units of the program', () => {
@@ -58,88 +60,91 @@ describe('a config in the units of the program', () => {
     expect(parse(empty)).toEqual(parse(SHORTEST))
   })
 
-  it.each([
-    ['0', 0],
-    ['90s', 90_000],
-    ['1h30m', 5_400_000],
-    ['1h 30m', 5_400_000],
-    ['1.5d', 129_600_000],
-    ['365d', 31_536_000_000],
-  ])('reads the duration %s in milliseconds', (written, milliseconds) => {
-    expect(parse(configText({ rest: `deletions: {grace: ${written}}` })).deletions.grace).toBe(milliseconds)
+  it.each<[string, (config: Config) => unknown, [string, unknown][]]>([
+    [
+      'deletions: {grace: ?}',
+      ({ deletions }) => deletions.grace,
+      [
+        ['0', 0],
+        ['90s', 90_000],
+        ['1h30m', 5_400_000],
+        ['1h 30m', 5_400_000],
+        ['1.5d', 129_600_000],
+        ['365d', 31_536_000_000],
+      ],
+    ],
+    [
+      'uploads: {bandwidth: ?}',
+      ({ uploads }) => uploads.bandwidth,
+      [
+        ['1KB/s', 1024],
+        ['1.5 mb/s', 1_572_864],
+        ['2MB/s', 2_097_152],
+      ],
+    ],
+    [
+      'deletions: {hold_above: ?}',
+      ({ deletions }) => deletions.hold_above,
+      [
+        ['0%', 0],
+        ['12.5%', 0.125],
+        ['100 %', 1],
+      ],
+    ],
+    ['uploads: {hours: ?}', ({ uploads }) => uploads.hours, [['22:00-7:30', { from: 1320, to: 450 }]]],
+    [
+      'status_page: {listen: ?}',
+      ({ status_page }) => status_page.listen,
+      [
+        ['"[::1]:80"', { host: '::1', port: 80 }],
+        ['localhost:0', { host: 'localhost', port: 0 }],
+        ['0.0.0.0:8687', { host: '0.0.0.0', port: 8687 }],
+        ['off', null],
+      ],
+    ],
+  ])('reads %s', (line, read, cases) => {
+    for (const [written, value] of cases)
+      expect(read(parse(configText({ rest: line.replace('?', written) }))), written).toEqual(value)
   })
 
-  it.each([
-    '-5m',
-    '5',
-    '"5"',
-    'm',
-    '1h30',
-    '5 parsecs 3m',
-    '"1,5s"',
-    '10M',
-    '366d',
-    '.inf',
-    '.nan',
-    'true',
-    '[]',
-  ])('refuses the duration %s', written => {
-    expect(problemsOf(configText({ rest: `deletions: {grace: ${written}}` }))).toEqual([
-      expect.stringContaining('must be a duration such as 90s, 10m or 1h30m, from 0 to 365d'),
-    ])
-  })
-
-  it.each([
-    ['1KB/s', 1024],
-    ['1.5 mb/s', 1_572_864],
-    ['2MB/s', 2_097_152],
-  ])('reads the bandwidth %s in bytes a second', (written, bytes) => {
-    expect(parse(configText({ rest: `uploads: {bandwidth: ${written}}` })).uploads.bandwidth).toBe(bytes)
-  })
-
-  it.each(['2MB', '2000', '0.5KB/s', '-2MB/s', '2Mbit/s', '5 B/s'])('refuses the bandwidth %s', written => {
-    expect(problemsOf(configText({ rest: `uploads: {bandwidth: ${written}}` }))).toEqual([
-      expect.stringContaining('must be a rate of at least 1KB/s, such as 500KB/s or 2MB/s'),
-    ])
-  })
-
-  it.each([
-    ['0%', 0],
-    ['12.5%', 0.125],
-    ['100 %', 1],
-  ])('reads the percentage %s as a fraction', (written, fraction) => {
-    expect(parse(configText({ rest: `deletions: {hold_above: ${written}}` })).deletions.hold_above).toBe(
-      fraction,
-    )
-  })
-
-  it.each(['25', '0.25', '101%', '-1%'])('refuses the percentage %s', written => {
-    expect(problemsOf(configText({ rest: `deletions: {hold_above: ${written}}` }))).toEqual([
-      expect.stringContaining('must be a percentage such as 25%, at most 100%'),
-    ])
-  })
-
-  it.each(['2', '0', '9/8', '200%'])('refuses the share %s', written => {
-    expect(problemsOf(configText({ rest: `account: {when_away: ${written}}` }))).toEqual([
-      expect.stringContaining('must be a share such as 1/8 or 12.5%, above 0 and at most 1'),
-    ])
-  })
-
-  it('reads hours as minutes after midnight, over midnight too', () => {
-    expect(parse(configText({ rest: 'uploads: {hours: 22:00-7:30}' })).uploads.hours).toEqual({
-      from: 1320,
-      to: 450,
-    })
-  })
-
-  it.each(['22:00', '22:00-24:00', '22:00-22:00', '1:00-2:00-3:00', '22:60-23:00', '22-7'])(
-    'refuses the hours %s',
-    written => {
-      expect(problemsOf(configText({ rest: `uploads: {hours: ${written}}` }))).toEqual([
-        expect.stringContaining('must be two different times such as 22:00-07:00, each up to 23:59'),
+  it.each<[string, string, string]>([
+    [
+      'deletions: {grace: ?}',
+      'must be a duration such as 90s, 10m or 1h30m, from 0 to 365d',
+      '-5m|5|"5"|m|1h30|5 parsecs 3m|"1,5s"|10M|366d|.inf|.nan|true|[]',
+    ],
+    [
+      'uploads: {bandwidth: ?}',
+      'must be a rate of at least 1KB/s, such as 500KB/s or 2MB/s',
+      '2MB|2000|0.5KB/s|-2MB/s|2Mbit/s|5 B/s',
+    ],
+    ['deletions: {hold_above: ?}', 'must be a percentage such as 25%, at most 100%', '25|0.25|101%|-1%'],
+    [
+      'account: {when_away: ?}',
+      'must be a share such as 1/8 or 12.5%, above 0 and at most 1',
+      '2|0|9/8|200%',
+    ],
+    [
+      'uploads: {hours: ?}',
+      'must be two different times such as 22:00-07:00, each up to 23:59',
+      '22:00|22:00-24:00|22:00-22:00|1:00-2:00-3:00|22:60-23:00|22-7',
+    ],
+    [
+      'status_page: {listen: ?}',
+      'must be an address such as 127.0.0.1:8687 or [::1]:8687, an IP address or localhost with a port up to 65535, or "off"',
+      'false|8687|127.0.0.1|127.0.0.1:65536|::1:80|"[127.0.0.1]:80"|example.com:80',
+    ],
+    [
+      'watch: {rescan: ?}',
+      'must be a cron expression such as "0 */6 * * *", with minutes up to 59, hours up to 23, and a day that exists',
+      '61 * * * *|hourly|"0 0 31 2 *"|5',
+    ],
+  ])('refuses what is none in %s', (line, says, wrong) => {
+    for (const written of wrong.split('|'))
+      expect(problemsOf(configText({ rest: line.replace('?', written) })), written).toEqual([
+        expect.stringContaining(says),
       ])
-    },
-  )
+  })
 
   it('reads the quota reset as minutes after midnight in a time zone', () => {
     const { host } = parse(configText({ host: ['quota_reset: 08:30 Asia/Shanghai'] }))
@@ -156,36 +161,6 @@ describe('a config in the units of the program', () => {
       ])
     },
   )
-
-  it.each([
-    ['"[::1]:80"', { host: '::1', port: 80 }],
-    ['localhost:0', { host: 'localhost', port: 0 }],
-    ['0.0.0.0:8687', { host: '0.0.0.0', port: 8687 }],
-    ['off', null],
-  ])('reads the address to listen at %s', (written, address) => {
-    expect(parse(configText({ rest: `status_page: {listen: ${written}}` })).status_page.listen).toEqual(
-      address,
-    )
-  })
-
-  it.each(['false', '8687', '127.0.0.1', '127.0.0.1:65536', '::1:80', '"[127.0.0.1]:80"', 'example.com:80'])(
-    'refuses the address to listen at %s',
-    written => {
-      expect(problemsOf(configText({ rest: `status_page: {listen: ${written}}` }))).toEqual([
-        expect.stringContaining(
-          'must be an address such as 127.0.0.1:8687 or [::1]:8687, an IP address or localhost with a port up to 65535, or "off"',
-        ),
-      ])
-    },
-  )
-
-  it.each(['61 * * * *', 'hourly', '"0 0 31 2 *"', '5'])('refuses the schedule %s', written => {
-    expect(problemsOf(configText({ rest: `watch: {rescan: ${written}}` }))).toEqual([
-      expect.stringContaining(
-        'must be a cron expression such as "0 */6 * * *", with minutes up to 59, hours up to 23, and a day that exists',
-      ),
-    ])
-  })
 
   it('takes audits that are off, and refuses a schedule that never comes', () => {
     expect(parse(configText({ rest: 'watch: {audit: off}' })).watch.audit).toBeNull()
@@ -225,18 +200,9 @@ describe("the host's addresses", () => {
   })
 
   it.each([
-    [
-      'http://images.example.com/api/v1',
-      'must begin with https://; plain http is for loopback addresses alone',
-    ],
-    [
-      'http://127.evil.example/api/v1',
-      'must begin with https://; plain http is for loopback addresses alone',
-    ],
-    [
-      'http://localhost.example/api/v1',
-      'must begin with https://; plain http is for loopback addresses alone',
-    ],
+    ['http://images.example.com/api/v1', LOOPBACK],
+    ['http://127.evil.example/api/v1', LOOPBACK],
+    ['http://localhost.example/api/v1', LOOPBACK],
     ['ftp://images.example.com/api/v1', 'must begin with https://'],
     ['images.example.com/api/v1', 'must be an address such as https://images.example.com/api/v1'],
     ['"https://images.example.com /api/v1"', 'must be an address such as https://images.example.com/api/v1'],
@@ -276,13 +242,8 @@ describe("the host's addresses", () => {
       'albumd.yaml:3:25: host.requests_per_second.delete: is 50, must be at most 2: the host allows no more',
     ])
     const local = parse(fast.replace('https://images.example.com', 'https://127.0.0.1:8443'))
-    expect(local.host.requests_per_second).toEqual({
-      upload: 10,
-      send: 10,
-      list: 10,
-      delete: 50,
-      create_album: 5,
-    })
+    const rates = { upload: 10, send: 10, list: 10, delete: 50, create_album: 5 }
+    expect(local.host.requests_per_second).toEqual(rates)
   })
 
   it('takes as many as go for such a host, and for no other', () => {
@@ -309,11 +270,7 @@ describe('paths', () => {
   })
 
   it("begin at the config's folder where they are relative, and at home behind a ~", () => {
-    const config = parse(
-      paths.replace('/srv/photos', '~/Pictures'),
-      { HOME: '/home/ann' },
-      '/etc/x/albumd.yaml',
-    )
+    const config = parse(paths.replace('/srv/photos', '~/Pictures'))
     expect(config.host).toMatchObject({ api_key_file: '/etc/x/key', ca_file: '/etc/ca.pem' })
     expect(config.state_dir).toBe('/home/ann/state')
     expect(config.mirrors[0]?.folder).toBe('/home/ann/Pictures')

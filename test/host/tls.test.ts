@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { serverCertificate } from '../../src/host/http/authority.ts'
 import { png } from '../pictures.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { KEY } from './choices.ts'
-import { declaration, type TestHost, testHost } from './test-host.ts'
+import { uploadBy } from './form.ts'
+import { type TestHost, testHost } from './test-host.ts'
 
 const picture = png()
 
@@ -22,32 +22,10 @@ function trusting(host: TestHost): Agent {
 test('over TLS, with its authority trusted, both steps and the delivery work', async () => {
   const host = await testHost({ tls: true })
   const dispatcher = trusting(host)
-  const headers = { 'X-API-Key': KEY, 'Content-Type': 'application/json' }
-  const asked = await request(`${host.running.baseUrl}/upload`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(declaration(picture)),
-    dispatcher,
-  })
-  const { data } = (await asked.body.json()) as { data: { upload_url: string; cdn_url: string } }
+  const { data } = await uploadBy(dispatcher, host, picture)
   expect([data.upload_url, data.cdn_url].map(url => new URL(url).origin)).toEqual(
     Array(2).fill(host.running.siteUrl),
   )
-  const boundary = 'edge'
-  const body = Buffer.concat([
-    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n`),
-    picture.bytes,
-    Buffer.from(`\r\n--${boundary}--\r\n`),
-  ])
-  const sent = await request(data.upload_url, {
-    method: 'POST',
-    headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
-    body,
-    dispatcher,
-  })
-  expect(await sent.body.json()).toMatchObject({ success: true, cdn_url: data.cdn_url })
-  const delivered = await request(data.cdn_url, { dispatcher })
-  expect(Buffer.from(await delivered.body.arrayBuffer())).toEqual(picture.bytes)
 })
 
 test('the certificate is good for localhost too', async () => {

@@ -2,12 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { linkSync, lstatSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../src/local/disk.ts'
-import { plant, tempFolder } from '../temp-folder.ts'
+import { plant, planted, tempFolder } from '../temp-folder.ts'
 
 describe('realDisk', () => {
   it('tells files, folders, links and special files apart', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a', 'b/': '' })
+    const root = planted({ 'a.png': 'a', 'b/': '' })
     symlinkSync('a.png', `${root}/c.png`)
     execFileSync('mkfifo', [`${root}/d.png`])
     const entries = realDisk.readFolder(root).sort((one, other) => (one.name < other.name ? -1 : 1))
@@ -23,15 +22,13 @@ describe('realDisk', () => {
   })
 
   it('does not read through a symbolic link to a folder', () => {
-    const root = tempFolder()
-    plant(root, { 'real/a.png': 'a' })
+    const root = planted({ 'real/a.png': 'a' })
     symlinkSync('real', `${root}/link`)
     expect(() => realDisk.readFolder(`${root}/link`)).toThrow(expect.objectContaining({ code: 'ENOTDIR' }))
   })
 
   it('says ENOENT of what is not there and ENOTDIR of a file', () => {
-    const root = tempFolder()
-    plant(root, { a: 'a' })
+    const root = planted({ a: 'a' })
     expect(() => realDisk.readFolder(`${root}/b`)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
     expect(() => realDisk.readFolder(`${root}/a`)).toThrow(expect.objectContaining({ code: 'ENOTDIR' }))
     expect(() => realDisk.lstat(`${root}/b`)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
@@ -58,8 +55,7 @@ describe('realDisk', () => {
   })
 
   it('gives times in whole microseconds, and the inode', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': '12345' })
+    const root = planted({ 'a.png': '12345' })
     utimesSync(`${root}/a.png`, 1, 1_700_000_000.123456)
     linkSync(`${root}/a.png`, `${root}/b.png`)
     const stat = realDisk.lstat(`${root}/a.png`)
@@ -93,8 +89,7 @@ describe('realDisk', () => {
   })
 
   it('reads no text through a symbolic link, from a folder or from a named pipe', () => {
-    const root = tempFolder()
-    plant(root, { text: '*.tmp' })
+    const root = planted({ text: '*.tmp' })
     symlinkSync('text', `${root}/link`)
     mkdirSync(`${root}/folder`)
     execFileSync('mkfifo', [`${root}/pipe`])

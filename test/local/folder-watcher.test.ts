@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FolderWatcher } from '../../src/local/folder-watcher.ts'
-import { plant, tempFolder } from '../temp-folder.ts'
+import { planted } from '../temp-folder.ts'
 import { Watched } from './watched.ts'
 
 describe('FolderWatcher', () => {
@@ -76,8 +76,7 @@ describe('FolderWatcher', () => {
   })
 
   it('takes a root that is spelled in a roundabout way', async () => {
-    const root = tempFolder()
-    plant(root, { 'a/': '' })
+    const root = planted({ 'a/': '' })
     const { promise, resolve } = Promise.withResolvers<string>()
     const watcher = new FolderWatcher(`${root}/a/..//`, { onStale: resolve, onLost() {} })
     onTestFinished(() => watcher.close())

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type Disk, realDisk } from '../../src/local/disk.ts'
 import { type FolderResult, lookAtFolder } from '../../src/local/look.ts'
 import { because } from '../../src/words/reasons.ts'
-import { plant, tempFolder } from '../temp-folder.ts'
+import { plant, planted, tempFolder } from '../temp-folder.ts'
 import { expectLook, folderAt, laterDisk } from './walk.ts'
 
 /** The real disk, failing where a test wants it to: permissions would not stop root. */
@@ -52,8 +52,7 @@ describe('what a look finds', () => {
   })
 
   it('counts what it leaves out, each entry once', () => {
-    const root = tempFolder()
-    plant(root, {
+    const root = planted({
       '.albumdignore': 'drafts/\n*.gif\nnotes.*\n.hidden.gif\n',
       '.hidden.gif': 'a',
       '.cache/a.png': 'a',
@@ -75,8 +74,7 @@ describe('what a look finds', () => {
   })
 
   it('asks the disk for the metadata of pictures alone', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a', 'b.txt': 'b', 'c/d.png': 'd', '.e.png': 'e' })
+    const root = planted({ 'a.png': 'a', 'b.txt': 'b', 'c/d.png': 'd', '.e.png': 'e' })
     const asked: string[] = []
     const disk = failing('EIO', path => asked.push(path) < 0)
     lookAtFolder(disk, root, folderAt(''))
@@ -84,8 +82,7 @@ describe('what a look finds', () => {
   })
 
   it.runIf(process.platform === 'linux')('reports names that are not UTF-8 and takes the others', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a' })
+    const root = planted({ 'a.png': 'a' })
     for (const end of ['.png', '.txt', ''])
       writeFileSync(Buffer.concat([Buffer.from(`${root}/b`), Buffer.from([0xff]), Buffer.from(end)]), 'b')
     const look = expectLook(lookAtFolder(laterDisk, root, folderAt('')))
@@ -102,8 +99,7 @@ describe('what a look finds', () => {
 })
 
 it('a folder is a mount point where its device is another than its parent’s, and only that counts', () => {
-  const root = tempFolder()
-  plant(root, { 'a/b/c.png': 'c' })
+  const root = planted({ 'a/b/c.png': 'c' })
   const disk = (devices: Record<string, number>): Disk => ({
     ...laterDisk,
     lstat: path => ({ ...laterDisk.lstat(path), dev: devices[path.slice(root.length)] ?? 1 }),
@@ -121,8 +117,7 @@ it('a folder is a mount point where its device is another than its parent’s, a
 
 describe('what the disk refuses', () => {
   it('takes no folder or link for the picture whose name it has taken during the look', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a', 'b.png': 'b', 'c.png': 'c' })
+    const root = planted({ 'a.png': 'a', 'b.png': 'b', 'c.png': 'c' })
     const replacing: Disk = {
       ...laterDisk,
       readFolder(path) {
@@ -140,37 +135,19 @@ describe('what the disk refuses', () => {
   })
 
   it('keeps a file that cannot be read apart from one that is gone', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a', 'b.png': 'b', 'c.png': 'c' })
-    const refused = expectLook(
-      lookAtFolder(
-        failing('EACCES', path => path.endsWith('b.png')),
-        root,
-        folderAt(''),
-      ),
-    )
+    const root = planted({ 'a.png': 'a', 'b.png': 'b', 'c.png': 'c' })
+    const without = (code: string) => failing(code, path => path.endsWith('b.png'))
+    const refused = expectLook(lookAtFolder(without('EACCES'), root, folderAt('')))
     expect(refused.files.map(({ name }) => name)).toEqual(['a.png', 'c.png'])
-    expect(refused.problems).toEqual([
-      {
-        name: 'b.png',
-        code: 'UNREADABLE',
-        message: because('not_visible', { code: 'EACCES', words: 'EACCES: refused' }),
-      },
-    ])
-    const gone = expectLook(
-      lookAtFolder(
-        failing('ENOENT', path => path.endsWith('b.png')),
-        root,
-        folderAt(''),
-      ),
-    )
+    const message = because('not_visible', { code: 'EACCES', words: 'EACCES: refused' })
+    expect(refused.problems).toEqual([{ name: 'b.png', code: 'UNREADABLE', message }])
+    const gone = expectLook(lookAtFolder(without('ENOENT'), root, folderAt('')))
     expect(gone.files.map(({ name }) => name)).toEqual(['a.png', 'c.png'])
     expect(gone.problems).toEqual([])
   })
 
   it('shows none of the pictures of a folder that is emptied while it is looked at', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a', 'b.png': 'b', 'c.png': 'c' })
+    const root = planted({ 'a.png': 'a', 'b.png': 'b', 'c.png': 'c' })
     let looks = 0
     const emptied: Disk = {
       ...laterDisk,
@@ -186,8 +163,7 @@ describe('what the disk refuses', () => {
   })
 
   it('makes a folder that cannot be read unknown, never empty', () => {
-    const root = tempFolder()
-    plant(root, { 'a/b.png': 'b', file: 'f' })
+    const root = planted({ 'a/b.png': 'b', file: 'f' })
     symlinkSync('a', `${root}/link`)
     const refused = lookAtFolder(
       failing('EACCES', path => path.endsWith('/a'), ['readFolder']),
@@ -200,8 +176,7 @@ describe('what the disk refuses', () => {
   })
 
   it('does not call files gone because their folder was moved away during the look', () => {
-    const root = tempFolder()
-    plant(root, { 'a/b.png': 'b' })
+    const root = planted({ 'a/b.png': 'b' })
     const moving: Disk = {
       ...realDisk,
       readFolder(path) {
@@ -214,8 +189,7 @@ describe('what the disk refuses', () => {
   })
 
   it('does not take the content of a folder that was swapped for another during the look', () => {
-    const root = tempFolder()
-    plant(root, { 'a/b.png': 'b', 'other/c.png': 'c' })
+    const root = planted({ 'a/b.png': 'b', 'other/c.png': 'c' })
     const swapping: Disk = {
       ...realDisk,
       readFolder(path) {
@@ -228,8 +202,7 @@ describe('what the disk refuses', () => {
   })
 
   it('says why an ignore file cannot be read', () => {
-    const root = tempFolder()
-    plant(root, { '.albumdignore': '*.gif', 'a.png': 'a', 'linked/': '' })
+    const root = planted({ '.albumdignore': '*.gif', 'a.png': 'a', 'linked/': '' })
     symlinkSync('../.albumdignore', `${root}/linked/.albumdignore`)
     const refused = failing('EACCES', path => path.endsWith('ignore'), ['readText'])
     const look = expectLook(lookAtFolder(refused, root, folderAt('')))
@@ -259,8 +232,7 @@ describe('the second look', () => {
     lookAtFolder(laterDisk, root, folderAt('', { digest })).kind
 
   it('is the same where nothing has changed', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a', 'b/c.png': 'c', '.albumdignore': '*.gif' })
+    const root = planted({ 'a.png': 'a', 'b/c.png': 'c', '.albumdignore': '*.gif' })
     expect(lookAtFolder(laterDisk, root, folderAt('', { digest: first(root) }))).toEqual({
       path: '',
       kind: 'same',
@@ -289,23 +261,20 @@ describe('the second look', () => {
     'a rule was added': root => plant(root, { '.albumdignore': '*.gif' }),
   }
   it.each(Object.entries(changes))('differs where %s', (_, change) => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a' })
+    const root = planted({ 'a.png': 'a' })
     const digest = first(root)
     change(root)
     expect(second(root, digest)).toBe('different')
   })
 
   it('differs where a rule of a folder above was added', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a' })
+    const root = planted({ 'a.png': 'a' })
     const folder = folderAt('', { digest: first(root), rules: [{ base: '', text: '*.gif' }] })
     expect(lookAtFolder(laterDisk, root, folder).kind).toBe('different')
   })
 
   it('comes back whole where a file is so fresh that another edit could bear the same stamp', () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a' })
+    const root = planted({ 'a.png': 'a' })
     const { ctime } = realDisk.lstat(`${root}/a.png`)
     const at = (now: number) => digestOf(lookAtFolder({ ...realDisk, now: () => now }, root, folderAt('')))
     expect(at(ctime + 2_000_000)).toBeNull()

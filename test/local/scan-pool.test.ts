@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type FolderLook, type FolderResult, lookAtFolder, rulesWithin } from '../../src/local/look.ts'
 import { openScanPool, type ScanPoolOptions, startThread } from '../../src/local/scan-pool.ts'
-import { plant, tempFolder } from '../temp-folder.ts'
+import { plant, planted } from '../temp-folder.ts'
 import { childPath, expectLook, folderAt, laterDisk, walk } from './walk.ts'
 
 function openPool(root: string, options: ScanPoolOptions) {
@@ -12,8 +12,7 @@ function openPool(root: string, options: ScanPoolOptions) {
 
 /** 111 folders, one of which has rules of its own. */
 function plantTree(): string {
-  const root = tempFolder()
-  plant(root, { '.albumdignore': 'no*.png', '1/.albumdignore': '!nod.png' })
+  const root = planted({ '.albumdignore': 'no*.png', '1/.albumdignore': '!nod.png' })
   for (let year = 0; year < 10; year++)
     for (let album = 0; album < 10; album++)
       plant(root, {
@@ -51,8 +50,7 @@ describe('openScanPool', () => {
   })
 
   it('uses threads that were started before it was opened', async () => {
-    const root = tempFolder()
-    plant(root, { 'a/a.png': 'a' })
+    const root = planted({ 'a/a.png': 'a' })
     startThread(root)
     const pool = openPool(root, { workers: 0, mayBlock: false })
     const [result] = await pool.look([folderAt('a')])
@@ -60,8 +58,7 @@ describe('openScanPool', () => {
   })
 
   it('answers a batch in its order: same, different and unknown', async () => {
-    const root = tempFolder()
-    plant(root, { 'a/a.png': 'a', 'b/b.png': 'b' })
+    const root = planted({ 'a/a.png': 'a', 'b/b.png': 'b' })
     const known = lookAtFolder(laterDisk, root, folderAt('a')) as FolderResult & { digest: string }
     const pool = openPool(root, always)
     const results = await pool.look([
@@ -77,8 +74,7 @@ describe('openScanPool', () => {
   })
 
   it('knows nothing of the folders that a worker had when it died, and starts another', async () => {
-    const root = tempFolder()
-    plant(root, { 'a.png': 'a' })
+    const root = planted({ 'a.png': 'a' })
     const pool = openPool(root, { workers: 1, mayBlock: false })
     const mistake = folderAt('', { rules: null as never })
     const lost = [pool.look([mistake]), pool.look([folderAt('')])]

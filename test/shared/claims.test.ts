@@ -287,12 +287,18 @@ describe('a store that is away at the start', () => {
   })
 })
 
+/** Two machines whose albums lie in the same one. */
+async function family() {
+  const stage = setUp()
+  await stage.settle()
+  const [one, two] = [stage.machine('one', ['Family/Ann']), stage.machine('two', ['Family/Ben'])]
+  await Promise.all([one.open(), two.open()])
+  return { ...stage, one, two }
+}
+
 describe('an album that two machines need', () => {
   it('is created by one of them, and used by the other', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
-    await Promise.all([one.open(), two.open()])
+    const { one, two, pass } = await family()
     const begun = await one.claims.beginAlbum('Family', never)
     const waiting = two.claims.beginAlbum('Family', never)
     await pass(2000)
@@ -303,10 +309,7 @@ describe('an album that two machines need', () => {
   })
 
   it('is created by the second once the first has not', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
-    await Promise.all([one.open(), two.open()])
+    const { one, two, pass } = await family()
     const begun = await one.claims.beginAlbum('Family', never)
     if (begun.kind === 'create') await begun.ended(null)
     expect((await two.claims.beginAlbum('Family', never)).kind).toBe('create')
@@ -314,10 +317,7 @@ describe('an album that two machines need', () => {
   })
 
   it('waits for as long as a lost request may arrive, and the request leaves in the first half of that time', async () => {
-    const { machine, settle, pass } = setUp()
-    await settle()
-    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
-    await Promise.all([one.open(), two.open()])
+    const { one, two, pass } = await family()
     const begun = await one.claims.beginAlbum('Family', never)
     const waiting = two.claims.beginAlbum('Family', never)
     await pass(59_999)
@@ -331,10 +331,7 @@ describe('an album that two machines need', () => {
   })
 
   it('is not created for as long as an entry lasts, once the store has lost its entries', async () => {
-    const { machine, settle, redis, pass } = setUp()
-    await settle()
-    const [one, two] = [machine('one', ['Family/Ann']), machine('two', ['Family/Ben'])]
-    await Promise.all([one.open(), two.open()])
+    const { one, two, redis, pass } = await family()
     expect((await one.claims.beginAlbum('Family', never)).kind).toBe('create')
     redis.clear()
     const waiting = two.claims.beginAlbum('Family', never)
@@ -345,10 +342,7 @@ describe('an album that two machines need', () => {
   })
 
   it('is not created while the store is away', async () => {
-    const { machine, settle } = setUp()
-    await settle()
-    const one = machine('one', ['Family/Ann'])
-    await one.open()
+    const { one } = await family()
     one.away = true
     expect((await one.claims.beginAlbum('Family', never)).kind).toBe('wait')
     expect((await one.claims.beginAlbum('Family/Ann', never)).kind).toBe('create')

@@ -48,6 +48,15 @@ function openWindow() {
   return { window, stage }
 }
 
+/** A window that the store has given one place. */
+async function openWithPlace() {
+  const { window, stage } = openWindow()
+  window.enter()
+  window.waitMs(stage.now)
+  await stage.answer({ ok: true, value: [stage.now, 1, stage.now, 10, 0] })
+  return { window, stage }
+}
+
 function lostAt(now: number) {
   return { reason: because('store_slow', { where: 'store', ms: 500 }), since: now }
 }
@@ -93,10 +102,7 @@ it('asks for no place while a request that left without the store has yet to con
 })
 
 it('does not let a request leave once the store may have given its place to another', async () => {
-  const { window, stage } = openWindow()
-  window.enter()
-  window.waitMs(stage.now)
-  await stage.answer({ ok: true, value: [stage.now, 1, stage.now, 10, 0] })
+  const { window, stage } = await openWithPlace()
   expect(window.waitMs(stage.now)).toBe(0)
   const slot = window.take()
   stage.now += 10_000
@@ -106,10 +112,7 @@ it('does not let a request leave once the store may have given its place to anot
 })
 
 it('lets no request leave with a place from before the process was stopped', async () => {
-  const { window, stage } = openWindow()
-  window.enter()
-  window.waitMs(stage.now)
-  await stage.answer({ ok: true, value: [stage.now, 1, stage.now, 10, 0] })
+  const { window, stage } = await openWithPlace()
   const slot = window.take()
   stage.now += 3000
   stage.lastStop = stage.now

@@ -8,7 +8,9 @@ const SET = script("redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET',
 const prefix = keyPrefix('https://images.example.com/api/v1', 'key')
 
 function open({ url }: Pick<RealStore, 'url'>, password: string | null = null) {
-  return openRedis({ url, password, ca: null, prefix, name: 'albumd', now: () => performance.now() })
+  const store = openRedis({ url, password, ca: null, prefix, name: 'albumd', now: () => performance.now() })
+  onTestFinished(() => store.close())
+  return store
 }
 
 /** The code of the reason why the store is away, or null. */
@@ -17,39 +19,38 @@ async function state(store: ReturnType<typeof open>): Promise<string | null> {
   return answer.ok ? null : codeOf(answer.away.reason)
 }
 
+/** A store that is there. */
+async function opened() {
+  const real = await startStore()
+  const store = open(real)
+  await expect.poll(() => state(store)).toBe(null)
+  return { real, store }
+}
+
 describe.skipIf(noStore)('the store', () => {
   it('runs scripts, and hides host and key in the names of its keys', async () => {
-    const real = await startStore()
-    const store = open(real)
-    await expect.poll(() => state(store)).toBe(null)
+    const { real, store } = await opened()
     expect(await store.run(SET, ['name'], ['value'])).toEqual({ ok: true, value: 'value' })
     expect(await real.say('EXISTS', `${prefix}name`)).toBe(':1')
     expect(prefix).toMatch(/^albumd:\{[0-9a-f]{24}\}:$/)
     await real.say('SCRIPT', 'FLUSH')
     expect(await state(store)).toBe(null)
-    await store.close()
   })
 
   it('is away when it is stopped, and there again when it is started', async () => {
-    const real = await startStore()
-    const store = open(real)
-    await expect.poll(() => state(store)).toBe(null)
+    const { real, store } = await opened()
     await real.kill()
     await expect.poll(() => state(store)).toBe('store_lost')
     await real.start()
     await expect.poll(() => state(store)).toBe(null)
-    await store.close()
   })
 
   it('is away when it does not answer', async () => {
-    const real = await startStore()
-    const store = open(real)
-    await expect.poll(() => state(store)).toBe(null)
+    const { real, store } = await opened()
     real.signal('SIGSTOP')
     expect(await state(store)).toBe('store_slow')
     real.signal('SIGCONT')
     await expect.poll(() => state(store)).toBe(null)
-    await store.close()
   })
 
   it('is away when it speaks no TLS, and says so', async () => {
@@ -60,13 +61,10 @@ describe.skipIf(noStore)('the store', () => {
     const store = open({ url: real.url.replace('redis:', 'rediss:') })
     await expect.poll(() => state(store)).toBe('store_no_tls')
     expect(warned).not.toHaveBeenCalled()
-    await store.close()
   })
 
   it('is closed at once, also while it does not answer', async () => {
-    const real = await startStore()
-    const store = open(real)
-    await expect.poll(() => state(store)).toBe(null)
+    const { real, store } = await opened()
     real.signal('SIGSTOP')
     const asked = state(store)
     await store.close()
@@ -75,9 +73,7 @@ describe.skipIf(noStore)('the store', () => {
   })
 
   it('is away when it takes no writes, or is full', async () => {
-    const real = await startStore()
-    const store = open(real)
-    await expect.poll(() => state(store)).toBe(null)
+    const { real, store } = await opened()
     await real.say('REPLICAOF', '127.0.0.1', '1')
     await expect.poll(() => state(store)).toBe('store_read_only')
     await real.say('REPLICAOF', 'NO', 'ONE')
@@ -86,7 +82,6 @@ describe.skipIf(noStore)('the store', () => {
     await expect.poll(() => state(store)).toBe('store_full')
     await real.say('CONFIG', 'SET', 'maxmemory', '0')
     await expect.poll(() => state(store)).toBe(null)
-    await store.close()
   })
 
   it('says that the password is wrong, and never which one it was', async () => {
@@ -100,6 +95,5 @@ describe.skipIf(noStore)('the store', () => {
     await expect.poll(() => state(right)).toBe(null)
     const user = open({ url: real.url.replace('//', '//default@') }, 'open sesame')
     await expect.poll(() => state(user)).toBe(null)
-    for (const store of [wrong, none, right, user]) await store.close()
   })
 })
