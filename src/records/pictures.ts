@@ -50,9 +50,11 @@ export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'>
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
 export function changed(tx: Tx, change: FileChange, { mirror, path }: Location, moment: Moment): void {
   const { kind, file, was, reason: why, leaves } = change
-  noteChange(tx, { mirror, path }, file.state, why, moment.now)
-  // A file that had no record can't have failures.
-  if (was !== null) tx.failures.clear(file.folder, file.name)
+  // A file that had no record can't have failures. The history of a new one begins with its upload.
+  if (was !== null) {
+    noteChange(tx, { mirror, path }, file.state, why, moment.now)
+    tx.failures.clear(file.folder, file.name)
+  }
   if (leaves !== undefined) tx.images.keep(leaves)
   noteVersion(tx, change, { mirror, path }, moment.now)
   if (kind === 'pending' || kind === 'aside') {

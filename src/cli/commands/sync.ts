@@ -6,7 +6,7 @@ import type { MirrorLocation } from '../../sync/scan/index.ts'
 import { fileAt, fullPath } from '../../sync/tree-path.ts'
 import type { MirrorSummary } from '../../synced/summary.ts'
 import { because, codeOf, inWords, type Reason } from '../../words/reasons.ts'
-import { count, inDigits, printable, sizeInWords } from '../../words/text.ts'
+import { count, inDigits, localTime, printable, sizeInWords } from '../../words/text.ts'
 import { onePass } from '../one-pass.ts'
 import {
   configCommand,
@@ -162,13 +162,14 @@ function totalsInWords(
 
 /** With several mirrors a path is shown whole. */
 function operationInWords(planned: PlannedInWords, hasOneMirror: boolean): string {
-  const { operation, mirror, path, reason, size, cdn_url } = planned
+  const { operation, mirror, path, reason, size, cdn_url, until } = planned
   // The folder of a guarded mirror is not named here, because the reason names it.
   if (operation === 'none') return `guarded: ${printable(reason)}`
   const what = mirror === null ? `"${path}"` : hasOneMirror ? path : fullPath(mirror, path)
+  const later = until ? `, until ${localTime(until)} at the earliest` : ''
   const bytes = size === undefined ? '' : `, ${sizeInWords(size)}`
   const ends = cdn_url ? `  ${printable(cdn_url)}` : ''
-  return `${verbOf(operation)} ${printable(what)} (${printable(reason)}${bytes})${ends}`
+  return `${verbOf(operation)} ${printable(what)} (${printable(reason)}${bytes}${later})${ends}`
 }
 
 function verbOf(operation: Operation): string {

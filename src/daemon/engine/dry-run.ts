@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { realDisk } from '../../local/disk.ts'
-import { openPicture } from '../../local/picture-file.ts'
+import { openPicture, PictureBuffers } from '../../local/picture-file.ts'
 import { openScanPool } from '../../local/scan-pool.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import { locationOf } from '../../records/versions.ts'
@@ -20,6 +20,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { claimsInRecords } from '../report/claims.ts'
 import { usedByOthers } from '../report/machines.ts'
 import { quotaStatus, uploadsLeft, whatBacklogTakes } from '../report/quota-status.ts'
+import { deletionWaits } from '../report/waits.ts'
 import { stateFiles } from '../state/claim.ts'
 import { blocksBefore } from '../state/last-process.ts'
 import { pauseAt } from '../state/pause.ts'
@@ -28,8 +29,8 @@ import { refuseOther } from '../state/state.ts'
 import { type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.ts'
 import { memoryAtStart, settingsOf } from './settings.ts'
 
-/** So many pictures share one transaction. No host is kept waiting, so there may be many. */
-const TOGETHER = 64
+/** So many pictures share one transaction. No host is kept waiting, so there may be more than of a pass. */
+const TOGETHER = 16
 
 export interface DryRunOptions {
   pruneIgnored: boolean
@@ -55,6 +56,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
       const running = runningTime(synced, { now: systemClock.wall(), running: isRunning })
       const others = { used: (ms: number) => usedByOthers(config, synced, systemClock.wall() - ms) }
       const isUnlike = unlikeRecorded(synced)
+      const buffers = new PictureBuffers()
       const failed = new Set<string>()
       let stopped: Reason | null = null
       const context = {
@@ -68,7 +70,7 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
         others: { ...others, refused() {}, grantedAgain() {}, granted() {} },
         running: () => running,
         openPicture: (root: string, path: string, cut: AbortSignal) =>
-          openPicture(root, path, { changed: () => new PictureChanged(path), cut, isUnlike }),
+          openPicture(root, path, { changed: () => new PictureChanged(path), cut, buffers, isUnlike }),
         lookAt: (root: string, ended: AbortSignal) => openScanPool(root, ended).look,
         graceMs: isRunning ? config.deletions.grace : 0,
       }
@@ -78,6 +80,8 @@ export async function dryRun(config: Config, options: DryRunOptions): Promise<vo
         { mirrors, interruption, task: paused ? 'look' : 'mirror' },
         {
           blocks: blocksBefore(synced, config.host.plan, systemClock),
+          graceEnds: entry =>
+            deletionWaits({ config, synced, running: isRunning, now: systemClock.wall() }, entry)[0]!.until,
           say(planned) {
             if (planned.operation === 'fail') failed.add(`${planned.mirror}/${planned.path}`)
             say(planned)

@@ -1,3 +1,4 @@
+import type { Millis } from '../../protocol/clock.ts'
 import type { Block, HostFailure } from '../../remote/host.ts'
 import type { EngineContext } from '../../sync/context.ts'
 import { runPass } from '../../sync/pass.ts'
@@ -9,6 +10,8 @@ import type { Synced } from '../../synced/synced.ts'
 import type { EscrowRow } from '../../synced/tables/escrow.ts'
 import type { HistoryEvent } from '../../synced/tables/history.ts'
 import { because, codeOf, type Reason, type ReasonCode, WHY_IN_ESCROW } from '../../words/reasons.ts'
+import { isoTime } from '../../words/text.ts'
+import { waitsForPerson } from '../report/waits.ts'
 import { recordedHost } from './recorded-host.ts'
 
 /**
@@ -45,6 +48,8 @@ export interface PlannedInWords {
   size?: number
   /** The delivery address that ends with the image. Null: not known. */
   cdn_url?: string | null
+  /** When the grace of the image that waits has ended: ISO 8601. */
+  until?: string
 }
 
 export type Planned = Omit<PlannedInWords, 'code' | 'reason'> & { why: Reason }
@@ -53,6 +58,8 @@ export interface Rehearsal {
   /** What the host refused the last process. */
   blocks: readonly Block[]
   say: (planned: Planned) => void
+  /** When the grace of an image has ended; null: nobody can tell. */
+  graceEnds: (entry: EscrowRow) => Millis | null
   /** Hears what concerns more than one path. */
   note: (emitted: Note) => void
 }
@@ -66,7 +73,7 @@ const MAY_GO_ON: ReadonlySet<Operation> = new Set(['wait', 'fail', 'keep'])
 export async function rehearse(
   context: Omit<EngineContext, 'host' | 'emit' | 'pace'>,
   request: PassRequest,
-  { blocks, say, note }: Rehearsal,
+  { blocks, say, graceEnds, note }: Rehearsal,
 ): Promise<void> {
   const { synced } = context
   const waiting = new Map<string, Planned>()
@@ -89,14 +96,16 @@ export async function rehearse(
     say(planned.operation === 'delete' ? { ...planned, cdn_url: address } : planned)
   }
   const pace = Object.assign(new RecoveryPace(), { isDue: () => false })
-  await runPass({ ...context, host, emit, pace }, request)
+  // A pass waits until a young picture has settled, and sends it then.
+  await runPass({ ...context, host, emit, pace, settleMs: 0 }, request)
   for (const { folder } of request.mirrors) {
     const row = synced.mirrors.of(folder)
     for (const entry of row ? synced.escrow.ofMirror(row.id) : []) {
       const key = `${folder}/${entry.path}`
       const kept = waiting.get(key)?.operation === 'keep' ? waiting.get(key)!.why : null
       if (kept) waiting.delete(key)
-      say(leftInEscrow(synced, folder, entry, kept))
+      const until = kept ? null : graceEnds(entry)
+      say({ ...leftInEscrow(synced, folder, entry, kept), ...(until !== null && { until: isoTime(until) }) })
     }
   }
   for (const planned of waiting.values()) say(planned)
@@ -181,8 +190,8 @@ function whyUploaded(
 
 /** An image that the pass leaves in escrow. `kept`: why the pass has not deleted it; null: it was not its turn. */
 function leftInEscrow({ images }: Synced, mirror: string, entry: EscrowRow, kept: Reason | null): Planned {
-  const { image, path, reason, state } = entry
-  const operation = state === 'held' || state === 'unproved' ? 'hold' : 'wait'
+  const { image, path, reason } = entry
+  const operation = waitsForPerson(entry) ? 'hold' : 'wait'
   const cdn_url = images.byId(image)?.cdn_url ?? null
   return { operation, mirror, path, why: kept ?? WHY_IN_ESCROW[reason], cdn_url }
 }

@@ -80,10 +80,10 @@ export function openImages({ all, column, get, run, value }: Statements) {
       ),
       /**
        * The sizes of the images, and of the uploads in doubt, whose bytes a picture on the disk may turn out to have. Images of
-       * synced files are not among them, because their files have these bytes.
+       * synced files are not among them, because their files have these bytes. Images of no file are.
        */
       sizesToCompare: column<[], number>(
-        `SELECT size FROM images WHERE kept = 1
+        `SELECT size FROM images WHERE kept = 1 OR NOT EXISTS (SELECT 1 FROM files WHERE image = images.id)
          UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
          UNION SELECT images.size FROM files JOIN images ON images.id = files.image WHERE files.state <> 'synced'
          UNION SELECT size FROM journal WHERE kind = 'upload'`,

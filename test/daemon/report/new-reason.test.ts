@@ -62,6 +62,11 @@ async function planOf(at: Asked, changes: Parameters<Asked['context']>[0]) {
   const planned: Parameters<Parameters<typeof rehearse>[2]['say']>[0][] = []
   const never = new AbortController().signal
   const request = { mirrors: [at.mirror], interruption: { stop: never, cut: never } }
-  await rehearse(at.context(changes), request, { blocks: [], note() {}, say: one => planned.push(one) })
+  await rehearse(at.context(changes), request, {
+    blocks: [],
+    graceEnds: () => null,
+    note() {},
+    say: one => planned.push(one),
+  })
   return planned
 }

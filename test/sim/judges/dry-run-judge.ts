@@ -78,7 +78,12 @@ async function rehearsed(world: World): Promise<Planned[]> {
       mirrors: mirrors.map(mirror => ({ ...mirror, pruneIgnored })),
       interruption: { stop: NEVER, cut: NEVER },
     },
-    { blocks: blocksBefore(synced, allowance.plan, clock), say: planned => said.push(planned), note() {} },
+    {
+      blocks: blocksBefore(synced, allowance.plan, clock),
+      say: planned => said.push(planned),
+      graceEnds: () => null,
+      note() {},
+    },
   )
   return said
 }
