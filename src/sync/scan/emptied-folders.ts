@@ -18,7 +18,7 @@ interface LackingLook {
   changes: FileChange[]
   /** The files of the lost pictures that may be on the host. */
   lost: FileRow[]
-  /** Another folder is in the place of the recorded one. Then `lost` has pictures of the folders below too. */
+  /** Another folder with recorded names is in the place of the recorded one. Then `lost` has pictures of folders below too. */
   isOther: boolean
 }
 
