@@ -69,7 +69,7 @@ export function statusInWords(
     lines.push('', ...mirrorInWords(mirror, status, isSaid))
   }
   lines.push('', ...quotaInWords(status, now?.rate.pictures), ...machinesInWords(status))
-  for (const { code, look, remedy } of checksOf(status, config, Date.now(), file)) {
+  for (const { code, look, remedy } of checksOf(status, config, systemClock.wall(), file)) {
     if (!LABELS[code]) continue
     lines.push(`${LABELS[code].padEnd(8)}${printable(look)}`)
     if (remedy !== null) lines.push(`        ${printable(remedy)}`)

@@ -87,7 +87,7 @@ export function keyFileOf(
 
 function readKeyFile({ file, kind }: KeyFile): ApiKey {
   const refuse = (message: string) =>
-    kind === 'credential' ? refusal(KEY_FILES[kind], message) : refusalOf(file, KEY_FILES[kind], message)
+    kind === 'credential' ? refusal(KEY_FILES[kind], message) : refusalOfFile(file, KEY_FILES[kind], message)
   const missing = 'no such file, and it must hold the API key'
   const { bytes, mode } = readBounded(file, LONGEST, missing, refuse)
   return {
@@ -153,7 +153,7 @@ function readPassword(
   const file = named ?? (credential && existsSync(credential) ? credential : null)
   if (file === null) return { password: null, warning: null }
   const source = named === undefined ? 'systemd credential "shared-password"' : 'account.shared_password_file'
-  const refuse = (message: string) => refusalOf(file, source, message)
+  const refuse = (message: string) => refusalOfFile(file, source, message)
   const missing = 'no such file; it must hold the password of account.shared'
   const { bytes, mode } = readBounded(file, LONGEST, missing, refuse)
   const password = bytes.toString().replace(/\r?\n$/, '')
@@ -164,7 +164,7 @@ function readPassword(
 }
 
 /** The refusal of the file of a secret. The path is shown when a file is there: any other path may be the secret itself. */
-function refusalOf(file: string, source: string, message: string): ConfigError {
+function refusalOfFile(file: string, source: string, message: string): ConfigError {
   return refusal(source, existsSync(file) ? `${file} ${message}` : message)
 }
 

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import bytes from 'bytes'
 import { createTask, validate as isCron } from 'node-cron'
 import { z } from 'zod'
+import { DAY_MS, HOUR_MS } from '../protocol/clock.ts'
 import { isLoopback, VERSION_PATH } from '../protocol/endpoints.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 
@@ -46,7 +47,7 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 }
 
 /**
- * A value with a spelling of its own. `read` answers undefined when the text is spelt otherwise. A bare number is given to
+ * A value with a spelling of its own. `read` returns undefined when the text is spelt otherwise. A bare number is given to
  * `read` as text, so that a number without its unit is refused with the same words. `pattern`: the spelling for the JSON
  * Schema.
  */
@@ -62,7 +63,7 @@ function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?:
 }
 
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w)\s*)+$/
-const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 }
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS }
 
 /** Milliseconds, such as 5,400,000 for "1h30m". Null when the text is no duration. A zero needs no unit. */
 export function parseDuration(written: string): number | null {

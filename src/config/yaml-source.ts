@@ -152,7 +152,7 @@ function pairsOf(document: Document.Parsed): { pairs: Pairs; again: { offset: nu
   return { pairs, again }
 }
 
-/** Adds a fault and answers null when aliases of aliases would make the value too large. */
+/** Adds a fault and returns null when aliases of aliases would make the value too large. */
 function toValue(document: Document.Parsed, faults: YamlFault[]): unknown {
   visit(document, {
     Pair(_, pair) {

@@ -17,7 +17,7 @@ export class Bell {
     if (this.#ringing.signal.aborted) this.#ringing = new AbortController()
   }
 
-  /** Sleeps until the bell rings, `stop` is aborted, or `ms` have passed. Answers whether the bell has rung. */
+  /** Sleeps until the bell rings, `stop` is aborted, or `ms` have passed. Returns whether the bell has rung. */
   async sleep(ms: number, clock: Pick<Clock, 'sleep'>, stop: AbortSignal): Promise<boolean> {
     const bell = this.signal
     await clock.sleep(ms, AbortSignal.any([stop, bell]))

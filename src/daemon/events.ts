@@ -69,7 +69,7 @@ export interface Topics {
 export class Bus {
   readonly #listeners = new Map<keyof Topics, Set<(event: never) => void>>()
 
-  /** Answers a function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   on<Topic extends keyof Topics>(topic: Topic, listener: (event: Topics[Topic]) => void): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set()
     this.#listeners.set(topic, listeners.add(listener))
@@ -100,7 +100,7 @@ const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
 ])
 
 /**
- * Answers a function that tells which events of the passes are news. The log covers months, so an event that each pass
+ * Returns a function that says which events of the passes are news. The log covers months, so an event that each pass
  * repeats is news only once:
  * - `uploads_stopped` with the same code as before, for example because the quota is used up. After an upload has
  *   succeeded, the code is news again.

@@ -57,6 +57,9 @@ export interface ImageHost {
   close(): Promise<EarlierRequests>
 }
 
+/** What walks over listings need of the host. */
+export type Lister = Pick<ImageHost, 'list'>
+
 export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: HostFailure }
 
 /** What albumd may do about a failure. `failures.ts` gives each code of §7 its remedy. */

@@ -21,7 +21,7 @@ export interface AccountOptions {
   machine: Named
   /** The part of each rate that this machine uses while the store is away. */
   share: number
-  /** How many credentials the host has issued to this machine today. Its first beat tells the others. */
+  /** How many credentials the host has issued to this machine today. Its first beat shows it to the others. */
   usedToday: number
   clock: SteadyClock
 }
@@ -132,7 +132,7 @@ function openWindows(options: Omit<WindowOptions, 'newId'>) {
   return { windows, windowOf }
 }
 
-/** How often a machine tells that it is there. */
+/** How often a machine says that it is there. */
 const BEAT_MS = 1000
 /** A store that has not answered for so long may have missed a beat. */
 const MISSED_MS = 1500
@@ -217,11 +217,11 @@ export function openAccount(store: Store, { machine, share, usedToday, clock }: 
         facts.usedToday = today
       },
     },
-    /** `listener`: called after each try to reach the store. `close` waits for what it answers. */
+    /** `listener`: called after each try to reach the store. `close` waits for what it returns. */
     onBeat(listener: () => Promise<void>) {
       told = listener
     },
-    /** Tells the others which albums this machine has, as paths on the host. */
+    /** Says to the others which albums this machine has, as paths on the host. */
     tellAlbums(albums: string[]) {
       facts.albums = albums
     },

@@ -33,7 +33,7 @@ export class StoreAway extends Error {
   readonly code = 'STORE_AWAY'
 }
 
-/** The machine, as its state folder tells. */
+/** The machine, by its state folder. */
 export interface Machine {
   /** Another machine has another id, also when its state folder is a copy of this one. */
   id: string
@@ -57,7 +57,7 @@ export interface ClaimsOptions {
   onDoubt(why: Reason | null): void
   /** Called when the albums are another's. From then on nothing may be sent. */
   onLost(error: AlbumTaken): void
-  /** Tells a person what is waited for. */
+  /** Says to a person what is waited for. */
   say(line: string): void
 }
 

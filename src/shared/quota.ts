@@ -28,7 +28,7 @@ export interface Refusal {
   resumesInMs: number | null
 }
 
-/** Tells the other machines that the host has refused this machine for the quota. Returns the number of this refusal. */
+/** Says to the other machines that the host has refused this machine for the quota. Returns the number of this refusal. */
 export async function tellRefusal(store: Store, resumesInMs: number | null): Promise<number | null> {
   const answer = await store.run(REFUSE, ['rate'], [resumesInMs === null ? '' : Math.round(resumesInMs)])
   return answer.ok ? (answer.value as number) : null

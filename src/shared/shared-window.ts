@@ -232,7 +232,7 @@ export class SharedWindow {
     }
   }
 
-  /** Tells the store what it has not been told. */
+  /** Says to the store what it has not been told. */
   async flush(): Promise<void> {
     if (!this.#told) await this.#exchange('')
   }

@@ -18,7 +18,7 @@ export function script(body: string): Script {
   return { lua, digest: createHash('sha1').update(lua).digest('hex') }
 }
 
-/** What a script answers: numbers, texts, lists of these. nil is null, and Lua's numbers lose their fractions. */
+/** What a script returns: numbers, texts, lists of these. nil is null, and Lua's numbers lose their fractions. */
 export type Value = number | string | null | Value[]
 
 /** Why the store can't be used. `since`: milliseconds of the monotonic clock. */

@@ -2,7 +2,7 @@ import { isCoarse, STAMP_GRAIN } from '../local/disk.ts'
 import type { Clock, Millis } from '../protocol/clock.ts'
 import type { Moment } from '../records/escrow.ts'
 import { gapBegan } from '../records/versions.ts'
-import type { Synced, Tx } from '../synced/synced.ts'
+import type { MetaReads, Tx } from '../synced/synced.ts'
 import type { EngineContext } from './context.ts'
 
 /** The time of an event, as the functions of `src/records` take it. */
@@ -68,7 +68,7 @@ export class FileAges {
  * record counts too.
  */
 export function runningTime(
-  { meta }: Pick<Synced, 'meta'>,
+  { meta }: MetaReads,
   { now, running }: { now: Millis; running: boolean },
 ): number {
   const since = running ? now - (meta.get('running_at') ?? now) : 0
@@ -124,13 +124,13 @@ export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
  * When the state was lost, in monotonic milliseconds. Null: the state was not lost, or no request from before the loss can
  * arrive any more.
  */
-export function lostAt({ meta }: Pick<Synced, 'meta'>): number | null {
+export function lostAt({ meta }: MetaReads): number | null {
   return meta.get('lost_at')
 }
 
 /** When uploads go on after a state loss; null: they do not wait for that. */
 export function lossEndsAt(
-  synced: Pick<Synced, 'meta'>,
+  synced: MetaReads,
   credentialLifetimeMs: number,
   clock: Omit<Clock, 'sleep'>,
 ): Millis | null {

@@ -57,6 +57,12 @@ export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
 export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
 
 /** The records, and the only way to change them. */
+/** Single facts, for those who read nothing else. */
+export type MetaReads = Pick<Synced, 'meta'>
+
+/** For those who only record. */
+export type Committer = Pick<Synced, 'commit'>
+
 export interface Synced extends Records {
   /**
    * Runs `change` in a transaction, and resolves with its result once the change is on the disk. `change` must not use the

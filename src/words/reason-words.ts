@@ -252,7 +252,7 @@ export const REASON_WORDS = {
   in_other_album: 'the image is in {album:folder}, not in {recorded:folder}',
 } as const
 
-/** The long reason, which `albumd why` alone tells. */
+/** The long reason, which `albumd why` alone shows. */
 export const MORE = {
   other_account:
     'The key was changed, and its account shows none of the recorded images: either it is another account, or the images were deleted there.',

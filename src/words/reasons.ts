@@ -186,7 +186,7 @@ export function endsByItself(why: Reason): boolean {
   return PASSING.some(code => reasonIn(why, code) !== null)
 }
 
-/** The code of the failure that a reason tells of, or null. */
+/** The code of the failure that a reason is about, or null. */
 export function failureIn(why: Reason): string | null {
   const [, facts] = parsed(why)
   return ((facts ?? {}) as { code?: string }).code ?? null

@@ -16,7 +16,7 @@ export function readOptions(args: HostArgs): HostOptions {
   const quota = args['daily-quota']
   const [fileSize, storage] = [args['max-file-size'], args['storage-limit']]
   return {
-    ...readAccess(args),
+    ...readDataAndKeys(args),
     listen,
     tls: args.tls,
     plan: args.plan,
@@ -37,7 +37,7 @@ function wrong(option: string, fault: string): Problem {
   return new Problem(`--${option} ${fault}`)
 }
 
-function readAccess(args: HostArgs): { data: string; apiKeys: readonly string[] } {
+function readDataAndKeys(args: HostArgs): { data: string; apiKeys: readonly string[] } {
   const { data, 'api-key': apiKeys } = args
   const missing = [data === undefined && '--data', apiKeys === undefined && '--api-key'].filter(Boolean)
   if (data === undefined || apiKeys === undefined)

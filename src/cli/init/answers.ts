@@ -84,7 +84,7 @@ async function faultOfHost(host: Host): Promise<Finding | null> {
 /** Asks for the key and tries it on the host. Null when a file holds the key already. Throws Problem and ConfigError. */
 export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): Promise<string | null> {
   const file = given['api-key-file'] && resolve(given['api-key-file'])
-  const check = (key: string) => (given.check ? refusalOf(asker, host, key) : null)
+  const check = (key: string) => (given.check ? whyKeyRefused(asker, host, key) : null)
   const { ALBUMD_API_KEY } = process.env
   if (!file && !ALBUMD_API_KEY)
     return asker.ask({
@@ -107,7 +107,7 @@ export async function agreeOnKey(asker: Asker, given: Given, { host }: Draft): P
 }
 
 /** Why the host refuses the key, or null. Endpoints that the plan excludes are told, but do not count as a refusal. */
-async function refusalOf(asker: Asker, host: Host, key: string): Promise<string | null> {
+async function whyKeyRefused(asker: Asker, host: Host, key: string): Promise<string | null> {
   const { origin, href } = new URL(host.base_url)
   const settings = {
     base_url: href.replace(/\/$/, ''),

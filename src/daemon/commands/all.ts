@@ -10,13 +10,13 @@ import { type Access, openSharedAccount } from '../engine/remote.ts'
 import { Bus } from '../events.ts'
 import { UploadCommand } from '../notify/upload-command.ts'
 import { claimState, claimWhenFree } from '../state/claim.ts'
+import { ownAlbums } from '../state/machine.ts'
 import { type Pause, pause, pauseAt, resume } from '../state/pause.ts'
 import { openClaimed, type State } from '../state/state.ts'
 import { auditCommand } from './audit.ts'
-import type { Command, CommandContext, CommandOutput } from './command.ts'
+import { type Command, type CommandContext, type CommandOutput, NotPossible } from './command.ts'
 import { deletionsCommand } from './deletions.ts'
 import { adoptCommand, putCommand, retryCommand, syncCommand } from './sync.ts'
-import { takeAlbumCommand } from './take-album.ts'
 import { trustCommand } from './trust.ts'
 
 /** `forMs`: how many milliseconds the pause lasts. Null: until `resume`. */
@@ -38,6 +38,18 @@ export const resumeCommand: Command<object, { paused: Pause | null }> = {
     const paused = pauseAt(synced, systemClock.wall())
     await resume(synced)
     return { paused }
+  },
+}
+
+/** Takes the albums of the mirrors from machines that are gone. `albums`: the albums that this machine has now. */
+const takeAlbumCommand: Command<object, { albums: string[] }> = {
+  request: z.strictObject({}),
+  needsHost: true,
+  // `carryOutHere` has taken the albums by now. A running daemon has its albums already.
+  async carryOut({ config }) {
+    if (config.account.shared === undefined)
+      throw new NotPossible('No machine has claims on albums, because account.shared is not set')
+    return { albums: ownAlbums(config.mirrors).albums }
   },
 }
 

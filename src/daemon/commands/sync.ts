@@ -230,7 +230,7 @@ const NOT_THE_HOST: ReadonlySet<string> = new Set(['NOT_READY', 'PAUSED', 'GUARD
 
 type Mirrors = { mirrors: readonly Pick<Config['mirrors'][number], 'folder'>[] }
 
-/** Has the uploads in doubt at and below `path` sent again, as a person asked. Answers how many. */
+/** Has the uploads in doubt at and below `path` sent again, as a person asked. Returns how many. */
 export async function resendInDoubt(
   config: Mirrors,
   synced: Synced,

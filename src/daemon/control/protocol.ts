@@ -30,7 +30,7 @@ export interface Refusal {
   message: string
 }
 
-export function refusalOf(error: unknown): Refusal {
+export function asRefusal(error: unknown): Refusal {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return { code: typeof code === 'string' ? code : null, message: String(message ?? error) }
 }

@@ -11,7 +11,7 @@ import type { Asker, CommandQueue } from '../commands/queue.ts'
 import type { Bus } from '../events.ts'
 import { version } from '../package.ts'
 import { openSocketPath } from '../state/socket-path.ts'
-import { asking, type Line, type Refusal, refusalOf } from './protocol.ts'
+import { asking, asRefusal, type Line, type Refusal } from './protocol.ts'
 
 /** How long answers have to go out when the daemon ends, in milliseconds. */
 const GRACE_MS = 300
@@ -139,7 +139,7 @@ function answerTo(
     .ask(command, request, { ...asker, output, left: left.signal, begun: () => write({ begun: true }) })
     .then(
       done => write({ done }),
-      error => write({ failed: refusalOf(error) }),
+      error => write({ failed: asRefusal(error) }),
     )
     .finally(() => lines.end())
   return Readable.toWeb(lines) as ReadableStream

@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { isErrorCode } from '../../protocol/errors.ts'
 import { OTHER_ACCOUNT } from '../../remote/failures.ts'
-import type { HostFailure, ImageHost, Outcome } from '../../remote/host.ts'
+import type { HostFailure, ImageHost, Lister, Outcome } from '../../remote/host.ts'
 import { askToDeleteNothing } from '../../sync/deletions/index.ts'
 import { StateError } from '../../synced/state-error.ts'
 import { because, factOf, inWords, ofWholeHost } from '../../words/reasons.ts'
@@ -179,7 +179,7 @@ const REMEDIES: Readonly<Record<string, [judge: typeof warn, remedy: string | nu
 export async function checkAccount(
   config: Config,
   apiKey: string,
-  host: Pick<ImageHost, 'list'>,
+  host: Lister,
   signal: AbortSignal,
 ): Promise<Finding | null> {
   if (!existsSync(stateFiles(config.state_dir).database)) return null

@@ -78,7 +78,7 @@ export async function* examine(
   else yield* checkOthers(config)
   if (status) yield* checkStatus(status, config, file, lost)
   if (told?.page.why) yield warn('page', told.page.why, 'Until then albumd works without its status page')
-  const access = readAccess(config, env)
+  const access = findAccess(config, env)
   yield* checkStore(config, access, status, signal)
   if (status) yield* readState(config, checkReadings)
   if (signal.aborted) return
@@ -102,7 +102,7 @@ function* checkOthers(config: Config): Generator<Finding> {
   yield elsewhere ? fail('daemon', elsewhere.message) : pass('daemon', 'no albumd runs with this state')
 }
 
-/** What each row of the table of checks is about. Of the host's refusals the doctor tells by endpoint. */
+/** What each row of the table of checks is about. Of the host's refusals the doctor speaks by endpoint. */
 const ABOUT: Readonly<Record<string, Check>> = {
   HELD: 'folder',
   FAILED: 'folder',
@@ -124,7 +124,7 @@ function* checkStatus(
 ): Generator<Finding> {
   const { mirrors, blocks, running, waits_for } = status
   const refusals = new Set(blocks.map(({ code }) => code))
-  for (const { code, look, remedy, folder } of checksOf(status, config, Date.now(), file)) {
+  for (const { code, look, remedy, folder } of checksOf(status, config, systemClock.wall(), file)) {
     const isSaid = refusals.has(code) || (code === 'GUARDED' && (!running || lost.includes(folder!)))
     if (!isSaid) yield { ...(code === 'GUARDED' ? fail : warn)(ABOUT[code] ?? 'daemon', look, remedy), code }
   }
@@ -189,7 +189,7 @@ interface Access {
   findings: Finding[]
 }
 
-function readAccess(config: Config, env: NodeJS.ProcessEnv): Access {
+function findAccess(config: Config, env: NodeJS.ProcessEnv): Access {
   const findings: Finding[] = []
   const read = <T>(check: 'key' | 'tls' | 'store', work: () => T): T | undefined => {
     try {
@@ -212,10 +212,7 @@ function readAccess(config: Config, env: NodeJS.ProcessEnv): Access {
 }
 
 /** Whether other users can change the config, which names commands, or read it: a heartbeat's address may be secret. */
-export function* checkConfigFile(
-  file: string,
-  { notify, state_dir }: Pick<Config, 'notify' | 'state_dir'>,
-): Generator<Finding> {
+export function* checkConfigFile(file: string, { notify, state_dir }: Config): Generator<Finding> {
   if (process.platform === 'win32') return yield pass('config', file)
   const { mode, uid } = statSync(file)
   const mayChange = (mode & 0o022) !== 0

@@ -187,7 +187,7 @@ function mountPointsOf(fstab: string): string[] {
 }
 
 /** Why deletions wait, where no daemon says it: the root is in doubt now, or the last scan found a doubt. */
-export function checkGuards({ mirrors }: Pick<Config, 'mirrors'>, synced: Synced, disk: Disk): Finding[] {
+export function checkGuards({ mirrors }: Config, synced: Synced, disk: Disk): Finding[] {
   return mirrors.flatMap(({ folder }) => {
     const root = doubtOfRoot(disk, synced, folder)
     if (root) return root.found ? [fail('folder', `guarded: ${inWords(root.reason)}`, ROOT_REMEDY)] : []
@@ -205,11 +205,7 @@ const SCAN_REMEDY = 'After that, "albumd sync" scans the folder again'
 const WATCHES_SHARE = 0.8
 
 /** Whether the system allows a watch for every folder. `folders`: how many folders there are. */
-export function checkWatches(
-  { watch }: Pick<Config, 'watch'>,
-  folders: number,
-  limit: number | null,
-): Finding {
+export function checkWatches({ watch }: Config, folders: number, limit: number | null): Finding {
   if (watch.poll !== undefined) return pass('watching', 'watch.poll is set: folders need no watches')
   if (limit === null) return pass('watching', 'this system has no limit of inotify')
   const said = `every folder needs a watch, ${inDigits(folders)} in all; fs.inotify.max_user_watches is ${inDigits(limit)}`

@@ -11,7 +11,7 @@ import { type Finding, fail, pass, warn } from './finding.ts'
 const PATIENCE_MS = 3000
 const LOOK_MS = 50
 
-/** The store that the machines share: as a running daemon tells, or else as it answers now. */
+/** The store that the machines share: as a running daemon says, or else as it answers now. */
 export async function* checkStore(
   config: Config,
   access: { store: StoreAccess | null | undefined; key: string | null },

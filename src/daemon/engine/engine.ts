@@ -160,7 +160,7 @@ export function openEngine(
     },
     /** Publishes an event of the daemon. */
     note: bus.note,
-    /** Closes the host. Answers the requests that the next process must count, for `State.close`. */
+    /** Closes the host. Returns the requests that the next process must count, for `State.close`. */
     close: () => host.close(),
   }
 }
@@ -189,7 +189,7 @@ type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
 
 /** How often `alive` is published while a picture is fetched. When no byte comes, `host.timeout` ends the request. */
 const FETCHING_MS = 30_000
-/** A picture in memory is sent in pieces of so many bytes, so that `sending` can tell how far it is. */
+/** A picture in memory is sent in pieces of so many bytes, so that `sending` can say how far it is. */
 const PIECE = 64 * 1024
 
 /** Publishes `alive` for every step of disk, host and pictures, so that silence shows a disk that hangs; and `sending`. */

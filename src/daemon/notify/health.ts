@@ -1,6 +1,7 @@
 import { isAnother, otherConfigRemedy } from '../../config/config-file.ts'
 import { type KeySource, keyRemedy } from '../../config/host-access.ts'
 import type { Config } from '../../config/schema.ts'
+import { HOUR_MS } from '../../protocol/clock.ts'
 import { fullPath } from '../../sync/tree-path.ts'
 import { because, blockInWords, factOf, hostRefusesKey, type Reason, remedyOf } from '../../words/reasons.ts'
 import { capital } from '../../words/text.ts'
@@ -51,7 +52,7 @@ export interface Health {
 }
 
 /** A folder of a million pictures takes hours on a slow disk, so a shorter silence shows no disk that hangs. */
-const STUCK_MS = 6 * 3_600_000
+const STUCK_MS = 6 * HOUR_MS
 
 type Known = Pick<Status, 'mirrors' | 'blocks' | 'failures'> & Partial<Status>
 type WaitingCount = 'pending_uploads' | 'pending_deletions' | 'uncertain'

@@ -17,9 +17,9 @@ export interface NotifierOptions {
   notify: NotifyConfig
   clock: Clock
   note: Bus['note']
-  /** Sends a heartbeat. Answers what went wrong, or null. */
+  /** Sends a heartbeat. Returns what went wrong, or null. */
   beat?: (address: string, oldestUnsyncedMs: number, stop: AbortSignal) => Promise<string | null>
-  /** Runs a command. `said`: its environment. Answers what went wrong, or null. */
+  /** Runs a command. `said`: its environment. Returns what went wrong, or null. */
   runCommand?: (command: string, said: Record<string, string>, stop: AbortSignal) => Promise<string | null>
 }
 
@@ -36,7 +36,7 @@ const LOOK_MS = 5 * 60_000
 const LEAST_MS = 5000
 /** The shortest time between two runs of the command. */
 const COMMAND_MS = 60_000
-/** How many alerts a message names. It tells only the number of the others. */
+/** How many alerts a message names. It says only the number of the others. */
 const ALERTS_SAID = 10
 
 /**
@@ -126,7 +126,7 @@ export class Notifier {
     return Number.POSITIVE_INFINITY
   }
 
-  /** Sends a heartbeat when one is due. Answers when the next heartbeat is due. */
+  /** Sends a heartbeat when one is due. Returns when the next heartbeat is due. */
   async #beat({ alerts, oldestUnsyncedMs }: Health, stop: AbortSignal): Promise<number> {
     const { clock, note, beat } = this.#options
     const { heartbeat, every } = this.#notify

@@ -9,7 +9,7 @@ import { orNull } from '../or-null.ts'
 import { type Status, statusOf } from '../report/status.ts'
 
 export interface ServiceManagerOptions {
-  /** Sends one notice. Answers what went wrong, or null. */
+  /** Sends one notice. Returns what went wrong, or null. */
   send: (notice: Notice) => Promise<string | null>
   clock: Clock
   /** The service manager ends a service that gave no sign of life for so long. Null: it never does. */
@@ -51,14 +51,14 @@ export class ServiceManager {
     this.#tell({ WATCHDOG: '1' })
   }
 
-  /** Tells that the daemon works with its config: it has started, or has read its config again. */
+  /** Says that the daemon works with its config: it has started, or has read its config again. */
   ready(): void {
     if (this.#state === 'ready' || this.#state === 'stopping') return
     this.#state = 'ready'
     this.#tell({ READY: '1' })
   }
 
-  /** Tells that the daemon reads its config again. `ready` tells that it has read it. */
+  /** Says that the daemon reads its config again. `ready` says that it has read it. */
   reloading(): void {
     if (this.#state !== 'ready') return
     this.#state = 'reloading'
@@ -78,7 +78,7 @@ export class ServiceManager {
     this.#say(line)
   }
 
-  /** Shows the line that `look` answers, as soon as STATUS_MS have passed since the last one. */
+  /** Shows the line that `look` returns, as soon as STATUS_MS have passed since the last one. */
   statusSoon(look: () => string): void {
     if (this.#state === 'stopping' || this.#waiting) return
     const { clock } = this.#options
@@ -167,7 +167,7 @@ function wording(error: Error & { code?: unknown }, said: string): string {
   return said.trim().split('\n').at(-1) || error.message
 }
 
-/** Sends signs of life and status lines while the daemon works with one state. Answers functions that end this. */
+/** Sends signs of life and status lines while the daemon works with one state. Returns functions that end this. */
 export function reportTo(
   manager: ServiceManager,
   bus: Bus,

@@ -1,12 +1,12 @@
 import type { Config } from '../../config/schema.ts'
 import { ALONE, type Claims } from '../../sync/claims.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { MetaReads } from '../../synced/synced.ts'
 import { ownAlbums } from '../state/machine.ts'
 
 /** This machine's claims as config and records tell, for a process that only shows them. `running`: whether a daemon runs. */
 export function claimsInRecords(
   { account, mirrors }: Pick<Config, 'account' | 'mirrors'>,
-  { meta }: Pick<Synced, 'meta'>,
+  { meta }: MetaReads,
   running: boolean,
 ): Pick<Claims, 'doubt' | 'isOwn'> {
   if (account.shared === undefined) return ALONE

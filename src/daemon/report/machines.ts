@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { SharedAccount } from '../../shared/account.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Committer, MetaReads } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import type { Bus } from '../events.ts'
@@ -8,7 +8,7 @@ import type { Bus } from '../events.ts'
 /** A machine that shares the account, in `status --json`. */
 export interface MachineStatus {
   name: string
-  /** Whether this is the machine that tells. */
+  /** Whether this is the machine that says so. */
   is_this: boolean
   /** works: heard of now. ended: it said so. silent: cut off, suspended or gone. unknown: the store is away. */
   state: 'works' | 'ended' | 'silent' | 'unknown'
@@ -45,7 +45,7 @@ const NAMED_ALIKE_MS = 15_000
 /** Records what the machines say, when the store is away or back, and when another machine has this one's name. */
 export function recordMachines(
   shared: SharedAccount,
-  { commit }: Pick<Synced, 'commit'>,
+  { commit }: Committer,
   wall: () => number,
   note: Bus['note'],
 ) {
@@ -118,11 +118,7 @@ export function nameOfAnother(
 }
 
 /** What was recorded of the machines. `running`: whether a daemon has the state open. */
-export function accountStatus(
-  { account }: Pick<Config, 'account'>,
-  { meta }: Pick<Synced, 'meta'>,
-  running: boolean,
-): AccountStatus {
+export function accountStatus({ account }: Config, { meta }: MetaReads, running: boolean): AccountStatus {
   const told = account.shared === undefined ? null : meta.get('account_machines')
   const away = told?.away ?? null
   // What the machine told last may be older than the loss of its albums.
@@ -141,11 +137,7 @@ export function accountStatus(
 }
 
 /** How many credentials the host has issued to the other machines, by machines that were seen after `since`. */
-export function usedByOthers(
-  config: Pick<Config, 'account'>,
-  synced: Pick<Synced, 'meta'>,
-  since: number,
-): number {
+export function usedByOthers(config: Config, synced: MetaReads, since: number): number {
   return accountStatus(config, synced, true)
     .machines.filter(({ is_this, seen }) => !is_this && Date.parse(seen) > since)
     .reduce((sum, { used_today }) => sum + used_today, 0)

@@ -19,7 +19,7 @@ export interface MirrorStatus extends Omit<MirrorSummary, 'oldest_unsynced' | 'p
   reason: string | null
   /** What its pictures wait for that are to be uploaded. */
   waits: UploadWait[]
-  /** The folder in doubt that `reason` tells of, as its whole path. Null: it tells of none. */
+  /** The folder in doubt that `reason` is about, as its whole path. Null: it is about none. */
   doubt: string | null
   /** Whether a person must end what guards or blocks the mirror. */
   needs_person: boolean

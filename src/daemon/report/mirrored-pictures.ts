@@ -120,7 +120,7 @@ export interface MirroredPicture {
   url: string | null
 }
 
-/** Finds the images of recorded files. Answers null for a file that has no image. */
+/** Finds the images of recorded files. Returns null for a file that has no image. */
 export function mirroredPictures(
   synced: Synced,
 ): (mirror: string, file: FileAtPath) => MirroredPicture | null {

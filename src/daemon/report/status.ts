@@ -34,7 +34,7 @@ export interface Status {
   pid: number | null
   /** Whether the running daemon works with another config than the one that this command has read. */
   other_config: boolean
-  /** The file of the config that the running daemon works with. Null: no daemon tells of one. */
+  /** The file of the config that the running daemon works with. Null: no daemon says it. */
   config_file: string | null
   /** Why the running daemon refused the config that it last read again. Null: it refused none. */
   config_refused: string | null
@@ -83,7 +83,7 @@ export interface Status {
   failures: FailureStatus[]
 }
 
-/** What a running daemon tells of itself when it is asked, because it can't record this where its disk is full. */
+/** What a running daemon says of itself when it is asked, because it can't record this where its disk is full. */
 export interface DaemonTold {
   pid: number
   /** The file of its config. Null: the config comes from no file. */
@@ -125,7 +125,7 @@ export function readStatus(given: Config, now: number, told: DaemonTold | null =
 }
 
 /** An albumd with another state may have one of the folders. Null: none has. */
-export function mirroredElsewhere({ mirrors }: Pick<Config, 'mirrors'>): Status['waits_for'] {
+export function mirroredElsewhere({ mirrors }: Config): Status['waits_for'] {
   for (const { folder } of mirrors) {
     const root = orNull(() => realDisk.lstat(folder))
     const why = root && whoMirrors(folder, root)

@@ -93,7 +93,7 @@ function blockWaits(context: WaitContext, what: 'upload' | 'delete'): { forPerso
   const waits = context.synced.account.blocks().flatMap(block => {
     const endpoint = block.endpoint as Endpoint
     const remedy = remedyOfCode(block.code)
-    // `quotaWaits` tells of the quota, and a plan without albums lets pictures lie outside of theirs.
+    // `quotaWaits` says what the quota does, and a plan without albums lets pictures lie outside of theirs.
     if (remedy === 'quota' || (endpoint === 'create_album' && remedy === 'plan')) return []
     const own = (endpoint === 'delete') === (what === 'delete') ? BLOCKED[endpoint] : undefined
     const code = ofWholeHost(block) ?? own

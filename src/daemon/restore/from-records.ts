@@ -97,7 +97,7 @@ export interface WantedPicture extends Pick<Due, 'gone' | 'noImage'> {
   now?: () => WantedPicture | null
 }
 
-/** Fetches pictures by the bytes of their versions. `wanted`: answers the same pictures whenever it is called. */
+/** Fetches pictures by the bytes of their versions. `wanted`: returns the same pictures whenever it is called. */
 export function recordedPictures(
   synced: Synced,
   wanted: () => Iterable<WantedPicture>,

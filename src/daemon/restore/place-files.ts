@@ -23,7 +23,7 @@ import { safeName, type TargetFolder } from './target-folder.ts'
 /** What is known of a picture: its hash, or only what the host lists. `isLinked`: it was found by name and size alone. */
 export type Known = { size: number; sha256: Buffer; isLinked?: boolean } | { listed: ListedImage }
 
-/** The picture's size in bytes; 0 when only a listing tells it. */
+/** The picture's size in bytes; 0 when only a listing has it. */
 export function sizeOf(known: Known): number {
   return 'listed' in known ? 0 : known.size
 }
@@ -317,7 +317,7 @@ async function* bytesOf(there: FileHandle): AsyncGenerator<Uint8Array> {
 
 const THERE = 'the file there'
 
-/** Answers a function that turns the refusal to open or to read into a PictureProblem. */
+/** Returns a function that turns the refusal to open or to read into a PictureProblem. */
 function unread(what: string): (error: NodeJS.ErrnoException) => never {
   return error => {
     if (!UNREAD.has(error.code ?? '')) throw error

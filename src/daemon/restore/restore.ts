@@ -7,9 +7,9 @@ import { diskProblem, type MissingCode, PictureProblem } from './picture-problem
 import { PlaceFiles, type Wanted } from './place-files.ts'
 import { isSafePath, openTarget, type TargetFolder, type TargetRequest } from './target-folder.ts'
 
-/** What a restore tells. Sizes are in bytes. `message`: one line for a person. */
+/** What a restore says. Sizes are in bytes. `message`: one line for a person. */
 export type RestoreEvent =
-  /** `bytes`: null when only a listing tells the sizes, because a listing rounds them. */
+  /** `bytes`: null when only a listing has the sizes, because a listing rounds them. */
   | { event: 'restore_started'; pictures: number; bytes: number | null }
   /** `there`: the complete picture was on the disk already. */
   | ({ event: 'picture_restored'; size: number; there: boolean; note: Note | null } & Shown)
@@ -30,7 +30,7 @@ export interface Shown {
  * What a person must know about a restored picture. The report counts each note.
  * older: the picture is an older version, because its last change was not uploaded.
  * proved: the image was only linked or listed so far, and now its bytes proved to have the recorded hash.
- * unproved: no record tells the image's bytes, so only its size and dimensions are compared with the host's listing.
+ * unproved: no record has the image's bytes, so only its size and dimensions are compared with the host's listing.
  */
 export type Note = 'older' | 'proved' | 'unproved'
 

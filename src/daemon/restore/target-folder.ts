@@ -75,7 +75,7 @@ export async function openTarget(
       async paths(): Promise<Map<string, string>> {
         return new Map(JSON.parse((await readOwn(join(own, PATHS))) ?? '[]'))
       },
-      /** Answers a function that answers the same text for two paths when the disk takes them for one. Throws NotPossible. */
+      /** Returns a function that returns the same text for two paths when the disk takes them for one. Throws NotPossible. */
       foldNames: () => foldingIn(own).catch(refuse),
       /** Throws NotPossible. */
       keepPaths: (paths: ReadonlyMap<string, string>) => write(PATHS, [...paths]),
@@ -122,7 +122,7 @@ export async function refuseTarget(config: Config, { folder, mirrors, at }: Targ
     await refuseHeld(root, join(root, RESTORE_FOLDER), markOf(config, mirrors, at)).catch(refusing(root))
 }
 
-/** Answers a function that throws an error of the disk as NotPossible. */
+/** Returns a function that throws an error of the disk as NotPossible. */
 function refusing(root: string): (error: unknown) => never {
   return error => {
     if (error instanceof NotPossible) throw error
@@ -209,7 +209,7 @@ async function lockTarget(root: string): Promise<Lock> {
   return lockFolder(root, { dev, ino, birthtime }, 'folder_in_use')
 }
 
-/** Throws NotPossible for a folder that holds anything but a begun restore of the same. Answers the text of its file MARK. */
+/** Throws NotPossible for a folder that holds anything but a begun restore of the same. Returns the text of its file MARK. */
 async function refuseHeld(root: string, own: string, mark: string): Promise<string | null> {
   const before = await readOwn(join(own, MARK))
   if (before === mark || (await namesIn(root)).length === 0) return before

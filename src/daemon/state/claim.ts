@@ -61,7 +61,7 @@ export function claimState(config: Config) {
 /** How a process waits while another albumd has the state or a root. */
 export interface Waiting {
   stop: AbortSignal
-  /** Tells a person in one line what is waited for. */
+  /** Says to a person in one line what is waited for. */
   say(line: string): void
   clock?: SteadyClock
 }

@@ -65,7 +65,7 @@ function idOfSystem(): string | null {
 }
 
 /** The albums of the mirrors, and whether an album is one of them or lies below one. */
-export function ownAlbums(mirrors: Pick<Config, 'mirrors'>['mirrors']) {
+export function ownAlbums(mirrors: Config['mirrors']) {
   const albums = mirrors.map(({ album }) => albumPathOf(album, '').join('/'))
   return { albums, isOwn: (album: string) => isAtOrBelow(album, albums) }
 }

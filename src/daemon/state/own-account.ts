@@ -2,7 +2,14 @@ import { hash, randomBytes, randomInt } from 'node:crypto'
 import type { Clock } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { OTHER_ACCOUNT } from '../../remote/failures.ts'
-import { type Block, type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
+import {
+  type Block,
+  type HostFailure,
+  hostWith,
+  type ImageHost,
+  type Lister,
+  type Outcome,
+} from '../../remote/host.ts'
 import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
@@ -97,7 +104,7 @@ export function isOtherKey(synced: Synced, apiKey: string): boolean {
 
 /** Checks whether a key's account shows recorded images. Records nothing. */
 export async function judgeAccount(
-  host: Pick<ImageHost, 'list'>,
+  host: Lister,
   synced: Synced,
   apiKey: string,
   signal: AbortSignal,
@@ -125,7 +132,7 @@ export async function judgeAccount(
  * hosts change names, not all of them; where all differ, another account has the same ids by chance.
  */
 async function showsRecordedImages(
-  host: Pick<ImageHost, 'list'>,
+  host: Lister,
   synced: Synced,
   album: number | null,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 import type { Millis } from '../../protocol/clock.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { Committer, MetaReads } from '../../synced/synced.ts'
 import { because, inWords } from '../../words/reasons.ts'
 
 /** A person has paused albumd, so nothing is sent or deleted. Null: until `resume`. */
@@ -8,7 +8,7 @@ export interface Pause {
 }
 
 /** The pause at `now`. Null: albumd is not paused, or the pause is over. */
-export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | null {
+export function pauseAt({ meta }: MetaReads, now: number): Pause | null {
   if (meta.get('paused') === null) return null
   const until = meta.get('paused_until')
   if (until === null) return { until: null }
@@ -16,7 +16,7 @@ export function pauseAt({ meta }: Pick<Synced, 'meta'>, now: number): Pause | nu
 }
 
 /** Begins a pause, or changes the end of the current one. The pause survives a restart. */
-export function pause({ commit }: Pick<Synced, 'commit'>, until: number | null): Promise<void> {
+export function pause({ commit }: Committer, until: number | null): Promise<void> {
   return commit(tx => {
     tx.meta.set('paused', true)
     if (until === null) tx.meta.clear('paused_until')
@@ -24,7 +24,7 @@ export function pause({ commit }: Pick<Synced, 'commit'>, until: number | null):
   })
 }
 
-export function resume({ commit }: Pick<Synced, 'commit'>): Promise<void> {
+export function resume({ commit }: Committer): Promise<void> {
   return commit(tx => {
     tx.meta.clear('paused')
     tx.meta.clear('paused_until')

@@ -6,7 +6,7 @@ import { noteBoot, noteLost, noteOlder } from '../../sync/clock.ts'
 import { openDatabase } from '../../synced/database.ts'
 import { refuseDamaged, setAside } from '../../synced/migrate.ts'
 import { damaged, explained, StateError } from '../../synced/state-error.ts'
-import { openSynced, type Synced } from '../../synced/synced.ts'
+import { type MetaReads, openSynced, type Synced } from '../../synced/synced.ts'
 import {
   judge,
   lastingMarkOf,
@@ -131,12 +131,12 @@ function isWorkLost(verdict: Verdict, witness: Witness | null): boolean {
   return knowsLess(verdict) && witness !== null && (witness.closed === null || witness.unsettled)
 }
 
-function rememberedBy({ meta }: Pick<Synced, 'meta'>): Remembered {
+function rememberedBy({ meta }: MetaReads): Remembered {
   return { generation: meta.get('generation'), witness: meta.get('witness') }
 }
 
 /** Whether the records are an older copy or new, and no audit has compared the albums since. `synced`: they or a copy. */
-export function areOlder(files: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
+export function areOlder(files: RecordFiles, synced: MetaReads): boolean {
   const { meta } = synced
   return isUnopened(files, synced) || (meta.get('restored') !== null && meta.get('audit_ended') === null)
 }
@@ -161,13 +161,13 @@ export interface RecordsGap {
 }
 
 /** The gaps, the earliest first. `synced`: as for `areOlder`. */
-export function recordsGaps(files: RecordFiles, synced: Pick<Synced, 'meta'>): RecordsGap[] {
+export function recordsGaps(files: RecordFiles, synced: MetaReads): RecordsGap[] {
   const gaps = isUnopened(files, synced) ? gapsFromNow(synced) : (synced.meta.get('records_gaps') ?? [])
   return gaps.map(({ from, to }) => ({ from: isoTime(from), to: isoTime(to) }))
 }
 
 /** Whether the records are an older copy that nobody has opened yet, so no record says that the copy is older. */
-function isUnopened({ database, witness }: RecordFiles, synced: Pick<Synced, 'meta'>): boolean {
+function isUnopened({ database, witness }: RecordFiles, synced: MetaReads): boolean {
   return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
 }
 

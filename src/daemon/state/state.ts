@@ -19,7 +19,7 @@ import { openRecords } from './records.ts'
 export type State = ReturnType<typeof openClaimed>
 
 /**
- * Opens the state of a claimed folder for work, or makes a new one. `say` tells a person in one line what was wrong with
+ * Opens the state of a claimed folder for work, or makes a new one. `say` says to a person in one line what was wrong with
  * the state. Throws StateError. The codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state
  * does not belong to this config. `refuse`: called before anything is written; throws where the state can't be used.
  */

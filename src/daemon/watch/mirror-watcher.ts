@@ -27,13 +27,13 @@ export interface MirrorWatcherOptions {
   /** How often everything is scanned instead of being watched. Null: the mirror is watched. */
   pollMs: number | null
   record: (state: WatchState) => void
-  /** Reads the list of mounts, and answers the same array while nothing changed; the system's list by default. */
+  /** Reads the list of mounts, and returns the same array while nothing changed; the system's list by default. */
   mounts?: () => readonly Mount[]
 }
 
 /** How often albumd tries again to watch the folders that the system refused to watch. */
 const LOST_MS = 60_000
-/** How often the list of mounts is read. No event tells of a mount. Each read costs half a millisecond of an idle processor. */
+/** How often the list of mounts is read. No event shows a mount. Each read costs half a millisecond of an idle processor. */
 const MOUNTS_MS = 20_000
 /** The time between two scans of polled folders, where `watch.poll` does not set it. */
 const POLL_MS = 60_000
@@ -68,7 +68,7 @@ export function openMirrorWatcher(options: MirrorWatcherOptions) {
   const area = openMirrorMounts(mirror, mounts, say)
   const scanned = new Bell()
 
-  /** Has the polled folders scanned again and again, because no event tells of changes in them. */
+  /** Has the polled folders scanned again and again, because no event shows changes in them. */
   async function poll(): Promise<void> {
     // Each pause begins when a scan has ended, so that a slow scan is not followed by the next one at once.
     for (let pauseMs = pollMs ?? POLL_MS; ; ) {

@@ -1,6 +1,6 @@
 import type { WatchLoss } from '../../local/folder-watcher.ts'
 import type { Millis } from '../../protocol/clock.ts'
-import type { Synced } from '../../synced/synced.ts'
+import type { MetaReads, Synced } from '../../synced/synced.ts'
 import { inWords } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 
@@ -42,7 +42,7 @@ export function watchRecord({ commit }: Synced): (mirror: string, state: WatchSt
 }
 
 /** Null when nothing is watched. `running`: whether a process works with this state. */
-export function readWatching({ meta }: Pick<Synced, 'meta'>, running: boolean): Watching | null {
+export function readWatching({ meta }: MetaReads, running: boolean): Watching | null {
   const text = meta.get('watching')
   if (!running || text === null) return null
   const { loss, ...sum } = JSON.parse(text) as ReturnType<typeof sumOf>

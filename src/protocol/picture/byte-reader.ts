@@ -21,7 +21,7 @@ export interface ReaderOptions {
   head?: Uint8Array
   /** Bytes of one read. */
   block?: number
-  /** The most reads of the source. From then on, `bytes` answers null for a block that is not in memory. */
+  /** The most reads of the source. From then on, `bytes` returns null for a block that is not in memory. */
   reads?: number
 }
 

@@ -32,7 +32,7 @@ export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise
   return end === null ? 'cut' : (sizeOf(await text.read(at, end - at)) ?? 'cut')
 }
 
-/** The tag as `findSvgRoot` answers it; null when the tag is not well-formed. */
+/** The tag as `findSvgRoot` returns it; null when the tag is not well-formed. */
 function sizeOf(tag: string): Uint8Array | null {
   const rest = tag.replace(NAME, '')
   const attributes = [...rest.matchAll(ATTRIBUTE)]

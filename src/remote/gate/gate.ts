@@ -1,4 +1,4 @@
-import type { Millis, SteadyClock } from '../../protocol/clock.ts'
+import { type Millis, type SteadyClock, systemClock } from '../../protocol/clock.ts'
 import { ENDPOINTS, type Endpoint } from '../../protocol/endpoints.ts'
 import { because } from '../../words/reasons.ts'
 import { cancelled, doubted, isOutage, isUnreachable, NO_ROOM, notAsked, wasNotDone } from '../failures.ts'
@@ -302,7 +302,7 @@ export class Gate {
   #withWait<T>(outcome: Outcome<T>, { retryAfterMs }: Pace): Outcome<T> {
     if (outcome.ok || retryAfterMs === null || !isOutage(outcome.failure) || !asksForLong(retryAfterMs))
       return outcome
-    const { wall = Date.now, onLongWait } = this.#options
+    const { wall = systemClock.wall, onLongWait } = this.#options
     const until = wall() + retryAfterMs
     const message = because('asked_to_wait', { why: outcome.failure.message, until })
     const failure = { ...outcome.failure, message, retryAfterMs }
@@ -347,7 +347,7 @@ export function openGate(options: GateOptions): Gate {
   const newOutage = () => new Outage({ random, ...patience })
   const outages = new Map(ENDPOINTS.map(endpoint => [endpoint, newOutage()]))
   const ofHost = newOutage()
-  const { wall = Date.now, clock, waits = [] } = options
+  const { wall = systemClock.wall, clock, waits = [] } = options
   for (const { failure, until } of waits) {
     // When the clock was set back since then, the wait must not become longer than the host asked for.
     const leftMs = Math.min(until - wall(), failure.retryAfterMs ?? 0)

@@ -1,6 +1,6 @@
 import { type Clock, HOUR_MS } from '../../protocol/clock.ts'
 import type { ListedAlbum, ListedImage } from '../../protocol/records.ts'
-import { type HostFailure, hostWith, type ImageHost, type Outcome } from '../../remote/host.ts'
+import { type HostFailure, hostWith, type ImageHost, type Lister, type Outcome } from '../../remote/host.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
 
@@ -30,7 +30,7 @@ const WALKS_MOST = 20
  * nothing new ends the walk, because a wrong `total_pages` could have no end. More entries than `most` fail the walk.
  */
 export async function walkAlbum(
-  host: Pick<ImageHost, 'list'>,
+  host: Lister,
   album: string | null,
   signal: AbortSignal,
   most = ENTRIES_MOST,
@@ -75,7 +75,7 @@ export interface WholeWalk extends Walk {
 }
 
 export async function walkWhole(
-  host: Pick<ImageHost, 'list'>,
+  host: Lister,
   album: string | null,
   signal: AbortSignal,
 ): Promise<Outcome<WholeWalk>> {
@@ -116,7 +116,7 @@ function showTheSame(one: Walk, other: Walk): boolean {
  * Walks `top` and every album below; null is the root. `complete`: every walk was. More than `albumsMost` albums fail it.
  */
 export async function walkEverything(
-  host: Pick<ImageHost, 'list'>,
+  host: Lister,
   signal: AbortSignal,
   top: string | null = null,
   albumsMost = ENTRIES_MOST,

@@ -143,7 +143,7 @@ async function act(
   if (!looked.missed.has(intent.id)) return void looked.missed.add(intent.id)
   const emitted = foundOut(synced, intent, false)
   const now = recovery.clock.wall()
-  await synced.commit(tx => neverArrived(tx, intent, now, refusalOf(synced, intent, now)))
+  await synced.commit(tx => neverArrived(tx, intent, now, failureByProxy(synced, intent, now)))
   // The next upload walks the album again. If the image has arrived after all, this walk shows it.
   recovery.contents.forget(intent.album)
   recovery.emit(emitted)
@@ -154,7 +154,11 @@ async function act(
  * own. The proxy would refuse the picture again, so the picture waits as if the node had refused it. Null in all other
  * cases.
  */
-function refusalOf({ failures }: EngineContext['synced'], intent: OpenUpload, now: number): Failed | null {
+function failureByProxy(
+  { failures }: EngineContext['synced'],
+  intent: OpenUpload,
+  now: number,
+): Failed | null {
   const { folder, name, hash } = intent
   const doubt = failures.doubt(folder, name)
   const message = doubt === undefined ? null : reasonIn(doubt, 'refused_by_node')

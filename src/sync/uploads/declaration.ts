@@ -2,7 +2,7 @@ import { exemptFromDimensions } from '../../protocol/formats.ts'
 import type { Picture } from '../../protocol/picture/picture.ts'
 import type { UploadRequest } from '../../protocol/records.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import type { Synced, Tx } from '../../synced/synced.ts'
+import type { MetaReads, Tx } from '../../synced/synced.ts'
 
 /**
  * How one picture is declared (§4.1): the type of its bytes and its dimensions as stored, none for an SVG or a TIFF. Once
@@ -14,7 +14,7 @@ export class Declaration {
   /** The host reads other dimensions than the file stores, as a host that applies EXIF does to a turned picture. */
   #isMismatched = false
 
-  constructor({ meta }: Pick<Synced, 'meta'>, picture: Picture) {
+  constructor({ meta }: MetaReads, picture: Picture) {
     const { mime, width, height, turned } = picture
     const isUnknown = !exemptFromDimensions(mime) && (width === null || height === null)
     this.#picture = picture
