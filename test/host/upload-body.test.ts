@@ -12,6 +12,13 @@ function post(url: string, type: string, body: string | Uint8Array): Promise<Ans
   return fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body: bytes }).then(answered)
 }
 
+/** A request whose form is written piece by piece. */
+const begin = (url: string, length?: number) =>
+  request(url, {
+    method: 'POST',
+    headers: { 'Content-Type': FORM, ...(length !== undefined && { 'Content-Length': length }) },
+  })
+
 test('a refused upload leaves nothing behind, and its credential can still be used', async () => {
   const host = await testHost()
   const url = await host.uploadUrl(picture)
@@ -68,10 +75,7 @@ test('a client that disconnects in mid-body leaves nothing behind, and can use i
   const large = png(1000, 1000)
   const url = await host.uploadUrl(large)
   await new Promise<void>(resolve => {
-    const started = request(url, {
-      method: 'POST',
-      headers: { 'Content-Type': FORM, 'Content-Length': 1_100_000 },
-    })
+    const started = begin(url, 1_100_000)
     started.on('error', () => resolve())
     started.write(form(filePart(large.bytes)).subarray(0, 500_000))
     void expect
@@ -87,10 +91,7 @@ test('a form that busboy does not get past ends with its connection', async () =
   const host = await testHost()
   const nameless = { head: 'X: y', content: 'n'.repeat(100_000) }
   const body = form(nameless, filePart(picture.bytes))
-  const stuck = request(await host.uploadUrl(picture), {
-    method: 'POST',
-    headers: { 'Content-Type': FORM, 'Content-Length': body.byteLength },
-  })
+  const stuck = begin(await host.uploadUrl(picture), body.byteLength)
   stuck.on('error', () => {})
   await new Promise<void>(resolve => void stuck.write(body, () => resolve()))
   await expect.poll(() => pictureFiles(host.data)).toHaveLength(1)
@@ -100,10 +101,7 @@ test('a form that busboy does not get past ends with its connection', async () =
 
 test('a body that goes on beyond what was declared is cut off', async () => {
   const host = await testHost()
-  const endless = request(await host.uploadUrl(picture), {
-    method: 'POST',
-    headers: { 'Content-Type': FORM },
-  })
+  const endless = begin(await host.uploadUrl(picture))
   let bytes = 0
   const cutOff = new Promise<void>(resolve => {
     endless.on('error', () => resolve())
@@ -127,10 +125,7 @@ test('a body that goes on beyond what was declared is cut off', async () => {
 /** An upload that is under way until it is told to end. */
 async function beginUpload(host: TestHost, url: string) {
   const body = form(filePart(picture.bytes))
-  const slow = request(url, {
-    method: 'POST',
-    headers: { 'Content-Type': FORM, 'Content-Length': body.byteLength },
-  })
+  const slow = begin(url, body.byteLength)
   const answered = new Promise(resolve => slow.on('response', resolve))
   slow.write(body.subarray(0, 100))
   await expect.poll(() => pictureFiles(host.data)).toHaveLength(1)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import type { RemoteOptions } from '../../src/remote/client.ts'
 import { API_KEY, bytesOf, clientOf, failureOf, inMemory, never, successOf, TOKEN } from './client-of.ts'
-import { bodyOf, failure, json, serve } from './serve.ts'
+import { bodyOf, json, serve } from './serve.ts'
 
 interface Seen {
   method: string
@@ -191,18 +191,6 @@ test('an API key or an address that no request can contain is refused at once, w
   expect(withKey('two\nlines')).toThrow(/^the API key/)
   expect(withKey('')).toThrow(/^the API key/)
   expect(() => clientOf('http://images.example.com')).toThrow(/HTTPS/)
-})
-
-test('after a 429 the same request is sent again', async () => {
-  let asked = 0
-  const origin = await serve((_, response) => {
-    if (++asked === 1)
-      failure(response, 429, 'RATE_LIMITED', { 'retry-after': '0.05', 'x-ratelimit-limit': '10' })
-    else json(response, 200, { success: true, data: page })
-  })
-  const host = clientOf(origin, { patience: { attempts: 3, maxDelayMs: 10 } })
-  await successOf(host.list(null, 1, never))
-  expect(asked).toBe(2)
 })
 
 test('an endpoint outside the plan is not asked twice', async () => {

@@ -65,3 +65,11 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
+
+/** The listing of an album without anything in it. */
+export const EMPTY_PAGE = {
+  albums: [],
+  images: [],
+  pagination: { page: 1, per_page: 20, total_pages: 0, total_images: 0 },
+  cdn_base_url: 'https://c.example',
+}

@@ -79,6 +79,13 @@ export function listingWith(
   }
 }
 
+/** Listings that count an image more than there is. */
+export const countingMore = (host: ImageHost): ImageHost['list'] =>
+  listingWith(host, page => {
+    const { pagination } = page
+    return { ...page, pagination: { ...pagination, total_images: pagination.total_images + 1 } }
+  })
+
 /** The host, whose listings know nothing of what was made since. */
 export async function lateListing({ host, there }: AlbumStage): Promise<Pick<ImageHost, 'list'>> {
   const known = new Set((await there.list()).albums.map(({ id }) => id))

@@ -283,6 +283,12 @@ export function counting(host: ImageHost, sent: string[]): ImageHost {
   })
 }
 
+/** The host, with no quota left. */
+export const withoutQuota = (host: ImageHost): ImageHost =>
+  hostWith(host, {
+    requestUpload: async () => failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 }),
+  })
+
 /** Delivery addresses that can't be reached. */
 export const unreachable: ImageHost['fetchDelivered'] = async () => ({
   ok: false,

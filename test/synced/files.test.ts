@@ -4,6 +4,7 @@ import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import { said } from '../../src/words/reasons.ts'
 import { workshopWith } from '../sync/workshop.ts'
 import { openTx } from './open-tx.ts'
+import { FILE } from './rows.ts'
 
 function open() {
   const db = openDatabase(':memory:')
@@ -12,21 +13,11 @@ function open() {
   const mirror = synced.mirrors.add('/pictures', 'Photos').id
   const folder = synced.folders.add(mirror, 'a').id
   const put = (name: string, mtime: number, state: FileState = 'pending') =>
-    synced.files.put({
-      folder,
-      name,
-      size: 1,
-      mtime,
-      ctime: 0,
-      ino: 0,
-      state,
-      since: 5,
-      image: null,
-      hash: null,
-      flat: 0,
-    })
+    synced.files.put({ ...FILE, folder, name, mtime, state, since: 5 })
   return { synced, mirror, folder, put }
 }
+
+const FAILURE = { source: 'look', code: 'UNREADABLE', message: said('m'), next_attempt_at: null } as const
 
 const names = (rows: Iterable<FileRow>) => [...rows].map(row => row.name)
 
@@ -74,7 +65,7 @@ it('a file may have the bytes of an image when it has their size and no other ha
   const { synced, folder } = open()
   const [hash, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const isLike = (of: Pick<FileRow, 'hash' | 'size' | 'state'>) => {
-    synced.files.put({ ...of, folder, name: 'a', mtime: 1, ctime: 1, ino: 1, since: 1, image: null, flat: 0 })
+    synced.files.put({ ...FILE, ...of, folder, name: 'a' })
     return synced.files.openLike({ name: 'a', hash, size: 5 }) !== undefined
   }
   expect(isLike({ hash: null, size: 5, state: 'pending' })).toBe(true)
@@ -93,20 +84,9 @@ describe('the summary', () => {
     put('four', 4, 'gone')
     const leftOut = { format: 1, ignored: 2, hidden: 3, empty: 4, links: 5 }
     const files = ['one', 'two', 'three'].map(name => ({ name, size: 1, mtime: 1, ctime: 1, ino: 1 }))
-    synced.folders.looked(folder, null, null, {
-      files,
-      leftOut,
-      mount: false,
-      identity: { dev: 1, ino: 1, birthtime: 1 },
-    })
-    synced.failures.put({
-      folder,
-      name: 'x',
-      source: 'look',
-      code: 'C',
-      message: said('m'),
-      next_attempt_at: null,
-    })
+    const identity = { dev: 1, ino: 1, birthtime: 1 }
+    synced.folders.looked(folder, null, null, { files, leftOut, mount: false, identity })
+    synced.failures.put({ ...FAILURE, folder, name: 'x' })
     expect(synced.summaries.mirror(mirror)).toEqual({
       files: 3,
       gone_on_host: 0,
@@ -162,16 +142,7 @@ describe('failures', () => {
   it('of a look and of an upload stand beside each other', async () => {
     const workshop = await workshopWith({ 'broken.png': 'no picture' })
     const folder = workshop.synced.folders.at(1, '')!.id
-    workshop.synced.commitNow(tx =>
-      tx.failures.put({
-        folder,
-        name: 'broken.png',
-        source: 'look',
-        code: 'UNREADABLE',
-        message: said('m'),
-        next_attempt_at: null,
-      }),
-    )
+    workshop.synced.commitNow(tx => tx.failures.put({ ...FAILURE, folder, name: 'broken.png' }))
     workshop.synced.commitNow(tx => tx.failures.clearLook(folder))
     expect(workshop.synced.summaries.failures(9)).toMatchObject([
       { path: 'broken.png', code: 'NOT_A_PICTURE' },

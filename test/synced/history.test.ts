@@ -5,6 +5,7 @@ import { type Db, openDatabase } from '../../src/synced/database.ts'
 import { said } from '../../src/words/reasons.ts'
 import { tempFile } from '../temp-folder.ts'
 import { openTx } from './open-tx.ts'
+import { IMAGE } from './rows.ts'
 
 const DAY_MS = 86_400_000
 
@@ -63,19 +64,7 @@ describe('the history of a path', () => {
 
   it('of an image is that of the path that it is given up for, and none where it is not given up', () => {
     const { synced, place } = open()
-    const { id: image } = synced.images.put({
-      remote_id: 'im1',
-      cdn_url: null,
-      album: null,
-      name: 'b.png',
-      hash: Buffer.alloc(32),
-      size: 1,
-      mime: 'image/png',
-      width: 1,
-      height: 1,
-      recorded_at: 1,
-      proof: 'uploaded',
-    })
+    const { id: image } = synced.images.put(IMAGE)
     synced.history.ofImage(image, { at: 1, event: 'approved' })
     expect(synced.history.of(place)).toEqual([])
     synced.escrow.put({ ...place, image, reason: 'deleted', state: 'held', since: 1, due_at: 1 })

@@ -6,6 +6,7 @@ import { CommandQueue, ENDED } from '../../../src/daemon/commands/queue.ts'
 import type { LoopOptions } from '../../../src/daemon/loop/loop.ts'
 import type { SpokenEvent } from '../../../src/sync/pass-events.ts'
 import { said } from '../../../src/words/reasons.ts'
+import { FILE, IMAGE } from '../../synced/rows.ts'
 
 import { DELETED, type Given, HOUR, PICTURE, type Stage, start } from './loop-stage.ts'
 
@@ -14,21 +15,7 @@ const SECOND = MINUTE / 60
 
 /** An image in escrow whose grace ends at this running time. */
 function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, due_at: number): void {
-  const { id: image } = synced.commitNow(tx =>
-    tx.images.put({
-      remote_id: 'r1',
-      cdn_url: 'https://cdn.example.com/i/r1',
-      album: null,
-      name: 'a.png',
-      hash: Buffer.alloc(32),
-      size: 1,
-      mime: 'image/png',
-      width: 1,
-      height: 1,
-      proof: 'uploaded',
-      recorded_at: 0,
-    }),
-  )
+  const { id: image } = synced.commitNow(tx => tx.images.put(IMAGE))
   synced.commitNow(tx =>
     tx.escrow.put({ image, mirror, path: 'a.png', reason: 'deleted', state: 'grace', since: 0, due_at }),
   )
@@ -37,9 +24,7 @@ function giveUp({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>, due_at: nu
 /** A picture whose upload is pending. */
 function pending({ synced, mirror }: Pick<Stage, 'synced' | 'mirror'>): void {
   const { id: folder } = synced.commitNow(tx => tx.folders.add(mirror, ''))
-  const look = { name: 'a.png', size: 1, mtime: 1, ctime: 1, ino: 1 }
-  const file = { ...look, folder, state: 'pending', since: 0, image: null, hash: null, flat: 0 } as const
-  synced.commitNow(tx => tx.files.put(file))
+  synced.commitNow(tx => tx.files.put({ ...FILE, folder }))
 }
 
 /** Lets time pass until there were so many passes. */

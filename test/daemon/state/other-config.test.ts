@@ -4,6 +4,7 @@ import { openClaimed, refuseOther } from '../../../src/daemon/state/state.ts'
 import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced, type Synced } from '../../../src/synced/synced.ts'
 import { parse } from '../../config/config-text.ts'
+import { FILE } from '../../synced/rows.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const BASE_URL = 'https://images.example.com/api/v1'
@@ -16,10 +17,7 @@ function mirrored(album: string): Synced {
   const synced = openSynced(openDatabase(':memory:'))
   const { id } = synced.commitNow(tx => tx.mirrors.add('/srv/one', album))
   const { id: folder } = synced.commitNow(tx => tx.folders.add(id, ''))
-  const look = { name: 'red.png', size: 1, mtime: 1, ctime: 1, ino: 1 }
-  synced.commitNow(tx =>
-    tx.files.put({ ...look, folder, state: 'pending', since: 0, image: null, hash: null, flat: 0 }),
-  )
+  synced.commitNow(tx => tx.files.put({ ...FILE, folder }))
   return synced
 }
 

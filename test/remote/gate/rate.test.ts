@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { REQUESTS_PER_SECOND } from '../../../src/protocol/limits.ts'
 import type { EarlierRequests } from '../../../src/remote/gate/rate-window.ts'
 import { bytesOf, clientOf, inMemory, never, successOf } from '../client-of.ts'
-import { bodyOf, failure, json, serve } from '../serve.ts'
+import { bodyOf, EMPTY_PAGE, failure, json, serve } from '../serve.ts'
 
 /**
  * Tells a test server when a request left this process, in milliseconds of `performance.now()`. On a busy machine the
@@ -44,22 +44,8 @@ test('a host with a strict sliding second never has to refuse, whichever endpoin
       refusals.push(request.method!)
       return failure(response, 429, 'RATE_LIMITED')
     }
-    if (request.method === 'GET')
-      return json(response, 200, {
-        success: true,
-        data: {
-          albums: [],
-          images: [],
-          pagination: { page: 1, per_page: 20, total_pages: 0, total_images: 0 },
-          cdn_base_url: 'https://c.example',
-        },
-      })
-    json(response, 200, {
-      success: true,
-      message: 'deleted',
-      image_id: 'I',
-      cdn_url: 'https://c.example/i/I',
-    })
+    const sent = { message: 'deleted', image_id: 'I', cdn_url: 'https://c.example/i/I' }
+    json(response, 200, { success: true, ...(request.method === 'GET' ? { data: EMPTY_PAGE } : sent) })
   })
   const host = clientOf(origin, { patience: { attempts: 4, maxDelayMs: 1000 } })
   const credential = { uploadUrl: `${origin}/up/1`, cdnUrl: null, imageId: null }

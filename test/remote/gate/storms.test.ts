@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import type { SteadyClock } from '../../../src/protocol/clock.ts'
 import { bytesOf, clientOf, failureOf, inMemory, never, successOf } from '../client-of.ts'
-import { bodyOf, failure, json, serve } from '../serve.ts'
+import { bodyOf, EMPTY_PAGE, failure, json, serve } from '../serve.ts'
 
 /**
  * A clock for real requests on which waits end at once, and on which no other time passes. `waits`: how long they would have
@@ -21,16 +21,6 @@ function hurriedClock() {
   return { clock, waits, passed: () => passed }
 }
 
-const empty = {
-  success: true,
-  data: {
-    albums: [],
-    images: [],
-    pagination: { page: 1, per_page: 20, total_pages: 0, total_images: 0 },
-    cdn_base_url: 'https://c.example',
-  },
-}
-
 /** A host that answers the first `lasts` requests with `storm`, and the later ones as it should. */
 async function hostIn(
   storm: (response: ServerResponse, request: IncomingMessage) => void,
@@ -41,7 +31,7 @@ async function hostIn(
   const origin = await serve(async (request, response) => {
     await bodyOf(request)
     if (asked++ < lasts) storm(response, request)
-    else json(response, 200, empty)
+    else json(response, 200, { success: true, data: EMPTY_PAGE })
   })
   const time = hurriedClock()
   const patience = { attempts: 10, maxDelayMs: 300_000 }
@@ -127,9 +117,8 @@ test('when a storm outlasts the patience, requests fail, and later requests are 
   const { host, asked } = await hostIn(response => response.writeHead(503).end('<html>'), 1000)
   await failureOf(host.list(null, 1, never))
   expect(asked()).toBe(10)
-  const refusals = await Promise.all(
-    Array.from({ length: 20 }, () => failureOf(host.deleteImage('x', never))),
-  )
+  const asks = Array.from({ length: 20 }, () => failureOf(host.deleteImage('x', never)))
+  const refusals = await Promise.all(asks)
   expect(refusals[0]).toMatchObject({ code: 'HOST_ANSWER', remedy: 'later', unsent: true })
   expect(asked()).toBe(10)
 })

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Http } from '../../../src/remote/http/http.ts'
-import { bytesOf, clientOf, inMemory, never, successOf, TOKEN } from '../client-of.ts'
+import { bytesOf, clientOf, inMemory, never, TOKEN } from '../client-of.ts'
 import { bodyOf, json, serve, serveRaw } from '../serve.ts'
 
 /** More bytes than the system buffers for a connection that nobody reads. */
@@ -31,14 +31,20 @@ test('after an answer that came early the connection still writes the request fr
   await expect.poll(() => http.isWriting()).toBe(false)
 })
 
+async function sentTo(origin: string) {
+  const released = vi.fn()
+  const credential = { uploadUrl: `${origin}/up/${TOKEN}`, cdnUrl: null, imageId: null }
+  const sent = await clientOf(origin).send(credential, { ...inMemory(bytesOf(100_000)), released }, never)
+  return { sent, released }
+}
+
 test('the memory of a picture is released when the host has it', async () => {
   const origin = await serve(async (request, response) => {
     await bodyOf(request)
     json(response, 200, stored)
   })
-  const released = vi.fn()
-  const credential = { uploadUrl: `${origin}/up/${TOKEN}`, cdnUrl: null, imageId: null }
-  await successOf(clientOf(origin).send(credential, { ...inMemory(bytesOf(100_000)), released }, never))
+  const { sent, released } = await sentTo(origin)
+  expect(sent.ok).toBe(true)
   expect(released).toHaveBeenCalledTimes(1)
 })
 
@@ -51,9 +57,7 @@ test.each([
     if (status === null) request.socket.destroy()
     else json(response, status, { success: false, error: 'no', code: 'NO_AVAILABLE_IO_NODE' })
   })
-  const released = vi.fn()
-  const credential = { uploadUrl: `${origin}/up/${TOKEN}`, cdnUrl: null, imageId: null }
-  const sent = await clientOf(origin).send(credential, { ...inMemory(bytesOf(100_000)), released }, never)
+  const { sent, released } = await sentTo(origin)
   expect(sent.ok).toBe(false)
   expect(released).not.toHaveBeenCalled()
 })

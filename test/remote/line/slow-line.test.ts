@@ -2,16 +2,13 @@ import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import type { ImageHost, Outcome, PictureBody, Sent } from '../../../src/remote/host.ts'
 import { clientOf, never, successOf } from '../client-of.ts'
-import { serveRaw } from '../serve.ts'
+import { page, serveRaw } from '../serve.ts'
 
 const MB = 2 ** 20
 const LIFE_MS = 6000
 /** Quick enough for the system's buffers: on loopback they take some megabytes at once, and free space by the megabyte. */
 const RATE = 8 * MB
-const page = (body: unknown) => {
-  const text = JSON.stringify(body)
-  return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`
-}
+const answer = (body: unknown) => page('200 OK', JSON.stringify(body))
 
 interface Seen {
   credentials: number
@@ -40,12 +37,12 @@ async function slowHost(bytesPerSecond: number): Promise<{ seen: Seen; host: Ima
     const name = String(++seen.credentials)
     granted.set(name, performance.now())
     const data = { upload_url: `${origin}/up/${name}`, cdn_url: `${origin}/i/${name}` }
-    return page({ success: true, data })
+    return answer({ success: true, data })
   }
   const store = (path: string) => {
     if (performance.now() - granted.get(path.slice(4))! > LIFE_MS) seen.late++
     const id = `I${++seen.stored}`
-    return page({ success: true, image_id: id, cdn_url: `https://c.example/i/${id}` })
+    return answer({ success: true, image_id: id, cdn_url: `https://c.example/i/${id}` })
   }
   const origin: string = await serveRaw(socket => {
     socket.on('close', () => sending.delete(socket))

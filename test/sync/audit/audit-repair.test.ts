@@ -28,6 +28,8 @@ function together(listed: Outcome<ListPage>, other: Outcome<ListPage>): Outcome<
 
 describe('a repair', () => {
   const interruption = { stop: never, cut: never }
+  const deleteAll = (workshop: Workshop, host = workshop.host, most = 20) =>
+    deleteTwice(partsOf(workshop, host), most, interruption, () => true)
 
   it('gives files whose images are gone back to be uploaded, and no others', async () => {
     const workshop = await withPictures()
@@ -69,13 +71,8 @@ describe('a repair', () => {
     await workshop.host.deleteImage(imageOf(workshop, '1.png').remote_id, never)
     await audit(workshop)
     const finding = workshop.synced.audit.findings()[0]!
-    workshop.synced.commitNow(tx =>
-      tx.audit.put({
-        ...finding,
-        remote_id: imageOf(workshop, '2.png').remote_id,
-        album: albumOf(workshop, 'b').id,
-      }),
-    )
+    const { remote_id } = imageOf(workshop, '2.png')
+    workshop.synced.commitNow(tx => tx.audit.put({ ...finding, remote_id, album: albumOf(workshop, 'b').id }))
     await repairGone(partsOf(workshop, workshop.host), interruption)
     expect(imageOf(workshop, '2.png')).toBeDefined()
     expect(imageOf(workshop, '1.png')).toBeUndefined()
@@ -173,7 +170,7 @@ describe('a repair', () => {
 
   it('deletes what is there twice and known as ours, and never what only looks like it', async () => {
     const { workshop, again, alike } = await withTwice()
-    const { repaired } = await deleteTwice(partsOf(workshop, workshop.host), 20, interruption, () => true)
+    const { repaired } = await deleteAll(workshop)
     expect(repaired).toMatchObject([{ remote_id: again }])
     const left = await workshop.host.list(albumOf(workshop, 'a').remote_id, 1, never)
     const ids = left.ok ? left.value.images.map(({ id }) => id) : []
@@ -186,7 +183,7 @@ describe('a repair', () => {
     const theirs = await putImage(workshop.host, remote_id, '1.png', png(3, 2, 77))
     workshop.synced.commitNow(tx => tx.deleted.put(theirs, Date.now() - DAY))
     await audit(workshop)
-    const { repaired } = await deleteTwice(partsOf(workshop, workshop.host), 20, interruption, () => true)
+    const { repaired } = await deleteAll(workshop)
     expect(repaired).toEqual([])
     const left = await workshop.host.list(remote_id, 1, never)
     expect(left.ok && left.value.images.map(({ id }) => id)).toContain(theirs)
@@ -199,18 +196,12 @@ describe('a repair', () => {
         throw new Error('nothing may be deleted')
       },
     })
-    expect(await deleteTwice(partsOf(workshop, host), 0, interruption, () => true)).toMatchObject({
-      withheld: 1,
-      repaired: [],
-    })
+    expect(await deleteAll(workshop, host, 0)).toMatchObject({ withheld: 1, repaired: [] })
     workshop.write('c.png', png(8, 8).bytes)
-    await workshop.pass({
-      host: hostWith(workshop.host, { send: async () => failure('find_out', 'HOST_ANSWER', 'send') }),
-    })
+    const send = async () => failure('find_out', 'HOST_ANSWER', 'send')
+    await workshop.pass({ host: hostWith(workshop.host, { send }) })
     expect(workshop.synced.journal.openUploads()).toHaveLength(1)
-    expect(await deleteTwice(partsOf(workshop, host), 20, interruption, () => true)).toMatchObject({
-      repaired: [],
-    })
+    expect(await deleteAll(workshop, host)).toMatchObject({ repaired: [] })
   })
 
   it('deletes none from the moment on when it may not', async () => {
@@ -249,7 +240,7 @@ describe('a repair', () => {
         return workshop.host.deleteImage(remoteId, signal)
       },
     })
-    await deleteTwice(partsOf(workshop, host), 20, interruption, () => true)
+    await deleteAll(workshop, host)
     expect(intents).toEqual([1])
     expect(workshop.synced.journal.open()).toEqual([])
     await audit(workshop)

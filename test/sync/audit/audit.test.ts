@@ -5,7 +5,7 @@ import { runAudit } from '../../../src/sync/audit/audit.ts'
 import { deleteTwice } from '../../../src/sync/audit/index.ts'
 import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
+import { countingMore, listingWith, never, putImage, remoteAlbum } from '../album-stage.ts'
 import { failure, workshopWith } from '../workshop.ts'
 import { albumOf, audit, DAY, found, imageOf, partsOf, withPictures } from './audit-stage.ts'
 
@@ -58,17 +58,11 @@ describe('an audit', () => {
     const clock = { ...systemClock, wall: () => systemClock.wall() - DAY }
     const lost = imageOf(workshop, '1.png')
     await workshop.host.deleteImage(lost.remote_id, never)
-    const list: ImageHost['list'] = async (album, page, signal) => {
-      const listed = await workshop.host.list(album, page, signal)
-      if (album === albumOf(workshop, 'b').remote_id && !synced.images.byRemoteId('young'))
-        synced.commitNow(tx =>
-          tx.images.put({
-            ...lost,
-            album: albumOf(workshop, 'b').id,
-            remote_id: 'young',
-            name: 'young.png',
-          }),
-        )
+    const { id: album, remote_id } = albumOf(workshop, 'b')
+    const list: ImageHost['list'] = async (id, page, signal) => {
+      const listed = await workshop.host.list(id, page, signal)
+      if (id === remote_id && !synced.images.byRemoteId('young'))
+        synced.commitNow(tx => tx.images.put({ ...lost, album, remote_id: 'young', name: 'young.png' }))
       return listed
     }
     await audit(workshop, hostWith(workshop.host, { list }), clock)
@@ -104,10 +98,7 @@ describe('an audit', () => {
 
   it('compares a listing that shows all that is recorded, although the host counts more', async () => {
     const workshop = await withPictures()
-    const list = listingWith(workshop.host, page => {
-      const { pagination } = page
-      return { ...page, pagination: { ...pagination, total_images: pagination.total_images + 1 } }
-    })
+    const list = countingMore(workshop.host)
     await putImage(workshop.host, albumOf(workshop, 'b').remote_id, 'foreign.png', png(9, 9))
     const host = hostWith(workshop.host, { list })
     expect(await audit(workshop, host)).toMatchObject({ albums: 3, finished: true, skipped: [] })

@@ -1,10 +1,9 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hostWith } from '../../../src/remote/host.ts'
 import { isTooMuch } from '../../../src/sync/deletions/hold.ts'
 import { png } from '../../pictures.ts'
-import { deleted, failure, openWorkshop, summary, type Workshop } from '../workshop.ts'
+import { deleted, openWorkshop, summary, type Workshop, withoutQuota } from '../workshop.ts'
 
 const HOUR = 3_600_000
 const hold = { hold_above: 0.25, hold_min: 2 }
@@ -84,8 +83,7 @@ describe('the hold', () => {
   it('does not mind it either while the pictures wait for quota in their new folder', async () => {
     const workshop = await withPictures(6)
     renameSync(join(workshop.pictures, 'a'), join(workshop.pictures, 'b'))
-    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
-    const host = hostWith(workshop.host, { requestUpload: async () => refused })
+    const host = withoutQuota(workshop.host)
     await workshop.pass({ hold, host })
     await workshop.pass({ hold, host })
     expect(held(workshop)).toEqual([])

@@ -9,7 +9,7 @@ import { AlbumContents } from '../../../src/sync/listing/album-contents.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { contentOf, never, putImage, remoteAlbum } from '../album-stage.ts'
+import { contentOf, countingMore, never, putImage, remoteAlbum } from '../album-stage.ts'
 import { failure, openWith, openWorkshop, type Workshop, workshopWith } from '../workshop.ts'
 
 const LIFETIME = 60_000
@@ -130,13 +130,7 @@ describe('an album whose folder is gone', () => {
 
   it('stays where its listing does not come out whole', async () => {
     const workshop = await withEmptied()
-    const host = hostWith(workshop.host, {
-      async list(...args) {
-        const listed = await workshop.host.list(...args)
-        if (listed.ok) listed.value.pagination.total_images++
-        return listed
-      },
-    })
+    const host = hostWith(workshop.host, { list: countingMore(workshop.host) })
     await neverGoes(workshop, { host })
   })
 

@@ -8,6 +8,7 @@ import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { factOf } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
+import { FILE } from '../../synced/rows.ts'
 import { deleted, many, openWorkshop, scan, summary, type Workshop } from '../workshop.ts'
 
 /** A folder `many` of so many pictures, beside others. */
@@ -160,19 +161,8 @@ it('a picture that was found elsewhere accounts for one that was lost, whoever a
   const synced = openSynced(openDatabase(':memory:'))
   onTestFinished(() => synced.close())
   const folder = synced.commitNow(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '')).id
-  const found = {
-    folder,
-    name: 'a.png',
-    size: 5,
-    mtime: 7,
-    ctime: 1,
-    ino: 1,
-    since: 1,
-    image: null,
-    hash: null,
-    flat: 0 as const,
-  }
-  synced.commitNow(tx => tx.files.put({ ...found, state: 'pending' }))
+  const found = { ...FILE, folder, size: 5, mtime: 7 }
+  synced.commitNow(tx => tx.files.put(found))
   const lost = { ...found, name: 'lost.png', state: 'gone' as const }
   const taken = new Set<string>()
   const isFound = (...others: object[]) => {

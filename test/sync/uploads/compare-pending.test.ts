@@ -9,7 +9,7 @@ import { noteOlder } from '../../../src/sync/clock.ts'
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { ALLOWANCE, failure, green, openWorkshop, red, workshopWith } from '../workshop.ts'
+import { ALLOWANCE, green, openWorkshop, red, withoutQuota, workshopWith } from '../workshop.ts'
 
 const asIfLater: Pick<EngineContext, 'openPicture'> = {
   async openPicture(root, path) {
@@ -37,8 +37,7 @@ it('compares while uploads wait: what has the bytes of its image needs none, and
   utimesSync(join(pictures, 'touched.png'), 1, 1)
   workshop.write('changed.png', png(3, 3).bytes)
   workshop.write('new.png', png(4, 4).bytes)
-  const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
-  const host = hostWith(workshop.host, { requestUpload: async () => refused })
+  const host = withoutQuota(workshop.host)
   await workshop.pass({ ...parts, host, concurrency: 1 })
   expect(summary()).toMatchObject({ synced: 1, pending_uploads: 2 })
 
@@ -56,8 +55,7 @@ it('finds by one put, although the quota is used up, that a touched picture is o
   workshop.write('touched.png', png(2, 2).bytes)
   await workshop.pass()
   workshop.write('new.png', png(4, 4).bytes)
-  const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
-  const host = hostWith(workshop.host, { requestUpload: async () => refused })
+  const host = withoutQuota(workshop.host)
   await workshop.pass({ ...asIfLater, host })
 
   utimesSync(join(pictures, 'touched.png'), 1, 1)
@@ -163,8 +161,7 @@ it('lets no deletion wait for the quota: new pictures of the same size are read,
   workshop.remove('moved.png')
   workshop.write('new.png', png(2, 2, 100).bytes)
   workshop.write('there.png', png(2, 2, 'moved.png'.length).bytes)
-  const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
-  const host = hostWith(workshop.host, { requestUpload: async () => refused })
+  const host = withoutQuota(workshop.host)
   await workshop.pass({ ...asIfLater, host })
   await workshop.pass({ ...asIfLater, host })
   expect(workshop.events).toContainEqual({
@@ -188,10 +185,8 @@ describe('a picture that comes back while the quota is used up, and whose image 
     await workshop.pass({ ...asIfLater, graceMs: 1 })
     await synced.commit(tx => kept(tx, [image.id], 0))
     workshop.write('new.png', png(4, 4).bytes)
-    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
     const asked: string[] = []
-    const host = hostWith(workshop.host, {
-      requestUpload: async () => refused,
+    const host = hostWith(withoutQuota(workshop.host), {
       list: async (album, page, signal) => {
         asked.push(`${album}`)
         return workshop.host.list(album, page, signal)

@@ -7,7 +7,7 @@ import { type Credential, hostWith, type ImageHost, type PictureBody } from '../
 import type { EngineContext } from '../../../src/sync/context.ts'
 import { because } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
-import { listingWith } from '../album-stage.ts'
+import { countingMore, listingWith } from '../album-stage.ts'
 import {
   counting,
   failure,
@@ -163,11 +163,7 @@ describe('an upload whose answer was lost', () => {
     const workshop = await openWorkshop()
     await acknowledgeOne(workshop)
     workshop.write('red.png', red)
-    const list = listingWith(workshop.host, page => {
-      const { pagination } = page
-      return { ...page, pagination: { ...pagination, total_images: pagination.total_images + 1 } }
-    })
-    const counted = hostWith(workshop.host, { list })
+    const counted = hostWith(workshop.host, { list: countingMore(workshop.host) })
     await workshop.pass({ host: hostWith(counted, { send: async () => lost }) })
     const sent: string[] = []
     const passAfter = (hours: number) => {
