@@ -2,7 +2,7 @@ import { keyRemedy } from '../config/host-access.ts'
 import { checksOf, type HealthConfig } from '../daemon/notify/health.ts'
 import type { FailureStatus } from '../daemon/report/failures.ts'
 import type { MirrorStatus } from '../daemon/report/mirror-status.ts'
-import { uploadsLeft, whatBacklogTakes } from '../daemon/report/quota-status.ts'
+import { whatBacklogTakes } from '../daemon/report/quota-status.ts'
 import type { AuditStatus, Status } from '../daemon/report/status.ts'
 import type { Watching } from '../daemon/watch/watching.ts'
 import type { PageNow } from '../page/ask.ts'
@@ -322,10 +322,6 @@ export function quotaInWords(
   if (remedy) lines.push(`        uploads go on ${inWords(remedy)}`)
   const takes = whatBacklogTakes({ quota, backlog }, pace)
   if (takes) lines.push(`backlog ${inWords(takes)}`)
-  if (backlog.moved > 0)
-    lines.push(
-      `moved   ${inWords(because('sent_again', { moved: backlog.moved, left: uploadsLeft(quota) }))}`,
-    )
   return lines
 }
 

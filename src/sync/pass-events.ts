@@ -20,8 +20,7 @@ export type PassEvent =
   | { event: 'mirror_guarded'; mirror: string; reason: Reason }
   /**
    * `pictures` and `bytes`: what is to be sent. `compare`: how many other pictures are only compared, and sent if their bytes
-   * are new. `moved`: how many of `pictures` seem to have been renamed or moved, so that each is sent again and its old
-   * address ends. `quota_left`: how many more pictures may be sent today, by albumd's own count. `looks_first`: the records may lack what
+   * are new. `quota_left`: how many more pictures may be sent today, by albumd's own count. `looks_first`: the records may lack what
    * the host holds, so each album is listed first, and a picture that is there already is not sent. Emitted again when a scan
    * beside the uploads has found more, with all that is still to be sent.
    */
@@ -30,7 +29,6 @@ export type PassEvent =
       pictures: number
       bytes: number
       compare: number
-      moved: number
       quota_left: number
       looks_first: boolean
     }

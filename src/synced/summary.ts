@@ -128,7 +128,7 @@ export function openSummaries(statements: Statements) {
     reads: {
       ...countMirrors(statements),
       ...countTrees(statements),
-      ...findMoved(statements),
+      ...listOdd(statements),
       ...listFailures(statements),
     },
     writes: {},
@@ -273,16 +273,8 @@ function countTrees(statements: Statements) {
   }
 }
 
-/** Pictures that moved, were lost, lie flat, or perhaps have another name. */
-function findMoved({ all, value }: Statements) {
-  const moved = value<[mirrors: string], number>(
-    `SELECT ifnull(sum(min(n, (SELECT count(*) FROM files AS found
-       WHERE found.state = 'pending' AND found.state <> 'synced' AND found.image IS NULL
-         AND found.mtime = gone.mtime AND found.size = gone.size))), 0)
-     FROM (SELECT size, mtime, count(*) AS n FROM escrow CROSS JOIN files ON files.image = escrow.image
-       WHERE reason = 'deleted' AND files.state = 'gone' AND escrow.mirror IN (SELECT value FROM json_each(?))
-       GROUP BY size, mtime) AS gone`,
-  )
+/** Pictures whose images were lost, and those that lie flat. */
+function listOdd({ all, value }: Statements) {
   // The path of a row of the history is split, because only few rows tell of a loss, and very many files may be open.
   const above = `rtrim(lost.path, replace(lost.path, '/', ''))`
   const lost = value<[mirrors: string], number>(
@@ -296,20 +288,8 @@ function findMoved({ all, value }: Statements) {
   )
 
   return {
-    /**
-     * How many pictures of these mirrors seem to have been renamed or moved and wait to be sent again: the image of a
-     * picture that is gone waits for its deletion, and a new picture of the same size and modification time waits for its
-     * upload. Each takes an upload (§4), and ends the address of its image.
-     */
-    moved: (mirrors: readonly number[]) => moved(JSON.stringify(mirrors)),
     /** How many pictures of these mirrors are not on the host again, after an audit had not found their images there. */
     lost: (mirrors: readonly number[]) => lost(JSON.stringify(mirrors)),
-    /** The path that a new picture seems to have moved from, as for `moved`: at best one with the same name. */
-    movedFrom: value<[{ name: string; size: number; mtime: number }], string | undefined>(
-      `SELECT path FROM escrow CROSS JOIN files ON files.image = escrow.image
-       WHERE reason = 'deleted' AND files.state = 'gone' AND size = +@size AND mtime = +@mtime
-       ORDER BY name <> @name LIMIT 1`,
-    ),
     /** At most `most` pictures of a mirror that lie flat. */
     flatOf: all<[mirror: number, most: number], FlatPicture>(
       `SELECT ${pathOf()} AS path, path AS folder,

@@ -134,9 +134,6 @@ export const STATE_WORDS = {
     'The store of account.shared is away ({said}). Until it answers, uploads go on at account.when_away of the rate, and deletions wait',
   will_be_held: 'So many deletions will be held, and wait until you decide',
   guard_stops_deletions: 'nothing is deleted while {folder} is guarded',
-  sent_again: ({ moved, left }: { moved: number; left: number }) =>
-    `${count(moved, 'picture')} ${moved === 1 ? 'was' : 'were'} perhaps renamed or moved; sending ${moved === 1 ? 'it' : 'them'} again takes ` +
-    `${count(moved, 'upload')} (${inDigits(left)} left today), and ${moved === 1 ? 'its old address ends' : 'their old addresses end'}`,
   backlog_takes: ({ pictures, today, ms, nextDay, perDay, kept }: BacklogFacts) => {
     const rest = pictures - today
     const begins = nextDay === null ? "once the host's next day begins" : `after ${localTime(nextDay)}`

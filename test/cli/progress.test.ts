@@ -1,12 +1,6 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import {
-  adoptionInWords,
-  barText,
-  eventInWords,
-  Progress,
-  tellPass,
-} from '../../src/cli/terminal/progress.ts'
+import { adoptionInWords, barText, eventInWords } from '../../src/cli/terminal/progress.ts'
 
 const half = {
   noun: 'picture',
@@ -49,7 +43,6 @@ it('does not pass its own count of the quota for what the host would say', () =>
   const started = {
     event: 'uploads_started',
     compare: 0,
-    moved: 0,
     quota_left: 4969,
     looks_first: false,
   } as const
@@ -66,7 +59,6 @@ it('does not call pictures sent before albumd has looked at what the host holds'
     pictures: 53,
     bytes: 2048,
     compare: 0,
-    moved: 0,
     quota_left: 5000,
     looks_first: true,
   } as const
@@ -78,7 +70,6 @@ it('does not call pictures sent before albumd has looked at what the host holds'
 it('does not say that pictures are sent which are only compared', () => {
   const told = {
     event: 'uploads_started',
-    moved: 0,
     quota_left: 9,
     looks_first: false,
     pictures: 0,
@@ -90,16 +81,4 @@ it('does not say that pictures are sent which are only compared', () => {
   expect(eventInWords({ ...told, pictures: 1, bytes: 2048 })).toBe(
     "1 picture to send (2 KB), 3 pictures to read again, sent only if the bytes changed; quota left 9 by albumd's count",
   )
-})
-
-it('tells of what perhaps moved once, and not as a fact', async () => {
-  const lines: string[] = []
-  const out = { write: (text: string) => lines.push(text) } as unknown as NodeJS.WriteStream
-  const progress = new Progress(out, null)
-  const started = { event: 'uploads_started', pictures: 2, bytes: 9, compare: 0, moved: 1 } as const
-  for (const looks_first of [false, true]) tellPass(progress, { ...started, quota_left: 9, looks_first })
-  progress.end()
-  const told = lines.join('')
-  expect(told.split('\n').filter(line => line !== '')).toHaveLength(2)
-  expect(told.match(/1 picture was perhaps renamed or moved/g)).toHaveLength(1)
 })

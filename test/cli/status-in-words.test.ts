@@ -28,7 +28,6 @@ const STATUS: Status = {
     pictures: 0,
     compare: 0,
     bytes: 0,
-    moved: 0,
     today: 0,
     today_seconds: 0,
     next_day_at: null,

@@ -26,7 +26,6 @@ it('the start of uploads is news once while the same pictures wait', () => {
     pictures: 1,
     bytes,
     compare: 0,
-    moved: 0,
     quota_left: 9,
     looks_first: false,
   })

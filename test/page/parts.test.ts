@@ -49,7 +49,7 @@ it('tells how many pictures lie outside their albums', () => {
 })
 
 it('says of pictures that are not sent what they wait for, and not how long they take to send', () => {
-  const backlog = { pictures: 1, bytes: 600, moved: 0, days: 0, per_day: 9, next_day_at: null }
+  const backlog = { pictures: 1, bytes: 600, days: 0, per_day: 9, next_day_at: null }
   const now = Date.parse('2026-11-25T22:00:00.000Z')
   const own = {
     code: 'incomplete',

@@ -106,8 +106,6 @@ async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, 
   for (const { path, found } of await looksToSend(places)) {
     const at = printable(path)
     if (found.kind === 'absent') waits.set(path, GONE)
-    if (found.kind === 'misnamed')
-      throw new Problem(`${at}: ${inWords(found.reason)}`, EXIT.usage, 'NAME_NOT_UTF8', { path })
     if (found.kind === 'folder')
       throw new Problem(`${at} is a folder. "albumd sync ${at}" sends what is in it`)
     if (found.kind === 'left_out') waits.set(path, isNotReady(inWords(because('empty_yet'))))

@@ -1,7 +1,6 @@
 import type { Ora } from 'ora'
 import { systemClock } from '../../protocol/clock.ts'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
-import { because, inWords } from '../../words/reasons.ts'
 import { count, inDigits, printable, sizeInWords, spanInWords } from '../../words/text.ts'
 
 /** The widest and the narrowest bar, in columns of the terminal. */
@@ -42,10 +41,6 @@ export class Progress {
   constructor(out: NodeJS.WriteStream | null, bar: Ora | null) {
     this.#out = out
     this.#bar = bar
-  }
-
-  get hasStarted(): boolean {
-    return this.#since > 0
   }
 
   get hasBar(): boolean {
@@ -157,9 +152,7 @@ function quotaLeft(pictures: number): string {
 
 /** Shows an event of a pass. When there is a bar, uploads get no line, because the bar shows uploads. */
 export function tellPass(progress: Progress, emitted: SpokenEvent, wordsOf = eventInWords): void {
-  // What a scan beside the uploads finds is told with all that is still to be sent, so what has moved was told before.
-  const isAgain = emitted.event === 'uploads_started' && progress.hasStarted
-  const line = wordsOf(isAgain ? { ...emitted, moved: 0 } : emitted)
+  const line = wordsOf(emitted)
   switch (emitted.event) {
     case 'uploads_started':
       progress.start({ total: emitted.pictures + emitted.compare, bytes: 0, quota: emitted.quota_left })
@@ -196,10 +189,6 @@ export function eventInWords(emitted: SpokenEvent): string | null {
     case 'mirror_guarded':
       return `guarded: ${printable(emitted.reason)}`
     case 'uploads_started': {
-      const again =
-        emitted.moved > 0
-          ? ` ${inWords(because('sent_again', { moved: emitted.moved, left: emitted.quota_left }))}`
-          : ''
       const over = emitted.pictures - emitted.quota_left
       const waits = over > 0 ? `, so ${inDigits(over)} may have to wait for another day` : ''
       const compared =
@@ -211,7 +200,7 @@ export function eventInWords(emitted: SpokenEvent): string | null {
       const sent = emitted.looks_first
         ? `${pictures} (${size}), compared with what the host holds first`
         : `${pictures} to send (${size})`
-      return `${[sent, ...(compared ? [compared] : [])].join(', ')}; ${quotaLeft(emitted.quota_left)} by albumd's count${waits}${again && `.${again}`}`
+      return `${[sent, ...(compared ? [compared] : [])].join(', ')}; ${quotaLeft(emitted.quota_left)} by albumd's count${waits}`
     }
     case 'picture_uploaded':
       return `uploaded ${printable(emitted.path)} (${sizeInWords(emitted.size)})`

@@ -19,7 +19,7 @@ import { openSynced, type Synced } from '../../synced/synced.ts'
 import { because, type Reason } from '../../words/reasons.ts'
 import { claimsInRecords } from '../report/claims.ts'
 import { usedByOthers } from '../report/machines.ts'
-import { quotaStatus, uploadsLeft, whatBacklogTakes } from '../report/quota-status.ts'
+import { quotaStatus, whatBacklogTakes } from '../report/quota-status.ts'
 import { deletionWaits } from '../report/waits.ts'
 import { stateFiles } from '../state/claim.ts'
 import { blocksBefore } from '../state/last-process.ts'
@@ -124,16 +124,14 @@ async function copyOf(database: string, copy: string): Promise<Synced> {
 function beforeUploads(
   config: Config,
   synced: Synced,
-  { moved, looks_first }: Extract<Note, { event: 'uploads_started' }>,
+  { looks_first }: Extract<Note, { event: 'uploads_started' }>,
 ): Reason[] {
   const { quota, backlog } = quotaStatus(config, synced, systemClock.wall())
   const { images, meta } = synced
   const mayLack = looks_first && (images.latest() === undefined || meta.get('restored') !== null)
-  return [
-    mayLack ? because('links_what_is_there') : null,
-    moved > 0 ? because('sent_again', { moved, left: uploadsLeft(quota) }) : null,
-    whatBacklogTakes({ quota, backlog }),
-  ].filter(why => why !== null)
+  return [mayLack ? because('links_what_is_there') : null, whatBacklogTakes({ quota, backlog })].filter(
+    why => why !== null,
+  )
 }
 
 /** Pictures that the pass leaves as they are, although something must be done about them. `failed`: those that it has tried. */

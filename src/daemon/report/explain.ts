@@ -20,7 +20,7 @@ import type { FileRow, FileState } from '../../synced/tables/files.ts'
 import type { HistoryEvent, HistoryRow } from '../../synced/tables/history.ts'
 import type { ImageRow } from '../../synced/tables/images.ts'
 import type { MirrorRow } from '../../synced/tables/mirrors.ts'
-import { because, codeOf, inWords, moreOf, type Reason, reasonIn } from '../../words/reasons.ts'
+import { because, inWords, moreOf, type Reason, reasonIn } from '../../words/reasons.ts'
 import { isoTime } from '../../words/text.ts'
 import { stateFiles } from '../state/claim.ts'
 import { readState } from '../state/state.ts'
@@ -46,14 +46,11 @@ export interface PathDeletion extends PathImage, Pick<EscrowRow, 'reason' | 'sta
   since: string
 }
 
-/**
- * What happened to a picture, mostly from the history. found: a scan found it. in_doubt: it may have a name that can't be
- * mirrored.
- */
+/** What happened to a picture. `found`, by a scan, is the one event without a row in the history. */
 export interface PathEvent {
   /** ISO 8601. */
   at: string
-  event: HistoryEvent | 'found' | 'in_doubt'
+  event: HistoryEvent | 'found'
   detail: string | null
 }
 
@@ -274,8 +271,7 @@ function historyOf(rows: readonly HistoryRow[], file: FileRow | undefined): Path
       isNew = false
     }
     if (event === 'gone') isNew = true
-    const isInDoubt = detail !== null && codeOf(detail) === 'perhaps_renamed'
-    events.push({ at, event: isInDoubt ? 'in_doubt' : event, detail: detail && inWords(detail) })
+    events.push({ at, event, detail: detail && inWords(detail) })
   }
   const found = file && OPEN.has(file.state) && file.image === null && isNew ? file.since : null
   if (found !== null) events.push({ at: found, event: 'found', detail: null })

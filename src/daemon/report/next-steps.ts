@@ -133,15 +133,13 @@ function pendingSteps(context: WaitContext, { file }: Recorded): Wait[] {
 
 function failedSteps(
   context: WaitContext,
-  { onDisk, recorded }: Subject,
+  { recorded }: Subject,
   path: string,
   halted: readonly Wait[],
 ): Wait[] {
   const again = recorded.failure?.next_attempt_at ?? null
   const isDue = again !== null && again <= context.now
   const later = again === null ? wait(because('tried_once_changed')) : wait(because('tried_again'), again)
-  // A file that gets a valid name is another file, so neither a change nor `retry` makes this failure good.
-  if (onDisk.kind === 'misnamed') return recorded.failure ? [] : [wait(because('looked_at_again'))]
   return [
     ...(isDue ? pendingSteps(context, recorded) : [later]),
     wait(because('retry_now', { path })),

@@ -94,8 +94,6 @@ export function stateOf(
   switch (onDisk.kind) {
     case 'unknown':
       return ['unknown', onDisk.why]
-    case 'misnamed':
-      return ['failed', onDisk.reason]
     case 'left_out':
       return [file?.state ?? 'left_out', onDisk.reason]
     case 'folder':

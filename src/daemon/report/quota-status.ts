@@ -41,8 +41,6 @@ export interface BacklogStatus {
   /** How many are as large as their image and are compared first. The other fields leave them out. */
   compare: number
   bytes: number
-  /** How many seem to have moved, by size and time. Each takes an upload, and its old address ends. */
-  moved: number
   /** How many of them can be uploaded today, by the quota. */
   today: number
   /** How many seconds these take, at the pace so far, or else at the rate of the config. */
@@ -106,13 +104,11 @@ export function quotaStatus(
     resumes_at: isoTime(exhausted?.resumes ?? null),
     next_probe_at: isoTime(exhausted?.ask ?? null),
   }
-  const moved = synced.summaries.moved(mirrors)
   const done_by = pictures > 0 ? isoTime(doneBy) : null
   const backlog: BacklogStatus = {
     pictures: pictures + compare,
     compare,
     bytes,
-    moved,
     today,
     today_seconds: Math.ceil(today / (rate ?? config.host.requests_per_second.upload)),
     next_day_at: knowsDay ? isoTime(ends) : null,
@@ -140,9 +136,4 @@ export function whatBacklogTakes(
     perDay: per_day,
     kept: limit - per_day,
   })
-}
-
-/** How many uploads are left today, by albumd's own count. */
-export function uploadsLeft({ exhausted, limit, used }: QuotaStatus): number {
-  return exhausted ? 0 : Math.max(0, limit - used)
 }

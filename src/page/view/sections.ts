@@ -1,6 +1,5 @@
 import type { MirrorStatus } from '../../daemon/report/mirror-status.ts'
 import type { LatestPicture } from '../../daemon/report/mirrored-pictures.ts'
-import { uploadsLeft } from '../../daemon/report/quota-status.ts'
 import type { Millis } from '../../protocol/clock.ts'
 import { fullPath, nameOf } from '../../sync/tree-path.ts'
 import { because, blockInWords, inWords, machineInWords, quotaRemedy } from '../../words/reasons.ts'
@@ -140,10 +139,7 @@ export function underWay({ status }: Recorded, { underWay, rate }: Facts, now: M
   const more = underWay.length - few.length
   return html`<h2>Uploading</h2>
 <p>${pace(status, underWay, rate, now)}</p>
-${
-  status.backlog.moved > 0 &&
-  html`<p class="aside">${inWords(because('sent_again', { moved: status.backlog.moved, left: uploadsLeft(status.quota) }))}.</p>`
-}${few.length > 0 && html`<ul class="list sending">${few.map(sending)}</ul>`}${
+${few.length > 0 && html`<ul class="list sending">${few.map(sending)}</ul>`}${
   more > 0 && html`<p class="aside">and ${more} more</p>`
 }`
 }

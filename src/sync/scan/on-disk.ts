@@ -58,8 +58,6 @@ export type OnDisk =
   | { kind: 'picture'; look: FileLook }
   | { kind: 'folder' }
   | { kind: 'absent' }
-  /** The name is not valid UTF-8, so a scan records a failure. */
-  | { kind: 'misnamed'; reason: Reason }
   | LeftOut
   /** It can't be looked at. `isFolder`: the disk still says that it is a folder. */
   | { kind: 'unknown'; why: Reason; isFolder: boolean }
@@ -76,7 +74,7 @@ export function lookAt(disk: Disk, { mirror: { folder: root, ignore }, path }: M
       if (left) return left
       if (!isLast) rules.push(...ownRules(disk, root, above))
     }
-    if (entry.stat === null) return { kind: 'misnamed', reason: because('name_not_utf8') }
+    if (entry.stat === null) return { kind: 'unknown', why: because('name_not_utf8'), isFolder: false }
     if (entry.kind === 'folder') return folderAt(disk, root, path)
     const { size, mtime, ctime, ino } = entry.stat
     return { kind: 'picture', look: { name: nameOf(path), size, mtime, ctime, ino } }

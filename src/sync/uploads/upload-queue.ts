@@ -192,10 +192,10 @@ export class UploadQueue {
     return this.#settle(job, await this.#breaker.weigh(job.file, came))
   }
 
-  /** Tells what is to be sent. `few`: as `countFew` answers. */
+  /** Emits what is to be sent. `few`: as `countFew` returns it. */
   #emitStarted(few: Pending | null): void {
     const { synced, quota, only, emit } = this.#run
-    const pending = few ?? { ...synced.files.toSend(this.#ids), moved: synced.summaries.moved(this.#ids) }
+    const pending = few ?? synced.files.toSend(this.#ids)
     const looks_first = this.#looksFirst()
     emit({ event: 'uploads_started', ...onlyCompared(pending, only), quota_left: quota.left(), looks_first })
   }
@@ -205,14 +205,13 @@ export class UploadQueue {
     const { synced, order, named } = this.#run
     const mirrors = [...this.#mirrors.values()]
     if (named === undefined && mirrors.every(({ unknown }) => unknown.length === 0)) return null
-    const sum: Pending = { pictures: 0, bytes: 0, compare: 0, moved: 0 }
+    const sum: Pending = { pictures: 0, bytes: 0, compare: 0 }
     for (const file of synced.files.pending(order, this.#ids))
       if (jobOf(this.#run, this.#mirrors, file) === null) continue
       else if (synced.files.isToCompare(file)) sum.compare++
       else {
         sum.pictures++
         sum.bytes += file.size
-        if (file.image === null && synced.summaries.movedFrom(file) !== undefined) sum.moved++
       }
     return sum
   }
@@ -282,9 +281,8 @@ export class UploadQueue {
 type Pending = Omit<Extract<PassEvent, { event: 'uploads_started' }>, 'event' | 'quota_left' | 'looks_first'>
 
 /** `adopt` sends nothing: all pictures are compared with what the host has. */
-function onlyCompared({ pictures, compare, ...rest }: Pending, only: Only | null): Pending {
-  if (only === null) return { pictures, compare, ...rest }
-  return { pictures: 0, bytes: 0, compare: pictures + compare, moved: 0 }
+function onlyCompared(pending: Pending, only: Only | null): Pending {
+  return only === null ? pending : { pictures: 0, bytes: 0, compare: pending.pictures + pending.compare }
 }
 
 function waiting({ message, retryInMs }: Waits) {

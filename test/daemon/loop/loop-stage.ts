@@ -91,7 +91,6 @@ export function start({
       pictures: 9,
       bytes: 9,
       compare: 0,
-      moved: 0,
       quota_left: 9,
       looks_first: false,
     })

@@ -33,7 +33,7 @@ it('a picture that is missing beside a name that is not UTF-8 is neither left ou
     const { state, reason, image, history } = at.why(path)
     expect({ state, reason }).toEqual({ state: 'hidden', reason: PERHAPS_RENAMED })
     expect(image).not.toBeNull()
-    expect(history.at(-1)).toMatchObject({ event: 'in_doubt', detail: PERHAPS_RENAMED })
+    expect(history.at(-1)).toMatchObject({ event: 'left_out', detail: PERHAPS_RENAMED })
   }
   expect(at.mirrorNow()).toMatchObject({ left_out_with_image: 2 })
 
