@@ -1,13 +1,9 @@
-import type { Millis } from '../protocol/clock.ts'
 import type { Records, Tx } from '../synced/synced.ts'
 import type { AlbumRow, UnusedAlbumRow } from '../synced/tables/albums.ts'
 import { deleted } from './images.ts'
 
-/**
- * How an album came to be known: the host listed the album, albumd created it, or albumd created it although the host could
- * not be asked for a listing (`made blind`).
- */
-export type AlbumOrigin = 'listed' | 'made' | 'made blind'
+/** How an album came to be known: the host listed the album, or albumd created it. */
+export type AlbumOrigin = 'listed' | 'made'
 
 /**
  * Records that the host has an album of this name in `parent` (null is the root), and closes an open intent to create it.
@@ -19,19 +15,16 @@ export function albumFound(
   origin: AlbumOrigin,
   monotonic: number,
 ): AlbumRow {
-  const ours = origin !== 'listed'
+  const ours = origin === 'made'
   const intent = tx.journal.openCreation(parent, name)
   if (intent) tx.journal.close(intent.id)
   const before = tx.albums.named(parent, name)
   const album = tx.albums.put(parent, name, remoteId, ours)
   if (before && before.remote_id !== remoteId) tx.contents.forgetAlbum(album.id)
-  if (ours) tx.albums.made(Math.round(monotonic), remoteId)
-  if (origin === 'made') tx.contents.put(album.id, 0)
-  if (origin === 'made blind') tx.albums.madeBlind(album.id)
-  if (origin === 'listed') tx.albums.remade(0, album.id)
-  if (ours && parent !== null) {
-    albumUsed(tx, parent)
-    tx.albums.close(null, parent)
+  if (ours) {
+    tx.albums.made(Math.round(monotonic), remoteId)
+    tx.contents.put(album.id, 0)
+    if (parent !== null) albumUsed(tx, parent)
   }
   return tx.albums.byId(album.id)!
 }
@@ -49,19 +42,9 @@ export function albumUsed(tx: Tx, album: number): void {
   tx.albums.used(album)
 }
 
-/** The host refused to create an album in this album. */
-export function albumClosed(tx: Tx, album: number, now: Millis): void {
-  tx.albums.close(Math.round(now), album)
-}
-
-/**
- * The host did not know the album's id, so the album is looked for again. `isUnproved`: no listing can show whether the
- * album is gone, so albumd creates it again without proof.
- */
-export function albumInDoubt(tx: Tx, remoteId: string, isUnproved = false): void {
+/** The host did not know the album's id, so the album is looked for again. */
+export function albumInDoubt(tx: Tx, remoteId: string): void {
   tx.albums.doubt(remoteId)
-  const album = tx.albums.byRemoteId(remoteId)
-  if (isUnproved && album) tx.albums.remade(1, album.id)
   // The default album may be gone. Then uploads that name no album go somewhere else, so the default album is found out
   // again.
   if (tx.meta.get('default_album') === remoteId) tx.meta.clear('default_album')

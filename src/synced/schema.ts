@@ -377,6 +377,15 @@ ALTER TABLE contents DROP COLUMN others;
 DELETE FROM meta WHERE key IN ('new_state', 'deleted_more');
 `
 
+/** No album is created without proof that there is none, and what the host refused is known for one pass. */
+const ALBUMS_BY_PROOF = `
+ALTER TABLE albums DROP COLUMN blind;
+ALTER TABLE albums DROP COLUMN closed_at;
+ALTER TABLE albums DROP COLUMN remade;
+DROP INDEX files_flat;
+CREATE INDEX files_flat ON files (folder, name) WHERE flat > 0 AND state = 'synced';
+`
+
 /** Each step turns the previous version of the schema into the next version. To change the schema, add a step. */
 export const STEPS = [
   SCHEMA,
@@ -393,4 +402,5 @@ export const STEPS = [
   WAITS,
   NO_SUSPECTS,
   NO_OTHERS_IMAGES,
+  ALBUMS_BY_PROOF,
 ]

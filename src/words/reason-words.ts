@@ -215,9 +215,6 @@ export const REASON_WORDS = {
     'Album "{name}" was asked for and is not listed yet; albumd looks again before it makes another',
   album_of_several:
     'Album "{name}" is made once the shared store answers, because other machines may need it too',
-  album_twice:
-    'Two albums are called "{name}"; albumd takes one once it knows whether an earlier upload arrived',
-  album_not_known: 'Album "{name}" may be there or not, and the plan lists no albums; its pictures wait',
   listing_changes: "An album's listing changed each time it was read; albumd tries again later",
   listing_endless: 'The host lists more than {most} images or albums, without end; albumd tries again later',
 

@@ -1,4 +1,3 @@
-import { albumName } from '../../sync/album.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { isoTime, sizeInWords } from '../../words/text.ts'
 import { type Finding, pass } from './finding.ts'
@@ -20,13 +19,6 @@ export function checkReadings({ meta, albums }: Pick<Synced, 'meta' | 'albums'>)
     const said = name === null ? 'the account has no default album' : `the account's default album is ${name}`
     findings.push(learned(said, { default_album: name }))
   }
-  const closed = albums.closed().map(({ id }) => albumName({ albums }, id))
-  if (closed.length > 0)
-    findings.push(
-      learned(`the host creates no albums in ${inShort(closed)}; albumd asks again after a day`, {
-        closed_albums: closed,
-      }),
-    )
   const opened = isoTime(meta.get('quota_opened'))
   if (opened !== null)
     findings.push(
@@ -44,12 +36,4 @@ export function checkReadings({ meta, albums }: Pick<Synced, 'meta' | 'albums'>)
 
 function learned(message: string, of: NonNullable<Finding['learned']>): Finding {
   return { ...pass('readings', message), learned: of }
-}
-
-/** How many names of a list a message names. */
-const NAMED = 3
-
-function inShort(names: readonly string[]): string {
-  const others = names.length - NAMED
-  return others > 0 ? `${names.slice(0, NAMED).join(', ')} and ${others} others` : names.join(', ')
 }

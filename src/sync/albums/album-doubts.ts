@@ -1,16 +1,9 @@
-import { DAY_MS } from '../../protocol/clock.ts'
-import { albumClosed, albumInDoubt } from '../../records/albums.ts'
+import { albumInDoubt } from '../../records/albums.ts'
 import type { HostFailure, Outcome } from '../../remote/host.ts'
 import type { AlbumRow } from '../../synced/tables/albums.ts'
 import { mayArriveFor } from '../clock.ts'
 import type { EngineContext } from '../context.ts'
 import type { AlbumListings } from '../listing/index.ts'
-
-/**
- * For so many milliseconds after the host refused to create an album in another album, albumd asks for no album in this
- * other album.
- */
-const CLOSED_FOR_MS = DAY_MS
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'contents' | 'credentialLifetimeMs'>
 
@@ -28,6 +21,8 @@ export class AlbumDoubts {
    * they were created just now, and the host may be late to know them.
    */
   readonly #doubted = new Map<string, Promise<void>>()
+  /** The albums, by their records' ids, in which the host creates no albums. */
+  readonly #closed = new Set<number>()
 
   constructor(context: Context, listings: AlbumListings) {
     this.#context = context
@@ -43,13 +38,13 @@ export class AlbumDoubts {
    * Puts the record of an album in doubt, at most once a pass, because a host may list an album and still answer NOT_FOUND
    * for it. Answers whether the album must be looked for again.
    */
-  async doubt({ remote_id, parent }: AlbumRow, isUnproved = false): Promise<boolean> {
+  async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
     const { synced, contents } = this.#context
     const { albums, commit } = synced
     let doubt = this.#doubted.get(remote_id)
     if (!doubt) {
       this.#listings.forget(parent === null ? null : albums.byId(parent)!.remote_id)
-      doubt = commit(tx => albumInDoubt(tx, remote_id, isUnproved))
+      doubt = commit(tx => albumInDoubt(tx, remote_id))
       const row = albums.byRemoteId(remote_id)
       if (row) contents.forget(row.id)
       this.#doubted.set(remote_id, doubt)
@@ -59,44 +54,35 @@ export class AlbumDoubts {
   }
 
   /**
-   * Puts an album in doubt, after the host answered NOT_FOUND to step 1 of an upload into it. When the plan has no
-   * listings, nothing proves that the album is gone, so it is created again only once. Answers the failure that kept albumd
-   * from looking for the album, or null.
+   * Puts an album in doubt, after the host answered NOT_FOUND to step 1 of an upload into it, unless the plan has no
+   * listings. Returns the failure that kept albumd from looking for the album, or null.
    */
   async doubtAfterUpload(album: AlbumRow, signal: AbortSignal): Promise<HostFailure | null> {
-    const { albums } = this.#context.synced
     const listed = this.#doubted.has(album.remote_id) || (await this.#isListed(album, signal))
     if (listed !== true && !listed.ok) return listed.failure
-    const isUnproved = listed !== true && listed.value === null
-    if (!isUnproved || albums.byRemoteId(album.remote_id)?.remade === 0) await this.doubt(album, isUnproved)
+    if (listed === true || listed.value !== null) await this.doubt(album)
     return null
   }
 
   /**
    * Whether an album is gone, after the host answered NOT_FOUND for this album, or for the creation of another album in it.
-   * An album that is still there is recorded as closed: the host creates no album in it. When the plan has no listings, the
-   * album is recorded as closed too, and the next upload into it shows whether it is gone.
+   * An album that is still there is closed: the host creates no album in it. When the plan has no listings, the album counts
+   * as closed too.
    */
   async isGone(album: AlbumRow, failure: HostFailure, signal: AbortSignal): Promise<Outcome<boolean>> {
-    const { synced, clock } = this.#context
     if (failure.endpoint !== 'create_album')
       return (await this.doubt(album)) ? { ok: true, value: true } : { ok: false, failure }
     if (this.#isYoung(album)) return { ok: false, failure }
     const listed = await this.#isListed(album, signal)
     if (!listed.ok) return listed
     if (listed.value === false && (await this.doubt(album))) return { ok: true, value: true }
-    await synced.commit(tx => albumClosed(tx, album.id, clock.wall()))
+    this.#closed.add(album.id)
     return { ok: true, value: false }
   }
 
-  /**
-   * Whether the host refused a short time ago to create an album in this album. After the clock was set back, `closed_at`
-   * may lie far in the future. Then the answer is no.
-   */
+  /** Whether the host refused to create an album in this album. */
   isClosed({ id }: AlbumRow): boolean {
-    const { synced, clock } = this.#context
-    const at = synced.albums.byId(id)?.closed_at ?? null
-    return at !== null && Math.abs(clock.wall() - at) < CLOSED_FOR_MS
+    return this.#closed.has(id)
   }
 
   /** Whether the host still lists an album. Null: the plan has no listings. */

@@ -61,12 +61,12 @@ export class AlbumTree {
    * The album at `path`, created when it is missing. When the account's plan or the host's depth limit does not allow this
    * album, the deepest album above it that can be had is answered.
    */
-  async find(path: readonly string[], signal: AbortSignal, blind = false): Promise<Outcome<Album>> {
+  async find(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album>> {
     let parent: Album = null
     for (const name of path) {
       if (parent && this.#doubts.isClosed(parent) && !this.#known(parent, name))
         return { ok: true, value: parent }
-      const next = await this.#childOf(parent, name, signal, blind)
+      const next = await this.#childOf(parent, name, signal)
       if (next.ok) {
         parent = next.value
         continue
@@ -75,14 +75,14 @@ export class AlbumTree {
       if (parent === null || next.failure.remedy !== 'gone') return next
       const gone = await this.#doubts.isGone(parent, next.failure, signal)
       if (!gone.ok) return gone
-      return gone.value ? this.find(path, signal, blind) : { ok: true, value: parent }
+      return gone.value ? this.find(path, signal) : { ok: true, value: parent }
     }
     return { ok: true, value: parent }
   }
 
   /**
    * Like `find`, after the host answered NOT_FOUND for the album `lost`: the album is looked for, and created when the host
-   * lists none.
+   * lists none. Without listings the album stays as it is recorded.
    */
   async lookAgain(path: readonly string[], signal: AbortSignal, lost: AlbumRow): Promise<Outcome<Album>> {
     const failure = await this.#doubts.doubtAfterUpload(lost, signal)
@@ -95,41 +95,34 @@ export class AlbumTree {
     return this.#doubts.doubt(album)
   }
 
-  #childOf(parent: Album, name: string, signal: AbortSignal, blind: boolean): Promise<Outcome<Album>> {
+  #childOf(parent: Album, name: string, signal: AbortSignal): Promise<Outcome<Album>> {
     const known = this.#known(parent, name)
     if (known?.confirmed) return Promise.resolve({ ok: true, value: known })
     const key = keyOf(parent, name)
     const running = this.#underWay.get(key)
     if (running) return running
-    const search = this.#findOrMake(parent, name, known, signal, blind).finally(() =>
-      this.#underWay.delete(key),
-    )
+    const search = this.#findOrMake(parent, name, known, signal).finally(() => this.#underWay.delete(key))
     this.#underWay.set(key, search)
     return search
   }
 
-  /**
-   * Answers the album of this name in `parent`, and creates it when the host lists none. `recorded`: the album's record.
-   * `blind`: the host can't be asked what it holds, and a person wants the picture sent all the same (`retry --resend`).
-   */
+  /** Returns the album of this name in `parent`, and creates it when the host lists none. `recorded`: the album's record. */
   async #findOrMake(
     parent: Album,
     name: string,
     recorded: AlbumRow | undefined,
     signal: AbortSignal,
-    blind: boolean,
   ): Promise<Outcome<Album>> {
     const listed = await this.#search(parent, name, recorded, signal)
-    // When the account's plan has no listings, the records alone tell whether the album is there. Records from an older
-    // copy (`restored`) can't tell.
-    const isUnknown = this.#context.synced.meta.get('restored') !== null
-    const mayCreate = blind || !isUnknown
-    if (!listed.ok && (listed.failure.remedy !== 'plan' || !mayCreate)) return listed
-    if (!listed.ok && recorded?.blind) return { ok: true, value: recorded }
+    if (!listed.ok && listed.failure.remedy !== 'plan') return listed
+    // When the account's plan has no listings, nothing proves that a recorded album is gone. That an album without a record
+    // is not there is known only from records that are no older copy (`restored`).
+    if (!listed.ok && recorded) return { ok: true, value: recorded }
+    if (!listed.ok && this.#context.synced.meta.get('restored') !== null) return listed
     if (listed.ok && listed.value) return { ok: true, value: listed.value }
     const late = await this.#whyNotYet(parent, name, listed.ok, signal)
     if (late) return { ok: false, failure: late }
-    return this.#makeOnce(parent, name, recorded, isUnknown, signal)
+    return this.#makeOnce(parent, name, recorded, signal)
   }
 
   /** Creates an album, unless the host lists it by now, or another machine of the account creates it. */
@@ -137,7 +130,6 @@ export class AlbumTree {
     parent: Album,
     name: string,
     recorded: AlbumRow | undefined,
-    isUnknown: boolean,
     signal: AbortSignal,
   ): Promise<Outcome<Album>> {
     const { claims } = this.#context
@@ -151,7 +143,7 @@ export class AlbumTree {
     // final.
     const again = await this.#search(parent, name, recorded, signal)
     const isThere = again.ok ? again.value !== undefined : again.failure.remedy !== 'plan'
-    if (!isThere) return this.#make(parent, name, isUnknown && !again.ok, begun, signal)
+    if (!isThere) return this.#make(parent, name, begun, signal)
     await begun.ended(again.ok ? again.value!.remote_id : null)
     return again as Outcome<Album>
   }
@@ -178,18 +170,8 @@ export class AlbumTree {
       const row = this.#context.synced.albums.byRemoteId(album.id)
       return album.name === name || !row || row.id === recorded?.id
     }
-    const found = choose(listed.value.filter(isFree), recorded?.blind ? undefined : recorded?.remote_id)
-    if (recorded && found?.id !== recorded.remote_id && this.#isAwaited(recorded))
-      return { ok: false, failure: inDoubt(because('album_twice', { name })) }
+    const found = choose(listed.value.filter(isFree), recorded?.remote_id)
     return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
-  }
-
-  /**
-   * Whether uploads are open into an album that was created without a listing (`blind`). The record of this album stays
-   * until recovery has looked for these uploads in the album.
-   */
-  #isAwaited({ id, blind }: AlbumRow): boolean {
-    return blind === 1 && this.#context.synced.journal.openUploads().some(({ album }) => album === id)
   }
 
   /**
@@ -216,19 +198,14 @@ export class AlbumTree {
         until === null ? because('album_asked_for', { name }) : because('sent_before_loss', { until }),
       )
     }
-    if (asked && !canList) return inDoubt(because('album_not_known', { name }))
     this.#listings.forget(parent?.remote_id ?? null)
-    return signal.aborted ? inDoubt(because('album_asked_for', { name })) : null
+    return signal.aborted || (asked && !canList) ? inDoubt(because('album_asked_for', { name })) : null
   }
 
-  /**
-   * Creates an album. `blind`: the host may hold an album of this name already, and can't be asked. `begun`: what the other
-   * machines of the account leave to this machine.
-   */
+  /** Creates an album. `begun`: what the other machines of the account leave to this machine. */
   async #make(
     parent: Album,
     name: string,
-    blind: boolean,
     begun: Extract<AlbumBegun, { kind: 'create' }>,
     signal: AbortSignal,
   ): Promise<Outcome<Album>> {
@@ -268,8 +245,8 @@ export class AlbumTree {
     if (await this.#wasThere(parent, id)) return this.#record(parent, name, id, 'listed')
     this.#listings.expectEmpty(id)
     this.#doubts.ignore(id)
-    const album = await this.#record(parent, name, id, blind ? 'made blind' : 'made')
-    if (!blind) contents.expectEmpty(album.value)
+    const album = await this.#record(parent, name, id, 'made')
+    contents.expectEmpty(album.value)
     emit({ event: 'album_created', album: albumName(synced, album.value.id) })
     return album
   }

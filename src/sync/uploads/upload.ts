@@ -143,20 +143,26 @@ export class Uploader {
    * The picture's album, after a look at the images in it. Undefined: there is no such album, and this run creates none.
    */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
-    const { albums, contents, only, synced } = this.#run
-    const blind = synced.resend.has(job.file)
-    const find = () =>
-      only ? albums.lookUp(job.albumPath, signal) : albums.find(job.albumPath, signal, blind)
+    const { albums, contents, synced } = this.#run
     for (let tries = 1; ; tries++) {
-      const found = await find()
+      const found = await this.#find(job, signal)
       if (!found.ok || found.value === undefined) return found
       const album = found.value ?? this.#default.known(this.#run) ?? null
       if (album && isLeaving(this.#run.synced, album)) return { ok: false, failure: leaving }
       const looked = await contents.lookAt(this.#run, album, signal)
-      if (looked.ok || blind) return { ok: true, value: album }
+      if (looked.ok || synced.resend.has(job.file)) return { ok: true, value: album }
       if (looked.failure.remedy !== 'gone' || album === null || tries > 1) return looked
       await albums.doubt(album)
     }
+  }
+
+  async #find({ albumPath, file }: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
+    const { albums, only, synced } = this.#run
+    if (only) return albums.lookUp(albumPath, signal)
+    const found = await albums.find(albumPath, signal)
+    if (found.ok || !isUnlisted(found.failure) || !synced.resend.has(file)) return found
+    // Nobody knows which albums are on the host, so a picture that is sent again lies flat, and no album gets a twin.
+    return { ok: true, value: recordedAlbums(synced, albumPath).findLast(row => row) ?? null }
   }
 
   async #bring(
@@ -187,9 +193,9 @@ export class Uploader {
    * After a state loss nobody knows what is on the host, and a plan without listings can't tell. Then the picture fails.
    * Answers this failure, or null in all other cases.
    */
-  #blindly({ endpoint, remedy }: HostFailure, hash: Buffer): UploadResult | null {
+  #blindly(failure: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
-    if (endpoint !== 'list' || remedy !== 'plan' || synced.meta.get('restored') === null) return null
+    if (!isUnlisted(failure) || synced.meta.get('restored') === null) return null
     const message = because('perhaps_sent_before_loss')
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
@@ -227,6 +233,10 @@ function unusedImageOf(
     const isGone = only === 'compare' && synced.audit.has('gone', image.remote_id)
     return isHere && isFree && !isGone && !synced.journal.deletionOf(image.id)
   })
+}
+
+function isUnlisted({ endpoint, remedy }: HostFailure): boolean {
+  return endpoint === 'list' && remedy === 'plan'
 }
 
 const leaving: HostFailure = {

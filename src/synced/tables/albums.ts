@@ -1,4 +1,3 @@
-import type { Millis } from '../../protocol/clock.ts'
 import type { Statements } from '../database.ts'
 
 export interface AlbumRow {
@@ -10,19 +9,10 @@ export interface AlbumRow {
   /** 0: the host did not know the album's id, so albumd must look for the album again. */
   confirmed: 0 | 1
   /**
-   * 1: albumd created the album without looking for it, because the plan allows no listings. When the records are old, the
-   * host may hold another album of this name.
-   */
-  blind: 0 | 1
-  /**
    * When albumd created the album, in monotonic milliseconds. Null when somebody else created the album, or once something
    * was put into the album.
    */
   made_at: number | null
-  /** When the host last refused to create an album in this album. Null when it did not refuse. */
-  closed_at: Millis | null
-  /** 1: albumd created this album in place of another, although no listing could show that the other album was gone. */
-  remade: 0 | 1
 }
 
 /** The albums on the host that albumd uses. */
@@ -36,12 +26,12 @@ export function openAlbums({ all, get, run }: Statements) {
     'INSERT INTO albums (parent, name, remote_id, ours) VALUES (?, ?, ?, ?)',
   )
   const setRemote = run<[remoteId: string, ours: number, id: number]>(
-    'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1, blind = 0, closed_at = NULL WHERE id = ?',
+    'UPDATE albums SET remote_id = ?, ours = ?, confirmed = 1 WHERE id = ?',
   )
   const setPlace = run<[parent: number | null, name: string, confirmed: number, id: number]>(
     'UPDATE albums SET parent = ?, name = ?, confirmed = ? WHERE id = ?',
   )
-  const confirm = run<[id: number]>('UPDATE albums SET confirmed = 1, blind = 0 WHERE id = ?')
+  const confirm = run<[id: number]>('UPDATE albums SET confirmed = 1 WHERE id = ?')
   const doubtChildren = run<[id: number]>('UPDATE albums SET confirmed = 0 WHERE coalesce(parent, 0) = ?')
 
   /** Whether `album` is the album `above`, or lies below it. */
@@ -71,7 +61,6 @@ export function openAlbums({ all, get, run }: Statements) {
       byId,
       byRemoteId,
       all: all<[], AlbumRow>('SELECT * FROM albums ORDER BY id'),
-      closed: all<[], AlbumRow>('SELECT * FROM albums WHERE closed_at IS NOT NULL ORDER BY id'),
     },
     writes: {
       /**
@@ -93,11 +82,7 @@ export function openAlbums({ all, get, run }: Statements) {
       },
       /** Records when albumd created the album, in monotonic milliseconds. */
       made: run<[monotonic: number, remoteId: string]>('UPDATE albums SET made_at = ? WHERE remote_id = ?'),
-      madeBlind: run<[id: number]>('UPDATE albums SET confirmed = 0, blind = 1 WHERE id = ?'),
       used: run<[id: number]>('UPDATE albums SET made_at = NULL WHERE id = ? AND made_at IS NOT NULL'),
-      remade: run<[remade: 0 | 1, id: number]>('UPDATE albums SET remade = ? WHERE id = ?'),
-      /** `at`: when the host refused to create an album in this album. Null: it creates albums there again. */
-      close: run<[at: number | null, id: number]>('UPDATE albums SET closed_at = ? WHERE id = ?'),
       /** Makes all recorded monotonic times the present time, after a boot (sync/clock.ts). */
       restartClocks: run<[monotonic: number]>('UPDATE albums SET made_at = ? WHERE made_at IS NOT NULL'),
       /** The album with this id is in doubt, so it is looked for again. */

@@ -11,8 +11,6 @@ it('tells what was learned of the host, to people and to programs', () => {
     tx.meta.set('turned_skip', true)
     tx.meta.set('cdn_base', 'https://cdn.example.com')
     tx.meta.set('default_album', '')
-    const { id } = tx.albums.put(null, 'Photos', 'remote', true)
-    tx.albums.close(1, tx.albums.put(id, 'Deep', 'deeper', true).id)
     tx.meta.set('quota_opened', Date.parse('2026-11-21T16:00:00Z'))
     tx.meta.set('size_limit', { refused: 3 * 2 ** 20, askedAt: 1 })
   })
@@ -20,7 +18,6 @@ it('tells what was learned of the host, to people and to programs', () => {
     turned_skip: true,
     delivery_base: 'https://cdn.example.com',
     default_album: null,
-    closed_albums: ['Photos/Deep'],
     quota_opened: '2026-11-21T16:00:00.000Z',
     size_refused: 3 * 2 ** 20,
   })

@@ -22,7 +22,7 @@ const PAST_KEYS: ReadonlySet<unknown> = new Set([
 /** Numbers of rows that no other table holds, and times of the grace, of which there is none here. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['journal id', 'escrow due_at'])
 const TIMES: ReadonlySet<string> = new Set(
-  'since at said_at sent_at recorded_at made_at closed_at next_attempt_at resumes_at exhausted'.split(' '),
+  'since at said_at sent_at recorded_at made_at next_attempt_at resumes_at exhausted'.split(' '),
 )
 /** From here on a number is a time by the wall clock, in milliseconds; below, by the machine's other clock. */
 const WALL_FROM = 1e12

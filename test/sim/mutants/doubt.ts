@@ -1,4 +1,5 @@
 import type { ImageHost } from '../../../src/remote/host.ts'
+import type { Synced } from '../../../src/synced/synced.ts'
 import { always, but, given, idle, never, nothing, resolving, returning } from './by.ts'
 import type { Row } from './mutant.ts'
 
@@ -19,13 +20,15 @@ export const DOUBT: readonly Row[] = [
     } }],
   [300_000_058, 'NOT_FOUND ends uploads where an album is too deep', 'no other picture is sent either',
     { 'sync/albums/album-doubts.ts': {
-      albumClosed: idle,
+      'AlbumDoubts.isClosed': never,
       'AlbumDoubts.isGone': resolving((gone, _, failure) => (gone.ok && !gone.value ? { ok: false, failure } : gone)),
     } }],
   [1_000_000_023, 'NOT_FOUND proves that an album is gone where nobody can look',
     'an album that is too deep for others gets a twin in each pass',
     { 'sync/albums/album-doubts.ts': {
       'AlbumDoubts.#isListed': resolving(listed => (listed.ok ? { ok: true, value: listed.value ?? false } : listed)),
+    }, 'sync/albums/album-tree.ts': {
+      'AlbumTree.#findOrMake': original => (parent, name, _, signal) => original(parent, name, undefined, signal),
     } }],
   [69, 'no journal', 'an upload that was cut off is sent again, blindly',
     { 'sync/uploads/recovery.ts': {
@@ -57,11 +60,16 @@ export const DOUBT: readonly Row[] = [
     { 'sync/albums/album-tree.ts': {
       choose: () => (twins, recorded) => twins.find(({ id }: { id: string }) => id === recorded),
     } }],
-  [27017557, 'an album that was made where nobody could look is the only one of its name',
-    'what lies in the one that was there before is sent again',
-    { 'sync/albums/album-tree.ts': {
-      'AlbumTree.#record': original => (parent, name, id, how) =>
-        original(parent, name, id, how === 'made blind' ? 'made' : how),
+  [27017557, 'an album is created where nobody can look and the records are old',
+    'the album that was there before gets a twin',
+    { 'sync/uploads/upload-pending.ts': {
+      AlbumTree: original => class extends original {
+        constructor(context: { synced: Synced }) {
+          const { meta } = context.synced
+          const get = (key: Parameters<typeof meta.get>[0]) => (key === 'restored' ? null : meta.get(key))
+          super(but(context, 'synced.meta.get', get))
+        }
+      },
     } }],
   [535, 'an album is made again at once', 'an album whose answer was lost gets a twin',
     { 'sync/uploads/upload-pending.ts': {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
-import { type HostFailure, hostWith, type ImageHost } from '../../../src/remote/host.ts'
+import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { albumPathOf } from '../../../src/sync/album.ts'
 import { noteLost } from '../../../src/sync/clock.ts'
-import { inWords, said } from '../../../src/words/reasons.ts'
+import { inWords } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { found, lateListing, listingWith, never, openAlbumStage, times } from '../album-stage.ts'
 import { failure, openWorkshop, workshopWith } from '../workshop.ts'
@@ -55,23 +55,6 @@ describe('of twins on the host', () => {
     await other.there.image(png(), { album_id: full })
     expect(found(await other.tree().find(['A'], never)).remote_id).toBe(full)
   })
-
-  it('one that was made where nobody could look is used until one can, then the one that holds most', async () => {
-    const { there, tree, synced, host } = await openAlbumStage()
-    synced.commitNow(tx => tx.meta.set('restored', true))
-    const before = await there.album('Photos')
-    await there.image(png(), { album_id: before })
-    const albums = tree({ list: async () => ({ ok: false, failure: notInPlan }) })
-    expect(await albums.find(['Photos'], never)).toMatchObject({ ok: false, failure: notInPlan })
-    const blind = found(await albums.find(['Photos'], never, true))
-    expect(blind.remote_id).not.toBe(before)
-    expect(found(await albums.find(['Photos'], never, true)).remote_id).toBe(blind.remote_id)
-    expect(found(await tree(host).find(['Photos'], never))).toMatchObject({
-      remote_id: before,
-      confirmed: 1,
-      blind: 0,
-    })
-  })
 })
 
 it.each([
@@ -99,42 +82,15 @@ it('two folders whose names differ only in their Unicode form have an album each
   expect((await there.list()).albums).toHaveLength(2)
 })
 
-it('an album that was made where nobody could look keeps its place while an upload into it is in doubt', async () => {
-  const { there, tree, synced, host } = await openAlbumStage()
+it('where the plan can not list and the records are old, none is created without a record', async () => {
+  const { tree, synced, asked } = await openAlbumStage()
   synced.commitNow(tx => tx.meta.set('restored', true))
-  const before = await there.album('Photos')
-  const list = async () => ({ ok: false as const, failure: notInPlan })
-  const blind = found(await tree({ list }).find(['Photos'], never, true))
-  const folder = synced.commitNow(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '')).id
-  const intent = synced.commitNow(tx =>
-    tx.journal.openUpload({
-      folder,
-      name: 'a.png',
-      size: 1,
-      mtime: 1,
-      hash: Buffer.alloc(32),
-      mime: 'image/png',
-      width: 1,
-      height: 1,
-      cdn_url: null,
-      remote_id: null,
-      album: blind.id,
-      since: 0,
-      sent_at: 0,
-    }),
-  )
-  expect(await tree(host).find(['Photos'], never)).toMatchObject({ failure: { code: 'ALBUM_IN_DOUBT' } })
-  expect(synced.albums.byId(blind.id)!.remote_id).toBe(blind.remote_id)
-  synced.commitNow(tx => tx.journal.close(intent))
-  expect(found(await tree(host).find(['Photos'], never)).remote_id).toBe(before)
+  const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
+  expect(await tree({ list }).find(['Photos'], never)).toMatchObject({
+    failure: { remedy: 'plan', endpoint: 'list' },
+  })
+  expect(asked).not.toContain('create_album')
 })
-
-const notInPlan: HostFailure = {
-  remedy: 'plan',
-  endpoint: 'list',
-  code: 'PLAN_NOT_SUPPORTED',
-  message: said('Not in the plan'),
-}
 
 describe('an album that was renamed on the web', () => {
   it('is the album of its new name, and the old name gets another', async () => {
@@ -383,8 +339,8 @@ describe('where no album can be made', () => {
     },
   )
 
-  it('as too deep with NOT_FOUND, that is written down for a day, and no twin is made where the plan can not list', async () => {
-    const { tree, synced, asked, there } = await openAlbumStage({
+  it('as too deep with NOT_FOUND, the host is asked once a pass, and no twin is made where the plan can not list', async () => {
+    const { tree, asked, there } = await openAlbumStage({
       readings: { depthMax: 1, tooDeep: 'NOT_FOUND' },
     })
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
@@ -394,12 +350,7 @@ describe('where no album can be made', () => {
         expect(found(await albums.find(['Photos', name], never))).toMatchObject({ name: 'Photos' })
     }
     expect((await there.list()).albums).toHaveLength(1)
-    expect(times(asked, 'create_album')).toBe(2)
-    const { id, closed_at } = synced.albums.named(null, 'Photos')!
-    expect(synced.albums.closed()).toMatchObject([{ name: 'Photos' }])
-    synced.commitNow(tx => tx.albums.close(closed_at! - 86_400_001, id))
-    found(await tree({ list }).find(['Photos', 'a'], never))
-    expect(times(asked, 'create_album')).toBe(3)
+    expect(times(asked, 'create_album')).toBe(1 + 3)
   })
 
   it('for want of a right, the pictures fail and the host is asked once a pass', async () => {

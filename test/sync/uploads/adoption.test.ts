@@ -185,24 +185,32 @@ describe('an old state that came back', () => {
     expect(synced.summaries.mirror(1)).toMatchObject({ synced: many, linked: 0 })
   })
 
-  it('that is known to be old and can not list waits', async () => {
+  it('that is known to be old and can not list waits, and what is sent all the same creates no album', async () => {
     const workshop = await filled(['a.png'])
     workshop.synced.commitNow(tx => tx.contents.forget())
     workshop.synced.commitNow(tx => tx.meta.set('restored', true))
     workshop.write('b.png', png(4, 4).bytes)
+    workshop.write('new/c.png', png(5, 5).bytes)
     const sent: string[] = []
     const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
     const host = hostWith(counting(workshop.host, sent), { list })
     await workshop.pass({ host, contents: new AlbumContents() })
     expect(sent).toEqual([])
-    expect(workshop.synced.summaries.failures(9)).toMatchObject([{ path: 'b.png', code: 'STATE_RESTORED' }])
-    const file = workshop.synced.files.at({ folder: 1, name: 'b.png' })!
+    const code = 'STATE_RESTORED'
+    expect(workshop.synced.summaries.failures(9)).toMatchObject([
+      { path: 'b.png', code },
+      { path: 'new/c.png', code },
+    ])
     await workshop.synced.commit(tx => {
-      tx.resend.put(file)
-      tx.files.retry(file)
+      for (const failure of workshop.synced.summaries.failures(9)) {
+        tx.resend.put(failure)
+        tx.files.retry(failure)
+      }
     })
     await workshop.pass({ host, contents: new AlbumContents() })
-    expect(sent).toEqual(['b.png'])
+    expect(sent.toSorted()).toEqual(['b.png', 'c.png'])
+    expect(workshop.synced.albums.all()).toMatchObject([{ name: 'Photos' }])
+    expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 3, failed: 0, flat: 1 })
   })
 })
 
