@@ -149,3 +149,25 @@ describe('failures', () => {
     ])
   })
 })
+
+it('an image that no file uses may have the bytes of a picture, and that of a synced file may not', () => {
+  const { synced, folder, put } = open()
+  const image = (id: string, size: number) =>
+    synced.images.put({
+      remote_id: id,
+      cdn_url: null,
+      album: null,
+      name: id,
+      hash: Buffer.from(id),
+      size,
+      mime: 'image/png',
+      width: 1,
+      height: 1,
+      recorded_at: 1,
+      proof: 'uploaded',
+    })
+  put('a', 1, 'synced')
+  synced.files.put({ ...synced.files.at({ folder, name: 'a' })!, image: image('used', 7).id })
+  image('unused', 8)
+  expect(synced.images.sizesToCompare()).toEqual([8])
+})

@@ -30,7 +30,7 @@ import { type Note, type Planned, rehearse, unlikeRecorded } from './rehearsal.t
 import { memoryAtStart, settingsOf } from './settings.ts'
 
 /** So many pictures share one transaction. No host is kept waiting, so there may be more than of a pass. */
-const TOGETHER = 16
+const TOGETHER = 32
 
 export interface DryRunOptions {
   pruneIgnored: boolean

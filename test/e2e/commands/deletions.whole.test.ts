@@ -158,7 +158,9 @@ it('a picture that goes missing and one that moved are told in the log, and when
   )
   expect(paused).toContain('albumd is paused, and nothing is sent or deleted; to go on: albumd resume\n')
   await stage.here('resume')
-  expect((await stage.here('sync', '--dry-run')).out).toMatch(/^wait a\/1\.png \(/m)
+  expect((await stage.here('sync', '--dry-run')).out).toMatch(
+    /^wait a\/1\.png \(.*, until .* at the earliest\)/m,
+  )
   renameSync(join(stage.pictures, 'b/0.png'), join(stage.pictures, 'b/2.png'))
   await daemon.told('picture_uploaded', 2)
   await daemon.told('picture_gone', 3)
