@@ -45,46 +45,12 @@ const GOOD: readonly object[] = [
   { error: 'bare', code: 'DAILY_LIMIT_REACHED' },
 ]
 
+// biome-ignore format: a list.
 const WORDS = [
-  ...[
-    'null',
-    'true',
-    'false',
-    '0',
-    '-1',
-    '1e999',
-    '9007199254740993',
-    '""',
-    '[]',
-    '{}',
-    '[',
-    ']',
-    '{',
-    '}',
-    ',',
-  ],
-  ...[
-    '"id"',
-    '"success"',
-    '"data"',
-    '"images"',
-    '"albums"',
-    '"pagination"',
-    '"total_pages"',
-    '"code"',
-    '"error"',
-  ],
-  ...[
-    '"__proto__"',
-    '"constructor"',
-    '"toString"',
-    '"\\u0000\\u202e"',
-    '"\\ud800"',
-    '\ufeff',
-    '"http://x/"',
-    KEY,
-  ],
-  ...['NOT_FOUND', 'PLAN_NOT_SUPPORTED', 'INVALID_API_KEY', 'STORAGE_LIMIT_REACHED'],
+  'null', 'true', 'false', '0', '-1', '1e999', '9007199254740993', '""', '[]', '{}', '[', ']', '{', '}', ',',
+  '"id"', '"success"', '"data"', '"images"', '"albums"', '"pagination"', '"total_pages"', '"code"', '"error"',
+  '"__proto__"', '"constructor"', '"toString"', '"\\u0000\\u202e"', '"\\ud800"', '\ufeff', '"http://x/"', KEY,
+  'NOT_FOUND', 'PLAN_NOT_SUPPORTED', 'INVALID_API_KEY', 'STORAGE_LIMIT_REACHED',
 ]
 
 /** The longest answer that the client reads. */
@@ -162,34 +128,13 @@ const http = (status: string, body: string, ...headers: string[]) =>
 export const connections: Target = {
   isText: false,
   most: 256 * 1024,
+  // biome-ignore format: a list.
   words: [
-    ...[
-      'HTTP/1.1 200 OK\r\n',
-      'HTTP/1.0 429 \r\n',
-      '\r\n\r\n',
-      '\r\n',
-      'transfer-encoding: chunked\r\n',
-      '0\r\n\r\n',
-    ],
-    ...[
-      'content-length: 0\r\n',
-      'content-length: -1\r\n',
-      'retry-after: 1e9\r\n',
-      'retry-after: -5\r\n',
-      'ffffffff\r\n',
-    ],
-    ...[
-      'retry-after: Wed, 21 Oct 2099 07:28:00 GMT\r\n',
-      'x-ratelimit-remaining: 0\r\n',
-      'connection: close\r\n',
-    ],
-    ...[
-      'location: //\r\n',
-      'HTTP/1.1 100 Continue\r\n\r\n',
-      'HTTP/1.1 101 Switching\r\n',
-      'trailer: a\r\n',
-      ...WORDS,
-    ],
+    'HTTP/1.1 200 OK\r\n', 'HTTP/1.0 429 \r\n', '\r\n\r\n', '\r\n', 'transfer-encoding: chunked\r\n',
+    '0\r\n\r\n', 'content-length: 0\r\n', 'content-length: -1\r\n', 'retry-after: 1e9\r\n',
+    'retry-after: -5\r\n', 'ffffffff\r\n', 'retry-after: Wed, 21 Oct 2099 07:28:00 GMT\r\n',
+    'x-ratelimit-remaining: 0\r\n', 'connection: close\r\n', 'location: //\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 101 Switching\r\n', 'trailer: a\r\n', ...WORDS,
   ],
   seeds: () => [
     ...GOOD.map(answer => http('200 OK', JSON.stringify(answer))),
