@@ -46,7 +46,6 @@ export const FAULT = {
   deleteNever: 16,
   deleteRefused: 51,
   listRefused: 48,
-  otherDimensions: 50,
   deleteLost: 1,
   albumLost: 2,
   albumLate: 12,
@@ -54,9 +53,6 @@ export const FAULT = {
   storageFull: 264,
   tooLarge: 769,
   badKey: 1564,
-  albumForbidden: 267,
-  planLacks: 772,
-  noNodeThere: 555,
 } as const
 
 /** Nobody can tell soon what became of an upload. */
