@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { enterEscrow } from '../../src/records/escrow.ts'
 import { lost, proved } from '../../src/records/images.ts'
 import { found } from '../../src/records/pictures.ts'
-import { openDatabase } from '../../src/synced/database.ts'
-import { openSynced, type Tx } from '../../src/synced/synced.ts'
+import type { Tx } from '../../src/synced/synced.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import type { ImageRow } from '../../src/synced/tables/images.ts'
 import { because } from '../../src/words/reasons.ts'
+import { emptyState } from '../synced/open-tx.ts'
 
 const MOMENT = { now: 1_000_000, running: 5000, graceMs: 600_000 }
 const hashOf = (text: string) => createHash('sha256').update(text).digest()
 
 /** A mirror with one picture, and an image that the picture uses. */
 function records(state: FileState, proof: ImageRow['proof'] = 'uploaded') {
-  const synced = openSynced(openDatabase(':memory:'))
-  onTestFinished(() => synced.close())
+  const synced = emptyState()
   return synced.commitNow(tx => {
     const { id: mirror } = tx.mirrors.add('/pictures', 'Photos')
     const { id: folder } = tx.folders.add(mirror, '')

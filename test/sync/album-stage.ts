@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import type { HostOptions } from '../../src/host/embedded-host.ts'
 import { systemClock } from '../../src/protocol/clock.ts'
 import { hostWith, type ImageHost, type ListPage, type Outcome } from '../../src/remote/host.ts'
@@ -6,14 +6,14 @@ import type { Album } from '../../src/sync/album.ts'
 import { AlbumTree } from '../../src/sync/albums/album-tree.ts'
 import { ALONE } from '../../src/sync/claims.ts'
 import { AlbumContents } from '../../src/sync/listing/album-contents.ts'
-import { openDatabase } from '../../src/synced/database.ts'
-import { openSynced, type Synced } from '../../src/synced/synced.ts'
+import type { Synced } from '../../src/synced/synced.ts'
 import type { AlbumRow } from '../../src/synced/tables/albums.ts'
 import { inWords } from '../../src/words/reasons.ts'
 import { KEY, UNLIMITED } from '../host/choices.ts'
 import { type TestHost, testHost } from '../host/test-host.ts'
 import type { TestPicture } from '../pictures.ts'
 import { clientOf } from '../remote/client-of.ts'
+import { emptyState } from '../synced/open-tx.ts'
 
 export const never = new AbortController().signal
 
@@ -42,8 +42,7 @@ export async function openAlbumStage(options: Partial<HostOptions> = {}): Promis
     patience: { attempts: 2, maxDelayMs: 10 },
     onRequest: ({ endpoint }) => asked.push(endpoint),
   })
-  const synced = openSynced(openDatabase(':memory:'))
-  onTestFinished(() => synced.close())
+  const synced = emptyState()
   return {
     there,
     host,

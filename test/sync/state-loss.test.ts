@@ -1,12 +1,11 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { noteBoot } from '../../src/sync/clock.ts'
-import { openDatabase } from '../../src/synced/database.ts'
 import { openSynced } from '../../src/synced/synced.ts'
+import { memoryDb } from '../synced/open-tx.ts'
 
 /** A state with a creation that was sent, and an album that was made, at these moments of a boot's clock. */
 function state(sentAt: number, madeAt: number) {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
+  const db = memoryDb()
   const synced = openSynced(db)
   synced.commitNow(tx => noteBoot(tx, 'one', sentAt))
   synced.commitNow(tx =>

@@ -1,12 +1,10 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/synced/database.ts'
-import { openTx } from './open-tx.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { memoryDb, openTx } from './open-tx.ts'
 
 let albums: ReturnType<typeof openTx>['albums']
 
 beforeEach(() => {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
+  const db = memoryDb()
   albums = openTx(db).albums
 })
 

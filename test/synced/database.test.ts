@@ -10,6 +10,7 @@ import { lockFolder, lockState, stateIsLocked } from '../../src/synced/lock.ts'
 import { groupCommits } from '../../src/synced/synced.ts'
 import { asNobody } from '../nobody.ts'
 import { tempFile } from '../temp-folder.ts'
+import { memoryDb } from './open-tx.ts'
 
 describe('the database', () => {
   it('is synced to the disk before a commit is told of', async () => {
@@ -82,8 +83,7 @@ describe('the database', () => {
 
 describe('group commits', () => {
   it('share one transaction a turn, and one that throws takes nothing else with it', async () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
+    const db = memoryDb()
     const commit = groupCommits(db)
     const put = db.prepare<[string]>(`INSERT INTO meta (key, value) VALUES (?, '')`)
     const begins: string[] = []
@@ -104,8 +104,7 @@ describe('group commits', () => {
 
 describe('the schedule of groups', () => {
   it('knows for how long nobody shared a group', async () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
+    const db = memoryDb()
     const told: number[] = []
     const commit = groupCommits(db, {
       schedule(flush, singles) {
@@ -121,8 +120,7 @@ describe('the schedule of groups', () => {
 
 describe('a group that is synced', () => {
   it('is told of when it is on the disk, and what comes meanwhile is the next group', async () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
+    const db = memoryDb()
     const syncs: PromiseWithResolvers<void>[] = []
     const commit = groupCommits(db, {
       sync() {
@@ -145,8 +143,7 @@ describe('a group that is synced', () => {
   })
 
   it('is lost when the disk fails, and nothing is committed any more', async () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
+    const db = memoryDb()
     const error = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
     const commit = groupCommits(db, { sync: () => Promise.reject(error) })
     const failed = { name: 'StateError', code: 'STATE_UNWRITABLE' }

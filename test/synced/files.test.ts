@@ -3,12 +3,11 @@ import { openDatabase } from '../../src/synced/database.ts'
 import type { FileRow, FileState } from '../../src/synced/tables/files.ts'
 import { said } from '../../src/words/reasons.ts'
 import { workshopWith } from '../sync/workshop.ts'
-import { openTx } from './open-tx.ts'
+import { memoryDb, openTx } from './open-tx.ts'
 import { FILE } from './rows.ts'
 
 function open() {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
+  const db = memoryDb()
   const synced = openTx(db)
   const mirror = synced.mirrors.add('/pictures', 'Photos').id
   const folder = synced.folders.add(mirror, 'a').id
@@ -42,8 +41,7 @@ describe('files', () => {
   })
 
   it('are found by the index of open files, not by a walk through all', () => {
-    const db = openDatabase(':memory:')
-    onTestFinished(() => void db.close())
+    const db = memoryDb()
     const prepare = vi.spyOn(db, 'prepare')
     const { files } = openTx(db)
     for (const order of ['newest', 'oldest'] as const) names(files.pending(order, [1]))

@@ -1,11 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { checkReadings } from '../../../src/daemon/doctor/readings.ts'
-import { openDatabase } from '../../../src/synced/database.ts'
-import { openSynced } from '../../../src/synced/synced.ts'
+import { emptyState } from '../../synced/open-tx.ts'
 
 it('tells what was learned of the host, to people and to programs', () => {
-  const synced = openSynced(openDatabase(':memory:'))
-  onTestFinished(() => synced.close())
+  const synced = emptyState()
   expect(checkReadings(synced)).toMatchObject([{ status: 'pass' }])
   synced.commitNow(tx => {
     tx.meta.set('turned_skip', true)

@@ -1,19 +1,18 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   blocksBefore,
   earlierRequests,
   endRequests,
   startRequests,
 } from '../../../src/daemon/state/last-process.ts'
-import { openDatabase } from '../../../src/synced/database.ts'
 import { openSynced } from '../../../src/synced/synced.ts'
 import { said } from '../../../src/words/reasons.ts'
+import { memoryDb } from '../../synced/open-tx.ts'
 
 type Tx = Parameters<typeof startRequests>[0]
 
 function state() {
-  const db = openDatabase(':memory:')
-  onTestFinished(() => void db.close())
+  const db = memoryDb()
   return openSynced(db)
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../../src/protocol/clock.ts'
 import { daysFrom, daysOf } from '../../../src/protocol/days.ts'
 import { hostWith } from '../../../src/remote/host.ts'
@@ -11,9 +11,8 @@ import {
   onlyReserveLeft,
   readQuota,
 } from '../../../src/sync/quota/quota-state.ts'
-import { openDatabase } from '../../../src/synced/database.ts'
-import { openSynced } from '../../../src/synced/synced.ts'
 import { png } from '../../pictures.ts'
+import { emptyState } from '../../synced/open-tx.ts'
 import { ALLOWANCE, failure, openWorkshop, type Workshop } from '../workshop.ts'
 
 const MINUTE = 60_000
@@ -223,8 +222,7 @@ describe('a quota that is used up', () => {
     const workshop = await openWorkshop()
     plant(workshop, 0, 3)
     await workshop.pass()
-    const lost = openSynced(openDatabase(':memory:'))
-    onTestFinished(() => lost.close())
+    const lost = emptyState()
     const account = openAccount(workshop, 0, 0)
     await lost.commit(tx => tx.meta.set('quota_day', '2026-11-21T00:00:00.000Z'))
     await lost.commit(tx =>

@@ -1,13 +1,12 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { realDisk } from '../../../src/local/disk.ts'
 import { foundElsewhere } from '../../../src/sync/scan/emptied-folders.ts'
 import { recordTrust, trustIn } from '../../../src/sync/scan/trust.ts'
-import { openDatabase } from '../../../src/synced/database.ts'
-import { openSynced } from '../../../src/synced/synced.ts'
 import { factOf } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
+import { emptyState } from '../../synced/open-tx.ts'
 import { FILE } from '../../synced/rows.ts'
 import { deleted, many, openWorkshop, scan, summary, type Workshop } from '../workshop.ts'
 
@@ -158,8 +157,7 @@ describe('a folder that has lost all its many pictures at once', () => {
 })
 
 it('a picture that was found elsewhere accounts for one that was lost, whoever asks', () => {
-  const synced = openSynced(openDatabase(':memory:'))
-  onTestFinished(() => synced.close())
+  const synced = emptyState()
   const folder = synced.commitNow(tx => tx.folders.add(tx.mirrors.add('/pictures', 'Photos').id, '')).id
   const found = { ...FILE, folder, size: 5, mtime: 7 }
   synced.commitNow(tx => tx.files.put(found))

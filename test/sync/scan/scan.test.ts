@@ -9,14 +9,12 @@ import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
 import { VanishedRules } from '../../../src/sync/scan/doubts.ts'
 import { MirrorScan } from '../../../src/sync/scan/scan.ts'
 import { UnderWay } from '../../../src/sync/under-way.ts'
-import { openDatabase } from '../../../src/synced/database.ts'
-import { openSynced } from '../../../src/synced/synced.ts'
+import { emptyState } from '../../synced/open-tx.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 function open() {
   const root = tempFolder()
-  const synced = openSynced(openDatabase(':memory:'))
-  onTestFinished(() => synced.close())
+  const synced = emptyState()
   const mirror = synced.commitNow(tx => tx.mirrors.add(root, 'Photos')).id
   const looked: string[] = []
   const lookOnce = (folder: FolderToLookAt): FolderResult => {

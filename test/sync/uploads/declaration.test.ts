@@ -1,12 +1,11 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import type { Picture } from '../../../src/protocol/picture/picture.ts'
 import type { UploadRequest } from '../../../src/protocol/records.ts'
 import { hostWith, type ImageHost } from '../../../src/remote/host.ts'
 import { Declaration } from '../../../src/sync/uploads/declaration.ts'
-import { openDatabase } from '../../../src/synced/database.ts'
-import { openSynced } from '../../../src/synced/synced.ts'
 import { exif, frame, jpeg } from '../../protocol/bytes.ts'
+import { emptyState } from '../../synced/open-tx.ts'
 import { audit, found } from '../audit/audit-stage.ts'
 import { failure, imagesOn, openWith, openWorkshop, summary, unreachable } from '../workshop.ts'
 
@@ -22,8 +21,7 @@ function inShort({ width, height, skip_dimension_check }: Partial<UploadRequest>
 
 /** Declares pictures to a host that takes `skip` alone, and refuses all else with a code. */
 function account() {
-  const synced = openSynced(openDatabase(':memory:'))
-  onTestFinished(() => synced.close())
+  const synced = emptyState()
   return (picture: Picture, code: string | null = null): string[] => {
     const declaration = new Declaration(synced, picture)
     const tries = [inShort(declaration.fields())]
