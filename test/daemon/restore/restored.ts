@@ -43,19 +43,11 @@ export async function restore(
 /** Restores into a folder, or else into the first mirror, what is recorded now. */
 export async function restoreThen({ config }: Recorded, back = config.mirrors[0]!.folder): Promise<Told> {
   const missing: Record<string, string> = {}
-  const moment = Date.now()
-  const report = await restoreMoment(
-    config,
-    {
-      folder: back,
-      mirrors: config.mirrors.map(({ folder }) => folder),
-      at: { given: 'now', moment },
-      ca: null,
-    },
-    event => {
-      if (event.event === 'picture_missing') missing[event.path] = event.code
-    },
-    NEVER,
-  )
+  const mirrors = config.mirrors.map(({ folder }) => folder)
+  const what = { folder: back, mirrors, at: { given: 'now', moment: Date.now() }, ca: null }
+  const heard = (event: RestoreEvent) => {
+    if (event.event === 'picture_missing') missing[event.path] = event.code
+  }
+  const report = await restoreMoment(config, what, heard, NEVER)
   return { report, missing, back }
 }

@@ -13,6 +13,14 @@ function wait(mostMs: number, stop = new AbortController().signal): void {
   })
 }
 
+/** Events come in this rhythm until the wait has ended. */
+async function eventsEach(ms: number): Promise<void> {
+  for (let n = 0; n < 100 && endedAt === null; n++) {
+    stale.add('/m', ['a'])
+    await clock.pass(ms)
+  }
+}
+
 /** Uses up all scans that wait only a short time. */
 async function lookOften(): Promise<void> {
   for (let n = 0; n < 30; n++) {
@@ -70,10 +78,7 @@ describe('waiting for stale folders', () => {
 
   it('ends after a short burst time where events do not pause', async () => {
     wait(60_000)
-    for (let n = 0; n < 100 && endedAt === null; n++) {
-      stale.add('/m', ['a'])
-      await clock.pass(4)
-    }
+    await eventsEach(4)
     expect(endedAt).toBe(50)
   })
 
@@ -106,10 +111,7 @@ describe('waiting for stale folders', () => {
     await lookOften()
     const began = clock.monotonic()
     wait(60_000)
-    for (let n = 0; n < 30 && endedAt === null; n++) {
-      stale.add('/m', ['a'])
-      await clock.pass(100)
-    }
+    await eventsEach(100)
     expect(endedAt).toBe(began + 2000)
   })
 
@@ -128,10 +130,7 @@ describe('waiting for stale folders', () => {
     while (clock.monotonic() < end) {
       endedAt = null
       wait(60_000)
-      while (endedAt === null) {
-        stale.add('/m', ['a'])
-        await clock.pass(100)
-      }
+      await eventsEach(100)
       stale.take()
       looks++
     }
@@ -142,10 +141,7 @@ describe('waiting for stale folders', () => {
     await lookOften()
     const began = clock.monotonic()
     wait(500)
-    for (let n = 0; n < 10 && endedAt === null; n++) {
-      stale.add('/m', ['a'])
-      await clock.pass(100)
-    }
+    await eventsEach(100)
     expect(endedAt).toBe(began + 500)
   })
 
