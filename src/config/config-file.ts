@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { ConfigError, unplaced } from './config-error.ts'
 import { readBounded, realPathOf, xdgFolder } from './paths.ts'
 
-/** The longest config file that is read, in bytes. */
 const LARGEST = 2 ** 16
 
 /**

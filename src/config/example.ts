@@ -8,7 +8,6 @@ const HEADER =
   'an example where it has none; take the # away to set it. Durations are written as 90s, 10m or 1h30m. Unknown keys ' +
   'are errors.'
 
-/** The width of the longest line. */
 const COLUMNS = 100
 
 /** A config with every key and a comment on each. Keys that may be left out are commented out. */

@@ -43,7 +43,6 @@ function relationOf(one: string, other: string, separator: string) {
 /** A mirror whose folder is missing, can't be read, or overlaps another folder on the disk. */
 export interface FolderProblem extends Problem {
   code: 'FOLDER_MISSING' | 'FOLDER_UNREADABLE' | 'FOLDER_OVERLAP'
-  /** The mirror's folder, as in the config. */
   folder: string
 }
 

@@ -16,7 +16,6 @@ export interface ApiKey {
   warning: SecretWarning | null
 }
 
-/** The part of a config that tells where the key is. */
 export interface KeySource {
   host: Pick<Config['host'], 'api_key_file'> & Partial<Pick<Config['host'], 'key_beside'>>
 }
@@ -119,7 +118,6 @@ export function mayBeKey(text: string): boolean {
   return text.length <= LONGEST && /^[\x21-\x7e]+$/.test(text)
 }
 
-/** The part of a config that names the store. */
 interface StoreSource {
   account: Pick<Config['account'], 'shared' | 'shared_password_file' | 'shared_ca_file'>
 }
@@ -175,7 +173,6 @@ function refusal(key: string, message: string): ConfigError {
 /** The most bytes of a bundle of authorities. All authorities of a system are a fifth of this. */
 const LARGEST_BUNDLE = 2 ** 20
 
-/** The part of a config that names the host's authorities. */
 interface AuthoritySource {
   host: Pick<Config['host'], 'ca_file'>
 }

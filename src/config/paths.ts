@@ -4,9 +4,7 @@ import { readRemedy } from '../words/system-errors.ts'
 
 const SYSTEM_CONFIGS = '/etc/albumd'
 
-/** What a path in a config depends on. */
 export interface Surroundings {
-  /** The path of the config file. */
   file: string
   env: NodeJS.ProcessEnv
 }

@@ -88,7 +88,6 @@ export function parseSize(written: string): number | null {
   return /^\d+(?:\.\d+)?\s*[KMGT]B$/i.test(written) ? bytes.parse(written) : null
 }
 
-/** A bandwidth in bytes a second. */
 export const bandwidth = spelt(
   'a rate of at least 1KB/s, such as 500KB/s or 2MB/s',
   written => {

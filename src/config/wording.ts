@@ -43,7 +43,6 @@ function stateOf(value: unknown): string {
   return typeof value === 'string' ? `is '${visible(value)}'` : `is ${value}`
 }
 
-/** The schema without a default and without being optional. */
 export function bare(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional ? bare(schema.unwrap()) : schema
 }

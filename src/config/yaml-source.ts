@@ -77,7 +77,6 @@ const LOOSE_ALIAS = 'an alias (*) without an anchor (&); a pattern must be in qu
 
 const TOO_DEEP = 'lists or mappings nested too deeply'
 
-/** The parser's error in words for a person. */
 const WORDINGS: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: LOOSE_ALIAS,
   BAD_SCALAR_START: 'a value that begins with this character must be in quotes',

@@ -22,9 +22,7 @@ export interface HostOptions extends HostChoices {
   data: string
   /** The address to listen on. With port 0 the host takes any free port. */
   listen: { host: string; port: number }
-  /** Each key has an account of its own. */
   apiKeys: readonly string[]
-  /** True: the host speaks HTTPS. False: plain HTTP. */
   tls: boolean
   /** {site_url}, where other machines reach the host. Without it, clients get the address that the host listens on. */
   publicUrl?: string

@@ -63,7 +63,6 @@ export function openHostService(ports: HostPorts, apiKeys: readonly string[], se
     },
     readPicture: pictures.read,
 
-    /** Resolves once no upload is under way. */
     settled: node.settled,
   }
 }

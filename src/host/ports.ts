@@ -10,7 +10,6 @@ import { FILE_SIZE_MAX, OWN_READINGS, type Readings, STORAGE_MAX } from './decis
 
 export type HostClock = Omit<Clock, 'sleep'>
 
-/** Random bytes, like node:crypto's `randomBytes`. */
 export type Random = (bytes: number) => Buffer
 
 /** Reads a picture's format and dimensions from its bytes. Null: the bytes are no picture of §4.3's formats. */
@@ -26,11 +25,9 @@ export interface PictureStore {
   remove(file: string): void
   /** The names of all stored pictures; pictures that are still being received are not among them. */
   files(): Iterable<string>
-  /** How many bytes can still be stored. */
   freeBytes(): number
 }
 
-/** A picture that is being received. */
 export interface Draft extends ByteSource {
   append(chunk: Uint8Array): Promise<void>
   /** Stores the picture for good. Resolves to its name once its bytes would survive a power cut. */

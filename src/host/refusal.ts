@@ -5,7 +5,6 @@ import type { Failing } from './decisions.ts'
 export interface RateState {
   /** Requests in any second; Infinity when there is no limit. */
   limit: number
-  /** How many requests would be admitted at this moment. */
   remaining: number
 }
 

@@ -19,7 +19,6 @@ import type { UploadNode } from './upload-node.ts'
 /** What step 1 (§4.1) asks for, after all fields were checked. */
 export interface UploadOrder
   extends Pick<CredentialRow, 'name' | 'size' | 'mime' | 'width' | 'height' | 'compares'> {
-  /** Null: no album is named. */
   albumId: string | null
 }
 
@@ -62,7 +61,6 @@ function readFile(body: Body, readings: Readings) {
   return { name, size, mime }
 }
 
-/** No declared pixels. */
 const NONE = { width: null, height: null }
 
 function readDimensions(

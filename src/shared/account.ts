@@ -8,10 +8,8 @@ import { type OwnWindow, SharedWindow, type WindowOptions } from './shared-windo
 import { keyPrefix, type Store, script } from './store.ts'
 import { StoreClock } from './store-clock.ts'
 
-/** What the machines of one account share. */
 export type SharedAccount = ReturnType<typeof openAccount>
 
-/** A machine, as other machines know it. */
 export interface Named {
   id: string
   name: string
@@ -26,7 +24,6 @@ export interface AccountOptions {
   clock: SteadyClock
 }
 
-/** Where the store is, and whose account is shared. */
 interface Whereabouts {
   url: string
   password: string | null
@@ -96,7 +93,6 @@ const HERE = script('return 1')
 
 /** Asks the store again and again, at once when it is back. `lastStop`: when the process went on after a stop, or began. */
 function beatOn(store: Store, clock: SteadyClock, ended: AbortSignal, beat: () => Promise<void>) {
-  /** Ends the pause between two beats. */
   let pause = new AbortController()
   store.onReady(() => pause.abort())
   let lastBeat = clock.monotonic()
@@ -132,7 +128,6 @@ function openWindows(options: Omit<WindowOptions, 'newId'>) {
   return { windows, windowOf }
 }
 
-/** How often a machine says that it is there. */
 const BEAT_MS = 1000
 /** A store that has not answered for so long may have missed a beat. */
 const MISSED_MS = 1500

@@ -33,7 +33,6 @@ export class StoreAway extends Error {
   readonly code = 'STORE_AWAY'
 }
 
-/** The machine, by its state folder. */
 export interface Machine {
   /** Another machine has another id, also when its state folder is a copy of this one. */
   id: string
@@ -49,7 +48,6 @@ export interface ClaimsOptions {
   machine: Machine
   /** The mirrors' albums, with slashes; '' is the host's root. */
   albums: readonly string[]
-  /** Unique for each process. */
   process: string
   /** How long a request may arrive at the host after it was sent, in milliseconds. */
   mayArriveMs: number
@@ -57,7 +55,6 @@ export interface ClaimsOptions {
   onDoubt(why: Reason | null): void
   /** Called when the albums are another's. From then on nothing may be sent. */
   onLost(error: AlbumTaken): void
-  /** Says to a person what is waited for. */
   say(line: string): void
 }
 
@@ -72,7 +69,6 @@ export function albumKey(album: string): string {
   return album === '' ? '/' : `/${album.normalize()}/`
 }
 
-/** Whether an album lies at or below one of these. */
 export function isAtOrBelow(album: string, above: readonly string[]): boolean {
   return above.some(own => albumKey(album).startsWith(albumKey(own)))
 }

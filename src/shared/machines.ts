@@ -7,7 +7,6 @@ export interface Machine {
   id: string
   /** How many milliseconds ago the store last heard of it. */
   seenMs: number
-  /** What the machine last told of itself. */
   facts: MachineFacts
 }
 
@@ -19,7 +18,6 @@ export interface MachineFacts {
   alone: boolean
   /** Requests in the last second, by endpoint. An endpoint without one is left out. */
   rates: Partial<Record<Endpoint, number>>
-  /** How many credentials the host has issued to it today. */
   usedToday: number
   /** The albums that the machine has, as paths on the host. */
   albums: string[]

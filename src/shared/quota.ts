@@ -42,7 +42,6 @@ export async function lastRefusal(store: Store): Promise<Refusal | null> {
   return agoMs > TOLD_MS ? null : { resumesInMs: resumesMs === 0 ? null : resumesMs }
 }
 
-/** The host grants again. */
 export async function forgetRefusal(store: Store): Promise<void> {
   await store.run(FORGET, ['rate'], [])
 }

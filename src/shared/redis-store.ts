@@ -13,7 +13,6 @@ export interface RedisOptions {
   prefix: string
   /** How the store's list of clients names this connection. */
   name: string
-  /** Milliseconds of a monotonic clock. */
   now(): number
   /** A channel, on which nothing is said: as long as this process lives, the store counts a connection that hears it. */
   presence?: string

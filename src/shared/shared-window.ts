@@ -4,7 +4,6 @@ import { LEAVES_MS, OPEN_MS, RATE } from './rate-script.ts'
 import type { Store } from './store.ts'
 import type { StoreClock } from './store-clock.ts'
 
-/** A place in a rate window. */
 interface Slot {
   isOver?(now: number): boolean
   /** These two answer when the request can have arrived at the latest. */
@@ -21,16 +20,13 @@ export interface OwnWindow {
   adopt(limit: number): void
 }
 
-/** What the windows of all endpoints share. */
 export interface WindowOptions {
   store: Store
-  /** The machine's id. */
   machine: string
   clock: SteadyClock
   storeClock: StoreClock
   /** The part of the rate that this machine uses while the store is away. */
   share: number
-  /** When the store last answered. */
   lastAnswer(): number
   /** When the process went on after it was last stopped (SIGSTOP). It may have lost its part of the rate meanwhile. */
   lastStop(): number
@@ -73,7 +69,6 @@ export class SharedWindow {
   #limit: number
   /** Places that were handed out and that no request has taken, the earliest first. */
   #places: Place[] = []
-  /** Requests that wait for a place. */
   #waiting = 0
   /** Arrivals and returned places that the store has not been told. */
   #reports = new Map<string, number | ''>()
@@ -232,7 +227,6 @@ export class SharedWindow {
     }
   }
 
-  /** Says to the store what it has not been told. */
   async flush(): Promise<void> {
     if (!this.#told) await this.#exchange('')
   }

@@ -30,7 +30,6 @@ export const pauseCommand: Command<{ forMs: number | null }, Pause> = {
   },
 }
 
-/** `paused`: the pause that was ended. */
 export const resumeCommand: Command<object, { paused: Pause | null }> = {
   request: z.strictObject({}),
   atOnce: true,

@@ -19,7 +19,6 @@ export interface Session {
   synced: Synced
   engine: Engine
   interruption: Interruption
-  /** What a command may ask of the loop. */
   loop: Pick<CommandContext, 'pass' | 'othersWait' | 'giveWay'>
   /** Turns an error of the state into a StateError; see `State.failed`. */
   failed(error: unknown): unknown
@@ -35,16 +34,13 @@ export const RENEWED = new Refused(
   'The daemon took another config or key before this was done. Run the command again',
 )
 
-/** How the person who gave a command hears of it. */
 export interface Asker {
   output?: CommandOutput
   /** Aborted when the asker has gone. A command that has not begun is then dropped. */
   left?: AbortSignal
   /** The fingerprint of the asker's config. A session with another config refuses the command, unless it is done at once. */
   config?: string | null
-  /** Called when the command is not refused at once. */
   taken?: () => void
-  /** Called when the command begins. */
   begun?: () => void
 }
 
@@ -72,7 +68,6 @@ export class CommandQueue {
   /** Called before a command that sends requests waits for its turn, so that it is carried out with the key of that moment. */
   renewKey: () => Promise<void> = async () => {}
 
-  /** Begins a session. From now on commands are carried out. */
   open(session: Session): void {
     this.#closed = null
     this.#session = session

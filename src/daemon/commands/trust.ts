@@ -20,7 +20,6 @@ export interface TrustResult {
   keeps: boolean
 }
 
-/** How many of the missing pictures are named. */
 const NAMED = 10
 
 /** `folder`: its real path. */

@@ -12,7 +12,6 @@ import type { Asking, Line, Refusal } from './protocol.ts'
 
 /** What a command shows to a person who gave it to a daemon. */
 export interface RemoteOutput extends CommandOutput {
-  /** The daemon has begun with the command. */
   begun(): void
 }
 

@@ -16,7 +16,6 @@ export type Asking = z.infer<typeof asking>
 
 /** One line of an answer. The last one is `done` or `failed`. */
 export type Line =
-  /** The daemon begins with the command. */
   | { begun: true }
   | { told: SpokenEvent }
   | { say: string }

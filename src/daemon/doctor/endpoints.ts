@@ -30,7 +30,6 @@ export const askingOnce = (timeout: number) => ({
 export type AskedEndpoint = Exclude<Endpoint, 'send'>
 
 interface Question {
-  /** What the endpoint is for. */
   aim: string
   /** What albumd can't do when the plan does not allow the endpoint. */
   without: string

@@ -20,7 +20,6 @@ export type Check =
   | 'key'
   | 'endpoint'
 
-/** The result of one check. */
 export interface Finding {
   check: Check
   /** `warn`: albumd works, but a person should know of this. */

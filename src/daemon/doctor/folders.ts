@@ -50,7 +50,6 @@ export async function checkTrees(
   return { findings, folders, lost }
 }
 
-/** A mirror's folder as this user finds it. */
 interface Survey {
   /** How many folders there are, the root included. */
   folders: number

@@ -26,7 +26,6 @@ import type { State } from '../state/state.ts'
 import { type Access, openRemote } from './remote.ts'
 import { memoryAtStart, settingsOf } from './settings.ts'
 
-/** What differs between a command that ends and a daemon that stays. */
 export interface EngineOptions {
   /** How many failures of the host a pass waits out, and for how long at most: see `Patience`. */
   patience: { attempts: number; maxDelayMs: number }
@@ -49,7 +48,6 @@ export interface PassOptions {
   task?: 'mirror' | 'retry' | 'put'
 }
 
-/** The engine with its disk, host, clock and state. */
 export type Engine = ReturnType<typeof openEngine>
 
 export function openEngine(
@@ -158,7 +156,6 @@ export function openEngine(
         await state.synced.commit(({ meta }) => meta.clear('restored'))
       return report
     },
-    /** Publishes an event of the daemon. */
     note: bus.note,
     /** Closes the host. Returns the requests that the next process must count, for `State.close`. */
     close: () => host.close(),
@@ -184,7 +181,6 @@ async function noticeBandwidth(
   })
 }
 
-/** The parts of the outside world that the engine uses. */
 type World = Pick<EngineContext, 'disk' | 'host' | 'openPicture'>
 
 /** How often `alive` is published while a picture is fetched. When no byte comes, `host.timeout` ends the request. */

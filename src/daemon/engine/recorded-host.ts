@@ -13,11 +13,8 @@ const PAGE = 100
 export interface RecordedHostOptions {
   /** What the host refused the last process. It refuses it still, although an outage is over. */
   blocks: readonly Block[]
-  /** How many pictures it takes. */
   quotaLeft: number
-  /** The failure after which it takes no more. */
   usedUp: HostFailure
-  /** An image is about to be deleted. */
   onDelete: (image: ImageRow) => void
 }
 

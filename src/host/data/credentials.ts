@@ -12,7 +12,6 @@ export interface CredentialRow {
   /** `seq` of the album that the image goes to. */
   album: number
   name: string
-  /** The declared size in bytes. */
   size: number
   /** The MIME type with which the declared format is delivered. */
   mime: string
@@ -87,7 +86,6 @@ export function openCredentials(db: Db, settings: HostSettings) {
     },
     /** How many bytes are to be stored if every open credential of the account is used. */
     promisedBytes: (account: number) => promised.get(account)!,
-    /** How much of the quota is used up on the day of `now`. */
     usedOn: (account: number, now: number) => used.get(account, dayOf(now)) ?? 0,
     /** When the account gets its next credential: at the day's end, or when unused ones expire. `over`: beyond the quota. */
     nextPlace(account: number, now: number, over: number): number {

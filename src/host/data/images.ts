@@ -74,7 +74,6 @@ export function openImages(db: Db) {
     /** A page of an album's images, in the order of their age. */
     page: (album: number, page: number, isReversed: boolean) =>
       (isReversed ? newestFirst! : oldestFirst!).all(album, PER_PAGE, (page - 1) * PER_PAGE),
-    /** The sum of the sizes of the account's images. */
     storedBytes: (account: number) => stored.get(account)!,
   }
 }

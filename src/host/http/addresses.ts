@@ -12,7 +12,6 @@ export interface Addresses {
 /** Upload addresses (§4.2) are below this path of {site_url}. */
 export const NODE_PATH = '/node'
 
-/** The addresses below {site_url}. */
 export function addressesAt(siteUrl: string): Addresses {
   return { baseUrl: siteUrl + VERSION_PATH, siteUrl, cdnBaseUrl: siteUrl }
 }
@@ -30,7 +29,6 @@ const NAMES: Record<Readings['delivery'], string> = {
   'non-ascii': '/Bild-ä',
 }
 
-/** Where an image is delivered. */
 export function deliveryUrl({ cdnBaseUrl }: Addresses, imageId: string, { delivery }: Readings): string {
   return cdnBaseUrl + DELIVERY_PATH + imageId + NAMES[delivery]
 }

@@ -31,7 +31,6 @@ interface AppOptions {
   onFault(error: Error): void
 }
 
-/** Serves the operations of `HostService` over HTTP. */
 export function createApp(service: HostService, { addresses, readings, onFault }: AppOptions): App {
   const app: App = new Hono()
 

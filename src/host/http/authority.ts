@@ -4,7 +4,6 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { systemClock } from '../../protocol/clock.ts'
 
-/** A certificate with its private key, in PEM. */
 export interface Certificate {
   cert: string
   key: string

@@ -77,7 +77,6 @@ export function readRange(header: string | undefined, size: number): ByteRange |
   return start < size ? { start, end } : 'unsatisfiable'
 }
 
-/** The range of the last `length` bytes. */
 function suffix(length: number, size: number): ByteRange | 'unsatisfiable' {
   return length > 0 ? { start: Math.max(0, size - length), end: size - 1 } : 'unsatisfiable'
 }

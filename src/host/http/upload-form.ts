@@ -29,7 +29,6 @@ export async function* filePart(incoming: IncomingMessage, bound: number): Async
   }
 }
 
-/** Throws when the request declares no multipart form. */
 function openForm(incoming: IncomingMessage): BusboyInstance {
   if (!/^multipart\/form-data\s*;/i.test(incoming.headers['content-type'] ?? ''))
     throw new Refusal('badForm', 'The Content-Type must be multipart/form-data.')
