@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 import { cancelled } from '../../remote/failures.ts'
 import { Blocks } from '../../remote/gate/blocks.ts'
@@ -24,6 +23,9 @@ export function recordedHost(
   { blocks, quotaLeft, usedUp, onDelete }: RecordedHostOptions,
 ): ImageHost {
   let left = quotaLeft
+  let made = 0
+  /** Ids that follow each other are recorded quicker than random ones. */
+  const newId = () => `dry-run-${++made}`
   /** By album, where its pages begin, as far as they are known. */
   const starts = new Map<number | null, number[]>()
   const refused = new Blocks()
@@ -66,7 +68,7 @@ export function recordedHost(
       unlessRefused('upload', () =>
         left-- > 0 ? done({ uploadUrl: '', cdnUrl: null, imageId: null }) : { ok: false, failure: usedUp },
       ),
-    send: async () => done({ imageId: randomUUID(), cdnUrl: null }),
+    send: async () => done({ imageId: newId(), cdnUrl: null }),
     list: (id, page) =>
       unlessRefused('list', () => {
         return done(listed(id === null ? null : albums.byRemoteId(id)!.id, page))
@@ -74,8 +76,7 @@ export function recordedHost(
     deleteImage: (id, _signal, mayGo) =>
       unlessStopped('delete', mayGo, () => onDelete(images.byRemoteId(id)!)),
     deleteAlbum: (_id, _signal, mayGo) => unlessStopped('delete', mayGo, () => undefined),
-    createAlbum: (_request, _signal, mayGo) =>
-      unlessStopped('create_album', mayGo, () => ({ id: randomUUID() })),
+    createAlbum: (_request, _signal, mayGo) => unlessStopped('create_album', mayGo, () => ({ id: newId() })),
     fetchDelivered: async () => ({ ok: false, code: 'DRY_RUN', message: because('dry_run') }),
     blocks: () => refused.list(),
     unblock() {},
