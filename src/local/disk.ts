@@ -24,10 +24,7 @@ export interface Disk {
   lstat(path: string): DiskStat
   /** A small text file (an ignore file), of at most 1 MiB. Throws EFBIG for a larger file, ELOOP for a symbolic link. */
   readText(path: string): string
-  /**
-   * The mount points below a folder that the system lists, as paths below the folder. Only this list shows a bind mount of
-   * the same device. Empty when the system keeps no such list.
-   */
+  /** The mount points below a folder, by the system's list, which alone shows a bind mount of the same device. */
   mountPoints(folder: string): ReadonlySet<string>
   /** Whether the files in this folder get their timestamps from another machine, whose clock may be wrong. */
   isRemote(folder: string): boolean
@@ -36,10 +33,7 @@ export interface Disk {
 }
 
 export interface DiskEntry {
-  /**
-   * The entry's name. A byte that is not UTF-8 is written as \xNN. Somebody may also have typed the characters \xNN;
-   * `validUtf8` is true for such a name.
-   */
+  /** A byte that is not UTF-8 is written as \xNN. Somebody may also have typed this; then `validUtf8` is true. */
   name: string
   validUtf8: boolean
   kind: 'file' | 'folder' | 'link' | 'special'
@@ -76,10 +70,7 @@ function grainOf(stamp: number): number {
   return isCoarse(stamp) ? STAMP_GRAIN : TICK_GRAIN
 }
 
-/**
- * Whether a file with the timestamp `stamp`, whose bytes were read at `readAt`, may have been edited since and still have
- * this timestamp. Both times are in microseconds since 1970.
- */
+/** Whether a file that was read at `readAt` may have been edited since and still be stamped `stamp` (microseconds). */
 export function mayHideEdit(stamp: number, readAt: number): boolean {
   return readAt < stamp + grainOf(stamp)
 }
@@ -184,8 +175,7 @@ export function statOf(stats: Stats): DiskStat {
     ctime: microseconds(stats.ctimeMs),
     birthtime: microseconds(stats.birthtimeMs),
     dev: stats.dev,
-    // A file system may have inode numbers of 64 bits. Only their lower 53 bits are used, which a JavaScript number holds
-    // exactly.
+    // Of inode numbers of 64 bits the lower 53 are used, which a JavaScript number holds exactly.
     ino: Number.isSafeInteger(stats.ino) ? stats.ino : stats.ino % 2 ** 53,
   }
 }

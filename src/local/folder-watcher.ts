@@ -13,10 +13,7 @@ export interface FolderWatcherOptions {
    * `watch`, however many folders can't be watched because of the limit. After WATCH_OVERFLOW every folder needs a look.
    */
   onLost(loss: WatchLoss): void
-  /**
-   * Called before watches are opened. A folder may be mounted over at any later moment, and no event tells of that. So
-   * whoever notices mounts must know what is mounted now.
-   */
+  /** Called before watches are opened: no event tells of a mount, so whoever notices mounts must know them now. */
   beforeOpening?(): void
 }
 
@@ -279,16 +276,10 @@ function limit(key: string, more: number): WatchLoss {
   }
 }
 
-/**
- * The number of items that are worked on before the event loop turns. They take a few milliseconds when each needs a system
- * call.
- */
+/** So many items are worked on before the event loop turns: a few milliseconds of system calls. */
 const BATCH = 256
 
-/**
- * Works on items one after the other. After every `BATCH` items the event loop turns. The first item is worked on before
- * this function returns its promise.
- */
+/** Works on items in turn. After every `BATCH` the event loop turns. The first one is worked on at once. */
 async function unhurried<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
   for (const [at, item] of items.entries()) {
     if (at % BATCH === BATCH - 1) await turn()

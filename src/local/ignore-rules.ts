@@ -63,8 +63,7 @@ export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
   const patterns = links.flatMap(link => link.patterns ?? [])
-  // An object of the package `ignore` remembers all its answers. With a new object for each folder, only the answers for
-  // this folder are in memory.
+  // An object of the package `ignore` remembers all its answers, so each folder has a new one.
   const rules = patterns.length > 0 ? ignore(OPTIONS).add(patterns) : null
   const hides: CompiledRules['hides'] = (path, kind) => {
     const system = systemPattern(path, kind)
@@ -96,10 +95,7 @@ interface Link {
   fingerprint: string
 }
 
-/**
- * The rule texts that were compiled last. Most folders of a tree have the same rules, and to compile rules takes longer
- * than to ask them.
- */
+/** The rule texts that were compiled last. Most folders have the same rules, and compiling takes longer than asking. */
 const seen = new Map<string, Link>()
 const SEEN_MAX = 64
 
@@ -175,10 +171,7 @@ function isUnderstood(pattern: string): boolean {
   }
 }
 
-/**
- * A rule as written in the config or in an ignore file. `link` says in which: 0 is the config, 1 the root's ignore file,
- * and each deeper ignore file counts one more.
- */
+/** A rule as written. `link`: 0 is the config, 1 the root's ignore file, and each deeper ignore file one more. */
 export type HidingRule = WrittenPattern & { link: number }
 
 /**

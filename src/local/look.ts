@@ -155,9 +155,7 @@ function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolea
   return { path: folder.path, kind: 'different', digest: fresh ? null : digest, look }
 }
 
-/**
- * Enters an entry into the list of `look` that it belongs to. False: the entry has vanished since the folder was listed.
- */
+/** Enters an entry into the list of `look` where it belongs. False: it has vanished since the folder was listed. */
 function enter(
   look: FolderLook,
   disk: Disk,
@@ -241,10 +239,7 @@ function byName(one: DiskEntry, other: DiskEntry): number {
   return one.name < other.name ? -1 : 1
 }
 
-/**
- * The code and message of a disk error, such as ENOENT. Node's own codes (ERR_…) and errors without a code are bugs, so
- * they are thrown again.
- */
+/** The code and message of a disk error. Node's own codes (ERR_…) and errors without one are bugs: thrown again. */
 function asDiskError(error: unknown): { code: string; message: string } {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error

@@ -35,10 +35,7 @@ export function readMounts(): readonly Mount[] {
   return latest
 }
 
-/**
- * Reads the text of /proc/self/mountinfo. A line has: id, parent, device, root, path, options, tags, a dash, type, source,
- * options.
- */
+/** Reads /proc/self/mountinfo. A line: id, parent, device, root, path, options, tags, a dash, type, source, options. */
 export function parseMounts(text: string): Mount[] {
   return text.split('\n').flatMap(line => {
     const [front = '', back = ''] = line.split(' - ')
@@ -48,10 +45,7 @@ export function parseMounts(text: string): Mount[] {
   })
 }
 
-/**
- * The mount that a folder lies on, followed by the mounts below the folder. A mount that a later mount covers is not among
- * them.
- */
+/** The mount that a folder lies on, and then those below the folder. None that a later mount covers. */
 export function mountsOf(mounts: readonly Mount[], folder: string): Mount[] {
   const visible = new Map<string, Mount>()
   let carrier: Mount | undefined

@@ -13,10 +13,7 @@ const CHUNK = 256 * 1024
 /** How many bytes `readPicture` reads first. */
 const HEAD = 64 * 1024
 
-/**
- * A file that was opened and hashed. albumd sends the bytes of this open file, even when another file gets its name
- * meanwhile.
- */
+/** A file that was opened and hashed. Its bytes are sent, even when another file gets its name meanwhile. */
 export interface OpenPicture {
   look: Omit<FileLook, 'name'>
   /** When the file was made, in microseconds since 1970. 0 when its file system does not record this. */
@@ -41,14 +38,9 @@ export interface OpenPicture {
    * them. Null when the picture is not in memory.
    */
   framed(head: Uint8Array, tail: Uint8Array): Uint8Array | null
-  /**
-   * Keeps the memory of `bytes` unchanged for a reader, also after `close`. Returns a function that the reader calls when
-   * it needs the memory no longer.
-   */
+  /** Keeps the memory of `bytes` for a reader, also after `close`, until the reader calls the returned function. */
   lend(): () => void
-  /**
-   * Reads the file again. Gives the last chunk only after the bytes, read a second time, have proved to have the same hash.
-   */
+  /** Reads the file again. The last chunk comes only after the bytes have proved to have the same hash. */
   chunks(): AsyncIterable<Uint8Array>
   close(): void
 }
@@ -77,10 +69,7 @@ export interface OpenOptions {
   cut?: AbortSignal
   /** Memory that pictures share which are opened one after the other. */
   buffers?: PictureBuffers
-  /**
-   * Whether a picture of so many bytes has other bytes than all that are recorded, and is not sent either. Then it is not
-   * read whole, and `hash` stands for its place and look.
-   */
+  /** Whether no picture with so many bytes is recorded, nor sent. It is not read whole; `hash` stands for its place. */
   isUnlike?: (size: number) => boolean
 }
 
@@ -119,10 +108,7 @@ export class OpenFile {
     this.fd = fd
   }
 
-  /**
-   * Fills `into` with the bytes from `position` on. Returns how many bytes it has read; fewer than fit when the file ends
-   * before.
-   */
+  /** Fills `into` with the bytes from `position` on. Returns how many it has read; fewer at the end of the file. */
   async read(into: Uint8Array, position: number): Promise<number> {
     if (this.#isClosed) throw new Error('the file is closed')
     this.#reads++
@@ -140,10 +126,7 @@ export class OpenFile {
     }
   }
 
-  /**
-   * Closes the file when no read is under way any more. If it were closed during a read, the next file would get the same
-   * descriptor, and the read would return bytes of the next file.
-   */
+  /** Closes the file once no read is under way: the next file gets its descriptor, and a read would read that file. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

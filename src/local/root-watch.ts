@@ -13,17 +13,13 @@ export interface RootWatchOptions {
   onError(error: unknown): void
 }
 
-/**
- * Watches a folder, and the folders above it, because they can be moved or replaced. Events in folders below are not
- * reported. chokidar waits when the folder is missing.
- */
+/** Watches a folder, and those above it, because they can be moved or replaced. Waits when the folder is missing. */
 export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWatchOptions) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const way = watchWay(path, onWay)
   const self = posix.normalize(path.replaceAll('\\', '/'))
   const handle = new FSWatcher({
-    // The folder is given as `cwd`, because chokidar turns backslashes into slashes in all other paths, also in those that
-    // it passes to `ignored`.
+    // As `cwd`, because chokidar turns backslashes into slashes in all other paths, also in those for `ignored`.
     cwd: path,
     depth: 0,
     ignored: candidate => candidate !== self,

@@ -37,10 +37,7 @@ export function startThread(root: string): void {
   if (!early.has(root)) early.set(root, new ScanLane(root))
 }
 
-/**
- * Opens the pool of a root, which looks at folders below the root, several at a time. When `ended` is aborted, the threads end
- * at once, and the promises of open batches reject.
- */
+/** Opens the pool that looks at folders below a root. `ended`: the threads end, and open batches reject. */
 export function openScanPool(root: string, ended: AbortSignal, options: ScanPoolOptions = {}) {
   const { workers = WORKERS, mayBlock = true } = options
   const lanes = new Set<ScanLane>()
@@ -117,10 +114,7 @@ interface OpenBatch extends PromiseWithResolvers<FolderResult[]> {
   batch: readonly FolderToLookAt[]
 }
 
-/**
- * The size of V8's young generation in megabytes. Looks are short-lived objects, so a small young generation saves memory
- * and costs no time.
- */
+/** V8's young generation in megabytes. Looks live shortly, so a small one saves memory and costs no time. */
 const YOUNG_GENERATION_MB = 4
 
 /** The worker's file is TypeScript in the sources, and JavaScript in the package. */
@@ -157,19 +151,13 @@ class ScanLane {
     })
   }
 
-  /**
-   * Takes the thread into a pool; from now on the thread keeps the process running. `ended` is called when the thread has
-   * ended for any reason.
-   */
+  /** Takes the thread into a pool, so that it keeps the process running. `ended` is called when it has ended. */
   use(ended: () => void): void {
     this.#ended = ended
     this.#worker.ref()
   }
 
-  /**
-   * Sends a batch to the thread. When the thread dies, the results of the batch are 'unknown', with the code
-   * SCAN_WORKER_DIED.
-   */
+  /** Sends a batch. When the thread dies, the results are 'unknown', with the code SCAN_WORKER_DIED. */
   look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
     this.#worker.postMessage(batch)
     const answer = Promise.withResolvers<FolderResult[]>()

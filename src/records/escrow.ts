@@ -76,10 +76,7 @@ export function isKept({ images }: Pick<Synced, 'images'>, image: number): boole
   return images.byId(image)?.kept === 1
 }
 
-/**
- * A newer image replaces this image of a picture. When the mirror keeps images, the old image is kept for good; otherwise
- * the old image enters escrow.
- */
+/** A newer image replaces this one, which is kept for good when the mirror keeps images, and else enters escrow. */
 export function superseded(
   tx: Tx,
   image: number,
@@ -91,10 +88,7 @@ export function superseded(
   else enterEscrow(tx, { image, mirror, path, reason: 'superseded' }, moment)
 }
 
-/**
- * A file uses the image again, so the image is taken out of escrow. The records of gone files that used the image are
- * removed.
- */
+/** A file uses the image again: it leaves escrow, and the records of gone files that used it are removed. */
 export function takenBack(tx: Tx, image: number): void {
   tx.escrow.takeBack(image)
   for (const file of tx.files.onImage(image))
@@ -107,7 +101,7 @@ export function needed(tx: Tx, entry: EscrowRow, detail: Reason, now: number): v
   takenBack(tx, entry.image)
 }
 
-/** Holds the deletions of a mirror until a person approves or discards them. Answers how many entries became held. */
+/** Holds the deletions of a mirror until a person approves or discards them. Returns how many entries became held. */
 export function held(tx: Tx, mirror: number, now: Millis): number {
   const before = new Set(
     tx.escrow.ofMirror(mirror).flatMap(({ image, state }) => (state === 'held' ? image : [])),
@@ -128,10 +122,7 @@ export function approved(tx: Tx, images: readonly number[], now: Millis): void {
   }
 }
 
-/**
- * The images stay on the host for good and are not deleted any more. When a picture with the same bytes comes back, it
- * uses its image again.
- */
+/** The images stay on the host for good. A picture with the same bytes that comes back uses its image again. */
 export function kept(tx: Tx, images: readonly number[], now: Millis): void {
   tx.mirrors.weighAnew()
   for (const image of images) {
@@ -157,10 +148,7 @@ export function postponed(tx: Tx, entry: EscrowRow, dueAt: number, why: Reason, 
   stayed(tx, entry, why, now)
 }
 
-/**
- * A person wants all deletions that the host has refused to be tried again at once. `running`: running time in
- * milliseconds.
- */
+/** A person wants deletions that the host has refused to be tried again at once. `running`: in milliseconds. */
 export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }
@@ -173,9 +161,7 @@ export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }
 
-/**
- * Counts a deletion for the hold. Call this before the image's record is removed. `running`: running time in milliseconds.
- */
+/** Counts a deletion for the hold, before the image's record is removed. `running`: in milliseconds. */
 export function countDeletion(tx: Tx, { image }: Pick<EscrowRow, 'image'>, running: number): void {
   tx.escrow.record({ at: running, image })
 }

@@ -18,8 +18,7 @@ export function noteChange(
   // A program that saves a picture in place empties the file first. That is one change, and needs no row of its own.
   if (event === 'changed')
     history.takeBack({ ...location, detail: because('left_out'), since: now - SAVE_MS })
-  // The history gets no row for a new picture, because its upload will write one. It gets no row for a file that was only
-  // touched.
+  // No row for a new picture, because its upload writes one, and none for a file that was only touched.
   const code = codeOf(reason)
   if (event === 'changed' && (code === 'new' || code === 'touched')) return
   const detail = code === 'gone_unsent' && wasLost(history, location) ? because('gone_after_lost') : reason

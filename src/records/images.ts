@@ -40,10 +40,7 @@ export function refuted(tx: Tx, image: ImageRow, now: number): void {
   unrecord(tx, image, now, because('image_refuted'), false)
 }
 
-/**
- * albumd has fetched the image from `cdnUrl`. `bytes`: hash and size of the fetched bytes. A file that is linked to the
- * image and has the same hash becomes synced.
- */
+/** The image was fetched from `cdnUrl`. A file that is linked to it and has the same hash becomes synced. */
 export function proved(
   tx: Tx,
   { id }: Pick<ImageRow, 'id'>,

@@ -103,9 +103,7 @@ export function stored(
   if (image.hash.equals(open.hash)) usesImage(tx, scanned, open, image, true, flat, moment)
 }
 
-/**
- * The file was read and has the bytes of a recorded image, so it uses this image and needs no upload. `flat`: as in Stored.
- */
+/** The file was read and has the bytes of a recorded image, so it needs no upload. `flat`: as in Stored. */
 export function unchanged(
   tx: Tx,
   scanned: Scanned,
@@ -117,19 +115,13 @@ export function unchanged(
   usesImage(tx, scanned, open, image, false, flat, moment)
 }
 
-/**
- * The file was read, and its bytes are not those of its image. Records its hash, so that it is not read a second time to be
- * compared.
- */
+/** The file was read, and has other bytes than its image. Its hash is recorded, so that it is not read again. */
 export function hashed(tx: Tx, file: FileRow, open: OpenPicture): void {
   if (isSameLook(file, open.look) && !mayHideEdit(open.look.ctime, open.readAt))
     writeFile(tx, 'hashed', file.state, { ...file, hash: open.hash })
 }
 
-/**
- * The outcome of an upload is not known, for example because its answer was lost. `since`: when it was sent. `until`: the
- * latest time at which recovery will know the outcome.
- */
+/** It is not known what became of the upload. `since`: when it was sent. `until`: when recovery knows it at the latest. */
 export function uncertain(
   tx: Tx,
   file: FileRow,
@@ -268,8 +260,7 @@ export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: F
       hash: null,
     })
     if (refusal) {
-      // Only the doubt is forgotten. Earlier failures stay recorded, because their number says how often the upload was
-      // tried.
+      // Only the doubt is forgotten. Earlier failures stay, because their number says how often the upload was tried.
       tx.failures.clearDoubt(folder, name)
       failed(tx, tx.files.at(intent)!, refusal, now)
     } else tx.failures.clear(folder, name)

@@ -19,10 +19,7 @@ export interface Connection {
   site: Address
   apiKey: string
   secrets: Secrets
-  /**
-   * The longest time from the first byte of a request to the end of its answer, in milliseconds. It also ends an answer
-   * that keeps coming, but too slowly.
-   */
+  /** The longest time in ms from a request's first byte to its answer's end. It ends an answer that is too slow. */
   answerLimitMs: number
   gate: Gate
   http: Http
@@ -90,10 +87,7 @@ export async function ask<T, Value>(
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
-/**
- * A function that reads answers as `readAnswer` does. The connection and the gate both read each answer, so the last
- * outcome is remembered.
- */
+/** A function that reads answers as `readAnswer` does, and remembers the last, because connection and gate both read it. */
 export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Outcome<T> {
   let last: { result: HttpResult; outcome: Outcome<T> } | null = null
   return result => {
@@ -106,16 +100,13 @@ export function answerReader<T>(reading: Reading<T>): (result: HttpResult) => Ou
 export function attemptOf<T>(outcome: Outcome<T>, result: HttpResult): Attempt<T> {
   if (result.kind !== 'answer') return { outcome, status: null, pace: NO_PACE }
   const pace = paceOf(result.headers)
-  // With DAILY_LIMIT_REACHED, `Retry-After` says when there is quota again. The code that counts the quota needs this time.
-  // The gate does not wait for it.
+  // With DAILY_LIMIT_REACHED, `Retry-After` says when there is quota again: for the quota's count, not for the gate.
   if (!outcome.ok && outcome.failure.remedy === 'quota' && pace.retryAfterMs !== null)
     outcome.failure.retryAfterMs = pace.retryAfterMs
   return { outcome, status: result.status, pace }
 }
 
-/**
- * Turns the result of a request into an outcome, by the forms of §1. An answer of any other form is a failure of the host.
- */
+/** Turns a request's result into an outcome, by §1. An answer of any other form is a failure of the host. */
 function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   const { endpoint, schema, where, secrets } = reading
   const failed = (failure: HostFailure): Outcome<T> => ({ ok: false, failure })
@@ -126,8 +117,7 @@ function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
 
   if (status >= 300 && status < 400) return failed(redirected(endpoint, left, status, where))
   const json = parsed(result.body)
-  // Most answers are successes. They are not searched for a failure, because this takes longer than the rest of the
-  // reading.
+  // Most answers are successes, and a search for a failure takes longer than the rest of the reading.
   const isDone = status < 300 && isSuccess(json)
   const isBare = endpoint === 'upload' && status >= 400
   const failure = isDone ? null : (isBare ? failureEnvelope.or(bareFailure) : failureEnvelope).safeParse(json)
@@ -139,14 +129,12 @@ function readAnswer<T>(reading: Reading<T>, result: HttpResult): Outcome<T> {
   if (!success.success) {
     const field = success.error.issues[0]?.path.join('.')
     const message = because('answer_misfits', { where, status, ...(field !== undefined && { field }) })
-    // The host issued a credential, but its answer can't be read. The request is not sent again, because each credential
-    // costs quota.
+    // The host issued a credential that can't be read. It is not asked again, because each credential costs quota.
     if (endpoint === 'upload' && isSuccess(json)) return failed(unusable(status, message))
     return failed(garbled(endpoint, left, status, message))
   }
   if (reading.fits?.(success.data) === false) return misfit('answer_of_another')
-  // The host says that it has stored the picture, but the last byte had not left. So the host may have stored half of the
-  // picture.
+  // Said to be stored before the last byte had left: the host may have stored half of the picture.
   if (left !== 'all') return failed(garbled(endpoint, 'all', status, because('answered_early', { where })))
   return { ok: true, value: success.data }
 }

@@ -17,10 +17,7 @@ export interface RemoteOptions extends HttpOptions, GateOptions, UploadsOptions 
   apiKey: string
 }
 
-/**
- * Opens the host without sending anything. Throws TypeError for an invalid address or key, which a checked config never
- * has.
- */
+/** Opens the host without sending anything. Throws TypeError for an invalid address or key, as no checked config has. */
 export function openImageHost(options: RemoteOptions): ImageHost & Pick<Gate, 'block'> {
   const base = parseAddress(new URL(options.baseUrl).href)
   const site = parseAddress(new URL(options.siteUrl).href)

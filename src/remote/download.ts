@@ -29,10 +29,7 @@ export interface DownloadOptions extends HttpOptions {
   baseUrl: string
 }
 
-/**
- * An answer may be no picture, for example an error page. It may have at least this many bytes, also when the picture is
- * smaller.
- */
+/** An answer may be an error page. It may have so many bytes at least, also when the picture is smaller. */
 const OTHER_MAX = 2 ** 20
 /** A download may take `LEAST_LIMIT_MS`, and the time that its bytes need at this many bytes a second. */
 const SLOWEST = 4096

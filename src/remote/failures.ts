@@ -38,10 +38,7 @@ const REMEDIES: Readonly<Record<ErrorCode, Remedy>> = {
   NO_AVAILABLE_IO_NODE: 'later',
 }
 
-/**
- * These remedies stay the same when the upload node answers the code (§4.2), because they concern the picture or the
- * account and not the node.
- */
+/** The same when the upload node answers the code (§4.2): they concern the picture or the account, not the node. */
 const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
   'change_picture',
@@ -50,10 +47,7 @@ const ALSO_AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'plan',
 ])
 
-/**
- * The failure of an answer in the form of §1. The host has done nothing. When §7 does not list the code, the status decides
- * the remedy.
- */
+/** The failure of an answer in the form of §1: nothing was done. A code that §7 lacks is judged by its status. */
 export function refused(
   endpoint: Endpoint,
   status: number,
@@ -132,10 +126,7 @@ export function unusable(status: number, message: Reason): HostFailure {
   return { remedy: 'change_request', endpoint: 'upload', code: 'HOST_ANSWER', message, status, issued: true }
 }
 
-/**
- * The failure when the host redirects. albumd follows no redirect, because the API key or the credential would go to an
- * address that nobody configured.
- */
+/** The host redirects, and is not followed: key or credential would go to an address that nobody configured. */
 export function redirected(endpoint: Endpoint, left: Left, status: number, where: string): HostFailure {
   const failure = unknown(endpoint, left)
   return {
@@ -173,18 +164,12 @@ export function ownFailure(endpoint: Endpoint, code: keyof typeof OWN, message: 
   return { remedy: OWN[code], endpoint, code, message }
 }
 
-/**
- * The failure when `field` of an answer holds an address that may not be used (§5.4). HTTPS is required, except that a
- * loopback base_url may name a loopback address.
- */
+/** `field` of an answer holds an address that may not be used (§5.4): HTTPS, or loopback for a loopback base_url. */
 export function badAddress(endpoint: Endpoint, field: string): HostFailure {
   return ownFailure(endpoint, 'HOST_ADDRESS', because('address_not_https', { field }))
 }
 
-/**
- * The failure when a picture for an album would be sent by the presign form. §4.3's request can't name an album, so the
- * image would land in the root or in the default album.
- */
+/** §4.3's request can't name an album, so the image would land in the root or in the default album. */
 export function noAlbumInPresign(): HostFailure {
   return ownFailure('upload', 'PRESIGN_ALBUM', because('presign_without_album'))
 }
@@ -216,9 +201,7 @@ export const NO_ROOM = 'NO_AVAILABLE_IO_NODE'
 
 const OUTAGE = new Set(['HOST_UNREACHABLE', 'HOST_TLS', 'HOST_ANSWER', 'RATE_LIMITED', NO_ROOM])
 
-/**
- * With these statuses, a firewall or a proxy in front of the host refuses a single request, and answers a page of its own.
- */
+/** With these a firewall or a proxy in front of the host refuses a single request, with a page of its own. */
 const OF_REQUEST: ReadonlySet<number> = new Set([400, 403, 406, 413, 414, 415, 422, 451])
 
 /** Whether this is an answer to step 1 that can't be used, while other pictures may get a good answer. */
@@ -226,9 +209,7 @@ export function isOdd({ endpoint, code, status = 0, issued }: HostFailure): bool
   return issued === true || (endpoint === 'upload' && code === 'HOST_ANSWER' && OF_REQUEST.has(status))
 }
 
-/**
- * Whether the failure will pass and concerns other requests too: the host is overloaded, out of order or can't be reached.
- */
+/** Whether the failure passes and concerns other requests too: the host is overloaded, broken or out of reach. */
 export function isOutage(failure: HostFailure): boolean {
   const { code, remedy, status = 0 } = failure
   if (isOdd(failure) || remedy === 'refused_by_node' || remedy === 'give_way') return false
@@ -269,10 +250,7 @@ export function isOfThisOne({ code, remedy }: HostFailure): boolean {
   return code === 'DELETE_FAILED' || remedy === 'not_permitted' || remedy === 'change_request'
 }
 
-/**
- * Milliseconds, rounded up to the unit that people are told. So a reason stays equal when it is found again, and equal
- * reasons are recorded only once.
- */
+/** Rounded up to the unit that people see: equal reasons are recorded only once. */
 function roundedUp(ms: number): number {
   const unit = ms < 90_000 ? 1000 : ms < 90 * 60_000 ? 60_000 : HOUR_MS
   return Math.ceil(ms / unit) * unit

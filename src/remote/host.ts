@@ -51,7 +51,7 @@ export interface ImageHost {
   /** Sends requests that wait for the end of an outage, also where the host asked to wait. Only a person's command says this. */
   askNow(): void
   /**
-   * Waits for the requests under way, and closes the connections. Answers the last requests, because the next process must
+   * Waits for the requests under way, and closes the connections. Returns the last requests, because the next process must
    * count them for its rate.
    */
   close(): Promise<EarlierRequests>

@@ -30,7 +30,7 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
   emit: Emit
   openPicture: OpenPictureAt
   /**
-   * Answers the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
+   * Returns the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
    * threads end.
    */
   lookAt: (root: string, ended: AbortSignal) => LookAtFolders

@@ -1,9 +1,6 @@
 import type { EngineContext, LookAtFolders } from './context.ts'
 
-/**
- * Keeps, for one pass, the functions that look at the folders of a root. Their threads serve each further scan of the pass,
- * until `end` is called.
- */
+/** Keeps the functions that look at a root's folders for one pass, with their threads, until `end`. */
 export class Looks {
   readonly #lookAt: EngineContext['lookAt']
   readonly #ofRoot = new Map<string, LookAtFolders>()

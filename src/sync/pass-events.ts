@@ -34,9 +34,7 @@ export type PassEvent =
     }
   /** `cdn_url`: null when the host has not told where it delivers the image. */
   | { event: 'picture_uploaded'; mirror: string; path: string; size: number; cdn_url: string | null }
-  /**
-   * `compared`: no record proved that the bytes are on the host, so the image was fetched and compared with the picture.
-   */
+  /** `compared`: no record proved that the bytes are on the host, so the image was fetched and compared. */
   | { event: 'picture_unchanged'; mirror: string; path: string; size: number; compared?: true }
   /** An image on the host can be this picture. The picture is not uploaded, and its bytes are not compared yet. */
   | { event: 'picture_linked'; mirror: string; path: string }

@@ -58,16 +58,11 @@ export function isNamed({ named }: Pick<PassRequest, 'named'>, path: string): bo
 }
 
 export interface PassReport {
-  /**
-   * The failures of the host that ended uploads or deletions early, or that kept albumd from looking for uploads in doubt.
-   */
+  /** What ended uploads or deletions early, or kept albumd from looking for uploads in doubt. */
   stopped: HostFailure[]
 }
 
-/**
- * How a person or a signal ends work. When `stop` is aborted, nothing new is begun. When `cut` is aborted, requests under
- * way are broken off too.
- */
+/** How work is ended. `stop`: nothing new is begun. `cut`: requests under way are broken off too. */
 export interface Interruption {
   stop: AbortSignal
   cut: AbortSignal
@@ -97,10 +92,7 @@ export function endingForOthers({ stop, makeWay, ...rest }: Interruption): Inter
   return { ...rest, stop: makeWay ? AbortSignal.any([stop, makeWay]) : stop }
 }
 
-/**
- * The interruption for deletions. Deletions may take hours at the host's rate, so they also end when there are new pictures
- * (`pauseDeletions`).
- */
+/** The interruption for deletions, which may take hours: they also end when new pictures come (`pauseDeletions`). */
 export function endingForNews({ pauseDeletions, ...rest }: Interruption): Interruption {
   const ending = endingForOthers(rest)
   return pauseDeletions ? { ...ending, stop: AbortSignal.any([ending.stop, pauseDeletions]) } : ending

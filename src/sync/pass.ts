@@ -18,10 +18,7 @@ import { scanMirrors } from './scan/index.ts'
 import { UnderWay } from './under-way.ts'
 import { recoverUploads, refusingEndpoint, uploadPending } from './uploads/index.ts'
 
-/**
- * One pass. The uploads come before the deletions, so that a picture that moved has its new image before its old image
- * is deleted.
- */
+/** One pass. Uploads come first, so that a picture that moved has its new image before its old one is deleted. */
 export async function runPass(context: EngineContext, request: PassRequest): Promise<PassReport> {
   const { scopeOf = () => 'everything', task = 'mirror' } = request
   const looks = new Looks(context)
@@ -43,26 +40,15 @@ export async function runPass(context: EngineContext, request: PassRequest): Pro
   return { stopped: pass.stopped }
 }
 
-/**
- * How long history and the ids of deleted images are kept. A host may list a deleted image for a while, but no host lists
- * it for so long.
- */
+/** How long history and the ids of deleted images are kept: longer than any host lists a deleted image. */
 const KEPT_MS = 90 * DAY_MS
-/**
- * How many rows one commit deletes, and how many pages of the database it gives back. Few, because uploads wait for the
- * commit.
- */
+/** So many rows a commit deletes, and pages it gives back. Few, because uploads wait for the commit. */
 const ROWS = 500
 const PAGES = 256
-/**
- * How many commits one pass spends on forgetting old rows. New pictures wait meanwhile, so a later pass forgets the rest.
- */
+/** So many commits a pass spends on forgetting old rows. New pictures wait, so a later pass forgets the rest. */
 const COMMITS = 20
 
-/**
- * The end of a pass. Records what the host refuses, for `status` and for the next process. Once an hour, old rows are
- * forgotten too.
- */
+/** Records what the host refuses, for `status` and the next process. Once an hour old rows are forgotten. */
 async function recordPass(context: EngineContext, pass: Pass): Promise<void> {
   const { synced, clock } = context
   const { task, stopped, notRecovered, interruption } = pass

@@ -4,10 +4,7 @@ import type { FileChange } from '../records/pictures.ts'
 import type { FileRow, FileState } from '../synced/tables/files.ts'
 import { because, codeOf, type Reason, type ReasonCode } from '../words/reasons.ts'
 
-/**
- * The planner. It compares what is recorded with what was seen, and answers what must happen, with the reasons. It is
- * pure: no disk, no host, no database, no clock.
- */
+/** The planner: what must happen, and why, by what is recorded and what was seen. Pure: no disk, host or clock. */
 
 export interface PlanPolicy {
   deletions: Deletions
@@ -54,7 +51,7 @@ export function planFolder(
   return changes
 }
 
-/** Answers a function that tells why a file or folder of this name is missing. */
+/** Returns a function that tells why a file or folder of this name is missing. */
 export function missingReasonIn({
   aside,
   ignored,
@@ -100,16 +97,13 @@ function changeOf(record: FileRow, seen: FileLook): Reason | null {
 }
 
 function pendingRow(folder: number, record: FileRow | undefined, seen: FileLook, now: number): FileRow {
-  // When the file is still the version whose upload is in doubt, it stays uncertain, because recovery still looks for its
-  // image.
+  // The version whose upload is in doubt stays uncertain, because recovery still looks for its image.
   const sameVersion = record?.size === seen.size && record.mtime === seen.mtime
   const state: FileState = record?.state === 'uncertain' && sameVersion ? 'uncertain' : 'pending'
   const since = record?.state === state ? record.since : now
-  // An image that is kept for good is not replaced, so the new version of the file has no image. When the old bytes come
-  // back, the file uses the kept image again.
+  // An image that is kept for good is not replaced. When the old bytes come back, the file uses it again.
   const image = record?.state === 'kept' ? null : (record?.image ?? null)
-  // The hash is null until the file was read. Until then the file may be any picture of its size, moved here. So no image
-  // of this size is deleted.
+  // Null until the file was read: it may be any picture of its size, moved here, so no such image is deleted.
   return { ...seen, folder, state, since, image, hash: null, flat: record?.flat ?? 0 }
 }
 
@@ -121,8 +115,7 @@ function planMissing(
 ): FileChange | null {
   // The image is kept for good, whatever becomes of the file.
   if (file.state === 'kept') return null
-  // A file without an image becomes hidden and not gone, because an upload of the file may be in doubt, and recovery may
-  // still find its image.
+  // A file without an image becomes hidden, not gone: recovery may still find the image of an upload in doubt.
   const mayGo = why === 'ignored' && deletions === 'propagate' && file.image !== null
   const pruned = mayGo && prunes(file)
   if (why !== 'gone' && !pruned) return aside(file, 'hidden', because(WHY_HIDDEN[why]), now)

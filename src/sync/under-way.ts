@@ -75,10 +75,7 @@ export class UnderWay {
     return this.#scan
   }
 
-  /**
-   * Notes that a scan goes on beside the uploads. Only one scan may go on at a time. Answers when it has ended, also when it
-   * has failed.
-   */
+  /** Notes that a scan goes on beside the uploads, one at a time. Resolves when it has ended, also when it failed. */
   async beside(scan: Promise<void>): Promise<void> {
     this.#scan = scan.then(() => {
       this.#scan = null

@@ -111,7 +111,7 @@ function connect(file: string, options: Database.Options): Db {
 
 /**
  * Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
- * get: answers the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
+ * get: returns the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
  * whether there is a row. value: the first column of the first row, or undefined. column: the first column of all rows.
  * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id.
  */

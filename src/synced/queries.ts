@@ -15,7 +15,7 @@ export function boundsBelow(folder: string): { after: string; end: string | Buff
 
 /**
  * All rows of a query that reads page by page. So a million rows take no more memory than a page, and no transaction stays
- * open while the caller works slowly. `page`: answers the rows that follow a row, or the first rows.
+ * open while the caller works slowly. `page`: returns the rows that follow a row, or the first rows.
  */
 export function* pages<Row>(page: (after: Row | undefined) => Row[]): Generator<Row> {
   for (let last: Row | undefined; ; ) {

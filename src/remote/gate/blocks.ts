@@ -43,9 +43,7 @@ export class Blocks {
     for (const shut of [this.#shut.get('key'), this.#shut.get(endpoint)]) if (shut) shut.untried = true
   }
 
-  /**
-   * The endpoint succeeded, or refused for a reason that is no block. So the blocks that were opened for a try are over.
-   */
+  /** The endpoint succeeded, or refused for a reason that is no block: blocks that were opened for a try are over. */
   worked(endpoint: Endpoint): void {
     if (this.#shut.size === 0) return
     for (const name of over(endpoint)) if (this.#shut.get(name)?.untried) this.#shut.delete(name)

@@ -16,10 +16,7 @@ import {
 } from './rate-window.ts'
 import { type InTurn, openQueue } from './request-queue.ts'
 
-/**
- * One request after its end. `status`: null when no answer came. `code`: null when the request succeeded. `ms`: the time
- * since its first byte left.
- */
+/** A request that has ended. `status` null: no answer. `code` null: it succeeded. `ms`: since its first byte left. */
 export interface RequestEvent {
   endpoint: Endpoint
   status: number | null
@@ -139,10 +136,7 @@ export class Gate {
     }
   }
 
-  /**
-   * The endpoints that the account can't use for now. `untried`: also those that `unblock` opened and that no request has
-   * tried since.
-   */
+  /** The endpoints that can't be used for now. `untried`: also those opened by `unblock` and not tried since. */
   blocks(untried?: 'untried'): Block[] {
     return this.#blocks.list(untried)
   }
@@ -171,10 +165,7 @@ export class Gate {
     this.#blocks.note(failure, this.#options.clock.monotonic())
   }
 
-  /**
-   * The requests that still count for the rate, each with the latest time at which it may have arrived. The next process
-   * needs them.
-   */
+  /** The requests that still count for the rate, with the latest time of their arrival, for the next process. */
   recent(): EarlierRequests {
     const now = this.#options.clock.monotonic()
     return Object.fromEntries(

@@ -85,7 +85,7 @@ export class Outage {
 
   /**
    * A request succeeded that was sent at `sent`. When it was sent before the last failure, its success does not show that
-   * the outage is over, and nothing changes. Answers whether the success ended an outage that lasted.
+   * the outage is over, and nothing changes. Returns whether the success ended an outage that lasted.
    */
   passed(sent: number): boolean {
     if (sent < this.#since) return false

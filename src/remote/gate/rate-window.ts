@@ -39,7 +39,7 @@ export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'a
   take(): Slot
   /** Call this when the host answered RATE_LIMITED. `waitMs`: for how long other machines must not send either. */
   tooMuch?(waitMs: number | null): void
-  /** Call this when a request begins to wait for a place. Answers the function to call when it waits no longer. */
+  /** Call this when a request begins to wait for a place. Returns the function to call when it waits no longer. */
   enter?(): () => void
 }
 
@@ -117,7 +117,7 @@ export class RateWindow {
     return {
       /**
        * Call this when the request is being written to its connection, at `now`. Before, the place only counts as taken,
-       * because connecting can take any time. Answers when the request can have arrived at the latest.
+       * because connecting can take any time. Returns when the request can have arrived at the latest.
        */
       start: (now: number): number => {
         release()

@@ -161,7 +161,7 @@ export function isOurs(
   return shown ? isLeftOver(synced, shown) : synced.deleted.at(remote_id) !== undefined
 }
 
-/** Answers the host's refusal, or null when the image is gone. */
+/** Returns the host's refusal, or null when the image is gone. */
 function deleteImage(
   context: AuditContext,
   { remote_id }: Finding,

@@ -44,7 +44,7 @@ export function endsDeletion(why: Reason): boolean {
 const POSTPONED_MS = HOUR_MS
 
 /**
- * Deletes the images of a mirror whose grace is over, one by one. An image stays when there is a reason for it. Answers the
+ * Deletes the images of a mirror whose grace is over, one by one. An image stays when there is a reason for it. Returns the
  * host's failure that ended the deletions early, or null.
  */
 export async function deleteImages(
@@ -170,7 +170,7 @@ async function whyUnproved(
   return because('bytes_not_compared', { why: compared.why })
 }
 
-/** Answers the host's refusal, or null when the image is gone. */
+/** Returns the host's refusal, or null when the image is gone. */
 function deleteImage(
   context: DeletionContext,
   { disk }: DeletionRun,

@@ -30,7 +30,7 @@ export interface Deletion {
 
 /**
  * Sends a DELETE. No other function deletes: deletions of images and of empty albums, and the audit's repair all
- * come here. Answers null when the host does not hold the target any more, or else the host's refusal.
+ * come here. Returns null when the host does not hold the target any more, or else the host's refusal.
  *
  * First the intent is recorded. Then the request waits in the gate. Just before the request leaves, this machine must still
  * have its claim on its albums, and `whyNot` is asked. When the answer is lost, the host may have done the deletion. So the
@@ -53,10 +53,7 @@ export async function sendDelete(
   return refusal
 }
 
-/**
- * Asks whether key and plan allow deletions (§4.6), for the doctor. The id is new and random, so no image has it, and the
- * host deletes nothing.
- */
+/** Asks whether key and plan allow deletions (§4.6), for the doctor: of a random id that no image has. */
 export function askToDeleteNothing(host: ImageHost, signal: AbortSignal): Promise<Outcome<void>> {
   return host.deleteImage(randomUUID(), signal)
 }

@@ -77,10 +77,7 @@ export async function recoverAlbumDeletions(
   }
 }
 
-/**
- * Takes an unused album one step further: one pass sees it empty, and a later pass deletes it. `unused`: the host's ids of
- * all unused albums.
- */
+/** Takes an unused album a step further: one pass sees it empty, a later one deletes it. `unused`: all ids of such. */
 async function advance(
   context: AlbumContext,
   album: AlbumRow,
@@ -96,8 +93,7 @@ async function advance(
   if (before?.state === 'empty' && age <= mayArriveFor(credentialLifetimeMs)) return null
   // While an upload into the album, or into an album below it, is open, the album stays as it is.
   if (isUnderWay(synced, treeOf(synced, album))) return null
-  // While a request to delete the album may still arrive, the album stays in the state `deleting`, so that nothing is
-  // uploaded into it.
+  // While a request to delete the album may still arrive, it stays `deleting`, so that nothing is uploaded into it.
   const mayArrive = before?.state === 'deleting' && age <= mayArriveFor(credentialLifetimeMs)
   const record = async (change: (tx: Tx) => void) => {
     if (!mayArrive) await commit(change)
@@ -115,8 +111,7 @@ async function advance(
   else if (images.length > 0 || albums.some(({ id }) => !unused.has(id))) await is('occupied')
   else if (!complete) return null
   else if (before === undefined || before.state === 'occupied') await is('empty')
-  // When the host still lists albums in this album, this album is deleted in a later pass. Those albums are unused too:
-  // they were deleted before, and the host may be late to show this.
+  // Albums in this album were deleted before, and the host may be late to show it. A later pass deletes this one.
   else if (albums.length === 0) return deleteEmpty(context, album, before.since, signal)
   return null
 }

@@ -42,7 +42,7 @@ export class AlbumContents {
     return this.#unrecorded.get(album?.id ?? 0)?.get(plainName(name)) ?? []
   }
 
-  /** Gives an unrecorded image to a file. Answers false when another file was given the image before. */
+  /** Gives an unrecorded image to a file. Returns false when another file was given the image before. */
   claim(album: Album, image: UnrecordedImage): boolean {
     const named = this.#unrecorded.get(album?.id ?? 0)
     const name = keyOf(image)

@@ -12,7 +12,7 @@ import type { EngineContext } from '../context.ts'
 /** The address of an image of this name; null when it is not known. */
 export type AddressOf = (id: string, name: string) => string | null
 
-/** Answers a function that tells addresses. It reads the records only once, for all images that it is asked about. */
+/** Returns a function that tells addresses. It reads the records only once, for all images that it is asked about. */
 export function deliveryAddresses(synced: Synced): AddressOf {
   const pattern = confirmedPattern(synced)
   const base = synced.meta.get('cdn_base')
@@ -43,9 +43,7 @@ export type DeliveryPattern = NonNullable<ReturnType<typeof confirmedPattern>>
 /** Older addresses may follow a pattern that the host no longer uses. */
 const SAMPLE = 50
 
-/**
- * The pattern of the addresses of acknowledged uploads, or null: none, or several. After the id the extension may follow.
- */
+/** The pattern of the addresses of acknowledged uploads, or null: none, or several. The extension may follow the id. */
 export function confirmedPattern({ images }: Pick<Synced, 'images'>) {
   let prefix: string | null = null
   const suffixes = new Map<string, string>()

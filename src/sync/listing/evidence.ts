@@ -82,8 +82,7 @@ export interface Features {
 }
 
 /**
- * Whether a listed image can be this picture. What is not shown rules nothing out. `names`: false where the host changes
- * them.
+ * Whether a listed image can be this picture. What is not shown rules nothing out. `names`: false: the host changes them.
  */
 export function canBe(listed: ListedImage, picture: Features, names = true): boolean {
   if (names && listed.name !== undefined && plainName(listed.name) !== plainName(picture.name)) return false

@@ -18,10 +18,7 @@ export interface Walk {
 const ENTRIES_MOST = 1_000_000
 /** How often an album is walked while other people change it. */
 const TRIES = 3
-/**
- * A host may list in no fixed order: then several walks together show all. After so many without a new image, none is
- * missing.
- */
+/** A host may list in no fixed order. After so many walks without a new image, none is missing. */
 const QUIET_WALKS = 5
 const WALKS_MOST = 20
 
@@ -112,9 +109,7 @@ function showTheSame(one: Walk, other: Walk): boolean {
   return ids.size === others.size && [...ids].every(id => others.has(id))
 }
 
-/**
- * Walks `top` and every album below; null is the root. `complete`: every walk was. More than `albumsMost` albums fail it.
- */
+/** Walks `top` and every album below; null is the root. More than `albumsMost` fail it. */
 export async function walkEverything(
   host: Lister,
   signal: AbortSignal,
@@ -155,10 +150,7 @@ export async function walkEverything(
 
 type AlbumsByName = ReadonlyMap<string, readonly ListedAlbum[]>
 
-/**
- * The albums that the host lists in a parent (§4.4). Each parent is walked once. Parents are the host's ids; null is the
- * root.
- */
+/** The albums that the host lists in a parent (§4.4), each walked once. By the host's ids; null is the root. */
 export class AlbumListings {
   readonly #host: ImageHost
   readonly #walks = new Map<string | null, Promise<Outcome<AlbumsByName>>>()
@@ -220,10 +212,7 @@ export function plainName(name: string): string {
   return name.normalize().trim()
 }
 
-/**
- * A host may refuse an album that it lists, once for each picture. So an album that was listed is not looked for again so
- * long.
- */
+/** A host may refuse an album that it lists, once for each picture. A listed album is not looked for so long. */
 const BELIEVED = HOUR_MS
 
 /**

@@ -38,10 +38,7 @@ async function tryKey(
   return page.ok || page.failure.remedy === 'plan' ? null : page.failure
 }
 
-/**
- * Unblocks endpoints whose last refusal is old enough. Uploads that wait for quota stay blocked, because the upload queue
- * asks about a used-up quota.
- */
+/** Unblocks endpoints whose last refusal is old enough, except uploads without quota: the upload queue asks. */
 function unblockEndpoints({ synced, host, clock, allowance }: EngineContext): void {
   const recorded = new Set(synced.account.blocks().map(({ endpoint }) => endpoint))
   for (const { endpoint, remedy, since } of host.blocks()) {
@@ -76,10 +73,7 @@ function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Pick<Allowance, 'prob
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null
 }
 
-/**
- * When the config names another plan, forgets what the host said under the old plan, because the new plan has another quota
- * and other limits.
- */
+/** When the config names another plan, forgets what the host said under the old one: quota and limits differ. */
 async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promise<void> {
   const before = synced.meta.get('plan')
   if (before === plan) return
@@ -94,10 +88,7 @@ async function noticePlan({ synced, allowance: { plan } }: EngineContext): Promi
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'allowance'>
 
-/**
- * The code of a file that is larger than the plan allows. §8 does not tell the largest size, so albumd learns it from
- * answers.
- */
+/** The code of a file larger than the plan allows. §8 gives no largest size, so it is learned from answers. */
 export const TOO_LARGE = 'FILE_TOO_LARGE'
 /** How often a refused picture is sent again, to ask whether the limit has grown. */
 const ASK_EVERY_MS = DAY_MS
@@ -109,20 +100,14 @@ export function whyTooLarge(context: Context, size: number): Reason | null {
   return because('too_large', { refused: limit.refused, plan: context.allowance.plan })
 }
 
-/**
- * Notes that the host refused a file of this size. When the host took a larger file before, the refusal concerns this file
- * alone, and nothing is noted.
- */
+/** Notes that the host refused a file of this size, unless it took a larger one before. */
 export function noteTooLarge(tx: Tx, clock: Clock, size: number): void {
   if (size <= (tx.meta.get('largest_taken') ?? 0)) return
   const refused = Math.min(size, tx.meta.get('size_limit')?.refused ?? size)
   tx.meta.set('size_limit', { refused, askedAt: clock.wall() })
 }
 
-/**
- * Notes that the host took a file of this size. When the host refused a file of at most this size before, its limit has
- * grown, and the refused files are tried again.
- */
+/** Notes that the host took a file of this size. When it refused such a size before, these are tried again. */
 export function noteTaken(tx: Tx, size: number): void {
   if (size > (tx.meta.get('largest_taken') ?? 0)) tx.meta.set('largest_taken', size)
   const limit = tx.meta.get('size_limit')
@@ -147,10 +132,7 @@ function forgetSizeLimit(tx: Tx): void {
   retried(tx, tx.failures.uploadsOfCode(TOO_LARGE))
 }
 
-/**
- * Whether the host may be asked again. When `askedAt` lies far in the future, because the clock was set back, the answer is
- * yes.
- */
+/** Whether the host may be asked again. Also when `askedAt` lies far ahead, because the clock was set back. */
 function isDue({ askedAt }: { askedAt: number }, { clock }: Pick<Context, 'clock'>): boolean {
   return Math.abs(clock.wall() - askedAt) >= ASK_EVERY_MS
 }

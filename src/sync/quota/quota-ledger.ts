@@ -36,18 +36,12 @@ export class QuotaLedger {
     return this.#context.clock.wall() < exhausted.ask ? 'exhausted' : 'probe'
   }
 
-  /**
-   * Begins a probe: a single request that asks whether there is quota again. No other request is under way, so no older
-   * answer can be mistaken for the answer to the probe.
-   */
+  /** Begins a probe: one request asks whether there is quota again. No other is under way that could answer for it. */
   probe(): void {
     this.#probing = true
   }
 
-  /**
-   * How many pictures may still be sent today before the limit is reached. What others upload with the account is not
-   * known, so it is not counted.
-   */
+  /** How many pictures may be sent today by the limit, without what others upload with the account. */
   left(): number {
     const { used, exhausted } = this.read()
     return exhausted === null ? Math.max(0, this.#context.allowance.limit - used) : 0
@@ -66,8 +60,7 @@ export class QuotaLedger {
     const { began, exhausted } = this.read()
     this.granted++
     const day = exhausted === null ? dayOf(began) : this.#probing ? this.#newDay(tx) : meta.get('quota_day')!
-    // Only the first grant after the probe ends the refusal. When the host refuses again, a later grant may answer an older
-    // request, and must not end the new refusal.
+    // Only the first grant after the probe ends the refusal. A later one may answer an older request.
     this.#probing = false
     if (day !== meta.get('quota_day')) meta.set('quota_day', day)
     account.useQuota(day)
@@ -95,8 +88,7 @@ export class QuotaLedger {
       // When the clock was set back, the recorded time lies in the future, so the present time is recorded.
       exhausted: Math.min(exhausted?.since ?? now, now),
       said_at: now,
-      // When the host still refuses after the time that it named, albumd does not believe the times that it names on the
-      // same day.
+      // When the host still refuses after the time that it named, its times are not believed on the same day.
       resumes_at: !exhausted || isAhead(before.resumes_at, now) ? promised(now, retryAfterMs) : null,
     })
     account.pruneQuota(DAYS_KEPT)

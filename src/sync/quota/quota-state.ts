@@ -11,10 +11,7 @@ export interface Allowance {
   plan: string
   /** Images a day. */
   limit: number
-  /**
-   * The share of the limit that is kept for pictures that are found on the same day, from 0 to 1. 0 when the oldest
-   * pictures are sent first.
-   */
+  /** The share of the limit kept for pictures found on the same day, from 0 to 1. 0: the oldest are sent first. */
   reserve: number
   /** When the host's days begin. Null: nobody knows, so that a used-up quota is asked about. */
   days: DayBeginning | null
@@ -55,10 +52,7 @@ export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: Pick<Qu
   return reserve > 0 && limit - used <= limit * reserve
 }
 
-/**
- * When albumd has used less than this share of the limit and the host refuses, something else uses the account too, or the
- * limit is wrong.
- */
+/** Refused with less than this share used: something else uses the account, or the limit is wrong. */
 const OWN_SHARE = 0.9
 
 /**
@@ -108,8 +102,7 @@ export function isUsedUpEarly(
   { used, exhausted, isDayKnown }: QuotaState,
 ): boolean {
   if (exhausted === null || limit !== (meta.get('quota_limit') ?? limit)) return false
-  // While nobody knows when the host's day begins, the host may count uploads of two days together. So the uploads of the
-  // last two days are counted.
+  // While the host's day is not known, it may count two days together. So the last two days are counted.
   const sent = isDayKnown ? used : account.usedAfter(dayOf(exhausted.since - 2 * DAY_MS))
   return sent < limit * OWN_SHARE
 }
@@ -148,10 +141,7 @@ export interface Backlog {
   rate: number | null
 }
 
-/**
- * `days`: how many days it takes until all pictures are uploaded, rounded up; 0 is today. `doneBy`: null when nobody can
- * tell.
- */
+/** `days`: until all pictures are uploaded, rounded up; 0 is today. `doneBy`: null when nobody can tell. */
 export interface Forecast {
   days: number
   doneBy: Millis | null

@@ -19,10 +19,7 @@ export type DoubtCode =
   | 'FOLDER_UNREADABLE'
   | 'IGNORE_FILE_UNREADABLE'
 
-/**
- * A folder whose content may not be what a person left there. While the folder is in doubt, nothing in it is uploaded or
- * deleted.
- */
+/** A folder that may not hold what a person left there. Until that is known, nothing in it is uploaded or deleted. */
 export interface Doubt {
   folder: FolderRow
   code: DoubtCode
@@ -61,9 +58,7 @@ export function isAnotherDisk(
   return !isIt && !allKnownAreThere(disk, synced, mirror, folder.path)
 }
 
-/**
- * Wraps the function that looks at a root's folders. `mount` is then also set for mounts that only the system's list shows.
- */
+/** Wraps the function that looks at a root's folders: `mount` is also set for mounts of the system's list alone. */
 export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): LookAtFolders {
   return async batch => {
     const results = await look(batch)
@@ -153,19 +148,14 @@ const BACK_SOON_MS = 10_000
  */
 export class VanishedRules {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /**
-   * When each ignore file was found gone, by mirror and path. The key is not the folder's row, because the folder may lose
-   * its row meanwhile.
-   */
+  /** When each ignore file was found gone, by mirror and path, because the folder may lose its row meanwhile. */
   readonly #foundGone = new Map<string, number>()
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock
   }
 
-  /**
-   * Begins a pass. When an ignore file was found gone long enough ago, and this pass does not find it either, it is gone.
-   */
+  /** Begins a pass. An ignore file that was gone long enough ago, and that it does not find either, is gone. */
   passBegins(): void {
     const now = this.#clock.monotonic()
     for (const [folder, since] of this.#foundGone)

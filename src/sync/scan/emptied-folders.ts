@@ -49,10 +49,7 @@ export class EmptiedFolders {
     return lacks
   }
 
-  /**
-   * Whether the folder, or a folder above it, is missing from an emptied folder that waits. The folder is not recorded as
-   * missing yet, because the emptied folder may be in doubt.
-   */
+  /** Whether the folder is missing, it or one above it, from an emptied folder that waits and may be in doubt. */
   misses(path: string): boolean {
     if (this.#waiting.size === 0) return false
     const line = [...foldersAbove(path), path]
@@ -106,7 +103,7 @@ export function isAnotherFolder({ birthtime }: FolderRow, { identity }: FolderLo
 }
 
 /**
- * Tells whether a lost picture was found in another folder. The candidates are pictures that the scans have found and that
+ * Whether a lost picture was found in another folder. The candidates are pictures that the scans have found and that
  * use no image yet. Each candidate stands for one lost picture of the same size and modification time. `taken`: candidates
  * that stand for another lost picture already. `lacking`: the rows of folders whose records still name lost
  * pictures. `found`: pictures that were found in these folders.

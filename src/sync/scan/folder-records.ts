@@ -123,10 +123,7 @@ export class FolderRecords {
     }
   }
 
-  /**
-   * Whether a person wants the image of this ignored picture deleted. An image that is in escrow for this reason stays
-   * there, also when a later pass does not ask for it.
-   */
+  /** Whether a person wants this ignored picture's image deleted. What is in escrow for this stays there. */
   #prunes({ state, image }: FileRow): boolean {
     if (this.#pruneIgnored) return true
     return state === 'gone' && image !== null && this.#context.synced.escrow.of(image)?.reason === 'ignored'

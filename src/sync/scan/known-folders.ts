@@ -67,9 +67,7 @@ export class KnownFolders {
     this.#namesIn.get(folderAbove(path))?.delete(nameOf(path))
   }
 
-  /**
-   * Whether a scan must not look at a folder: the folder is missing, or it lies below a folder that is missing or in doubt.
-   */
+  /** Whether a scan must not look at a folder: it is missing, or below one that is missing or in doubt. */
   isClosed(path: string): boolean {
     if (this.#missing.has(path)) return true
     for (const above of foldersAbove(path))
@@ -82,7 +80,7 @@ export class KnownFolders {
     this.#missing.add(path)
   }
 
-  /** Notes that a folder's parent lists it. Answers whether the folder was missing before. */
+  /** Notes that a folder's parent lists it. Returns whether the folder was missing before. */
   isBack(path: string): boolean {
     return this.#missing.delete(path)
   }

@@ -13,9 +13,7 @@ type ScanRequest = Pick<Pass, 'mirrors' | 'scopeOf' | 'looks' | 'underWay'> & {
   interruption: Pick<Interruption, 'stop'>
 }
 
-/**
- * When so many pictures are to be sent after a scan, the scan's threads end, so that their memory is free for the uploads.
- */
+/** With so many pictures to send after a scan, its threads end: their memory is free for the uploads. */
 const MANY_PICTURES = 100
 
 /** A mirror that was scanned. Its root was the same at the beginning and at the end of the scan. */
@@ -40,10 +38,7 @@ export function scanEverythingAgain(context: ScanContext, pass: ScanRequest): Pr
   return scanAll(context, pass, () => 'everything')
 }
 
-/**
- * Scans all mirrors. albumd decides about emptied folders only after the last scan, because their pictures may have moved
- * to a mirror that is scanned later.
- */
+/** Scans all mirrors. Emptied folders are decided at the end: pictures may have moved to a mirror scanned later. */
 async function scanAll(
   context: ScanContext,
   { mirrors, looks, underWay, interruption: { stop } }: ScanRequest,
@@ -140,10 +135,7 @@ async function guardRoot(
   return null
 }
 
-/**
- * What remains of a person's trust after a scan. Trust holds for one scan. But the trust in an empty root lasts as long as
- * the root is empty.
- */
+/** What remains of a person's trust. It holds for one scan, but in an empty root as long as that is empty. */
 function acceptAfter({ accept }: MirrorRow, root: TrustedRoot): MirrorRow['accept'] {
   return root.empty && (root.accepted || accept === 2) ? 2 : 0
 }

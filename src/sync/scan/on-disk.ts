@@ -24,20 +24,14 @@ export interface MirrorLocation {
 /** Why something that exists is not mirrored, as `why --json` shows it. */
 export type LeftOutWhy = 'hidden' | 'links' | 'ignored' | 'format' | 'empty' | 'ignore_file'
 
-/**
- * An ignore rule. `file`: null for a rule of the config. `line`: the number of the line in the file, or of the rule in the
- * config, from 1.
- */
+/** An ignore rule. `file`: null: of the config. `line`: of the line in the file, or of the rule, from 1. */
 export interface RuleInFile {
   pattern: string
   file: string | null
   line: number
 }
 
-/**
- * A path that is not mirrored. `at`: what is left out, either this path or a folder above it. `rule`: null unless an ignore
- * rule hides `at`.
- */
+/** A path that is not mirrored. `at`: it, or the folder above it that is left out. `rule`: what hides `at`. */
 export interface LeftOut {
   kind: 'left_out'
   why: LeftOutWhy

@@ -104,10 +104,7 @@ export class MirrorScan {
     return !this.#emptied.any()
   }
 
-  /**
-   * Decides about the emptied folders, once all mirrors were scanned. `taken`: one set for all mirrors; `foundElsewhere`
-   * explains it.
-   */
+  /** Decides about the emptied folders, after all scans. `taken`: one set for all mirrors (`foundElsewhere`). */
   async finish(taken: Set<string>, signal: AbortSignal): Promise<ScanResult> {
     while (this.#emptied.any() && this.#rootProblem === null && !signal.aborted) {
       await this.#context.synced.commit(tx => this.#settleEmptied(tx, taken))
@@ -254,8 +251,7 @@ export class MirrorScan {
   }
 
   #recordMissing(tx: Tx, path: string, why: MissingReason, trusted: boolean): void {
-    // An absent folder may be known, because ignored pictures are pruned. Its pictures were hidden, so when the folder is gone
-    // by now, they are pruned like pictures that a rule hides.
+    // Pictures that a rule hid in a folder are pruned also when the folder is gone by now.
     const mayPrune = why === 'ignored' || why === 'gone'
     if (!mayPrune && !this.#known.at(path)?.present) return
     const absent = new Set(this.#known.from(path).flatMap(({ id, present }) => (present ? [] : id)))
@@ -320,10 +316,7 @@ export class MirrorScan {
   }
 }
 
-/**
- * How many folders make a batch, and how many batches are looked at together. Few batches need little memory, and two
- * batches for each thread keep the threads busy.
- */
+/** Folders in a batch, and batches at once. Few need little memory; two for each thread keep them busy. */
 const FOLDERS_PER_BATCH = 16
 const BATCHES_IN_FLIGHT = 4
 

@@ -58,8 +58,7 @@ export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCh
   if (accepted || (isIt && empty && mirror.accept === 2)) return trusted
   if (isIt && !empty && identity.birthtime !== 0) return trusted
   const known = sample(synced, mirror.id)
-  // Two disks without birth times, mounted at the same path one after the other, have the same identity. So the files
-  // decide.
+  // Two disks without birth times, mounted here one after the other, are alike. So the files decide.
   if (isIt && !empty && (known.length === 0 || known.some(file => isAsKnown(disk, folder, file))))
     return trusted
   if (known.length === 0 && (isIt || !synced.files.anyOfMirror(mirror.id))) return trusted
@@ -119,10 +118,7 @@ function sample(synced: Synced, mirror: number, top = ''): FileAtPath[] {
   )
 }
 
-/**
- * Whether the known files at and below a folder are there: most of them have the same names, sizes and times, and none is
- * missing or older. True when no file is known.
- */
+/** Whether most known files at and below a folder are there as known, and none is missing or older. True for none. */
 export function allKnownAreThere(disk: Disk, synced: Synced, mirror: MirrorRow, path: string): boolean {
   const known = sample(synced, mirror.id, path)
   return (
@@ -184,8 +180,7 @@ function isAsKnown(
 /** Whether something is at a picture's path. */
 export function whetherThere(disk: Disk, path: string): 'yes' | 'no' | 'unknown' {
   try {
-    // A folder at this path means that the picture is gone. A link or an empty file may be the picture, which is left out
-    // for now.
+    // A folder here: the picture is gone. A link or an empty file may be the picture, left out for now.
     return disk.lstat(path).kind === 'folder' ? 'no' : 'yes'
   } catch (error) {
     return isNowhere(error) ? 'no' : 'unknown'

@@ -24,7 +24,7 @@ import type { UploadJob, UploadResult } from './upload-job.ts'
 /**
  * Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to
  * one file at most. When several images can be the picture and nothing tells them apart, the file fails with a message that
- * says so. Answers null when the picture must be sent.
+ * says so. Returns null when the picture must be sent.
  */
 export async function adopt(
   context: EngineContext,
@@ -55,8 +55,7 @@ export async function adopt(
   const mayLink = alike.length === 1 && flat === 0 && used === null
   const unknown: Reason[] = []
   for (const image of alike) {
-    // When an image can be linked, it is fetched only if an upload has shown how addresses are built. Otherwise, after a
-    // state loss, albumd would fetch everything that the host holds.
+    // Fetched only if an upload has shown how addresses are built: after a state loss everything would be fetched.
     const isShown = confirmedPattern(synced)?.addressOf(image.id, name) != null
     const compared: Comparison =
       mayLink && !isShown
@@ -70,8 +69,7 @@ export async function adopt(
     if (compared.verdict === 'other') await synced.commit(tx => tx.refuted.put(image.id, open.hash))
   }
   if (unknown.length === 0) return null
-  // An equal name proves nothing. The image is linked all the same, because sending the picture could make a second image
-  // of it.
+  // An equal name proves nothing, but sending the picture could make a second image of it.
   if (mayLink && contents.claim(album, only)) {
     await record(context, job, open, picture, only, { cdn_url: null, proof: 'none', flat })
     return { kind: 'linked' }
@@ -82,7 +80,7 @@ export async function adopt(
 
 /**
  * Asks, for a changed file whose image was only linked, whether the image has the file's new bytes. The image was linked by
- * its name, so it may have had the new bytes all along. Answers null when the picture must be sent.
+ * its name, so it may have had the new bytes all along. Returns null when the picture must be sent.
  */
 export async function adoptLinked(
   context: EngineContext,
@@ -137,10 +135,7 @@ export interface Verified {
   why: Reason | null
 }
 
-/**
- * Fetches every linked image and compares its bytes with the bytes of its file. `between`: called before each image, so
- * that other work gets its turn.
- */
+/** Fetches every linked image and compares its bytes with its file's. `between`: gives other work its turn. */
 export async function verifyLinks(
   context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
   signal: AbortSignal,
@@ -160,10 +155,7 @@ export async function verifyLinks(
   return verified
 }
 
-/**
- * Fetches one linked image and compares its bytes with the bytes of its file. When the bytes differ, the record of the
- * image is deleted, and the file is uploaded.
- */
+/** Fetches a linked image and compares its bytes. When they differ, its record goes, and the file is uploaded. */
 export async function verifyLink(
   context: Pick<EngineContext, 'synced' | 'host' | 'clock'>,
   image: ImageRow,

@@ -44,10 +44,7 @@ interface Looked extends WalkBefore {
 interface WalkBefore {
   /** By the intent's row: the id of the only image that can be the upload's. */
   alike: Map<number, string>
-  /**
-   * The rows of intents whose image the previous walk did not show, although the walk was complete and the upload can't
-   * arrive any more.
-   */
+  /** The intents whose image the previous walk, a complete one, did not show after the upload could arrive no more. */
   missed: Set<number>
 }
 
@@ -64,10 +61,7 @@ const LOOKS = 4
 export async function lookAtAlbum(
   recovery: Recovery,
   album: number | null,
-  /**
-   * The rows of open uploads whose bytes the host delivers. These uploads have arrived, but the ids of their images are not
-   * known.
-   */
+  /** The rows of open uploads whose bytes the host delivers: arrived, but the ids are not known. */
   delivered: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<HostFailure | null> {
@@ -168,7 +162,7 @@ function failureByProxy(
 }
 
 /**
- * Decides about an upload when exactly one listed image can be the upload's. Answers false when this image proved to have
+ * Decides about an upload when exactly one listed image can be the upload's. Returns false when this image proved to have
  * other bytes.
  */
 async function actOnAlike(

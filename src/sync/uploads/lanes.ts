@@ -26,19 +26,19 @@ type Next = (files: Generator<FileRow>) => Promise<boolean>
 export class Lanes {
   readonly #workers: number
   readonly #underWay: UnderWay
-  readonly #onTheWay: Gate
-  readonly #large: Gate
-  readonly #kinds = new Map<string, Gate>()
+  readonly #onTheWay: Slots
+  readonly #large: Slots
+  readonly #kinds = new Map<string, Slots>()
   #beginAnew = () => {}
 
   constructor(concurrency: number, underWay: UnderWay) {
     this.#workers = concurrency * 2 - 1
     this.#underWay = underWay
-    this.#onTheWay = new Gate(concurrency)
-    this.#large = new Gate(concurrency)
+    this.#onTheWay = new Slots(concurrency)
+    this.#large = new Slots(concurrency)
   }
 
-  /** Works through files, `most` at a time. `files`: answers all files anew. */
+  /** Works through files, `most` at a time. `files`: returns all files anew. */
   async run(files: () => Generator<FileRow>, next: Next, most = this.#workers): Promise<void> {
     const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>()
     let from: Generator<FileRow> | null
@@ -62,7 +62,7 @@ export class Lanes {
 
   /**
    * Scans beside the uploads. After the scan all files are gone through anew, because the scan may have found new files.
-   * Answers when the scan has ended, also when it has failed. Then the run fails too.
+   * Returns when the scan has ended, also when it has failed. Then the run fails too.
    */
   async scanBeside(scan: Promise<void>): Promise<void> {
     const ended = this.#underWay.beside(scan)
@@ -97,9 +97,9 @@ export class Lanes {
 
   /** Runs uploads of one kind one after the other, so that the first of them finds out what the others need to know. */
   async alone<T>(kind: string, work: () => Promise<T>): Promise<T> {
-    const gate = this.#kinds.get(kind) ?? new Gate(1)
-    this.#kinds.set(kind, gate)
-    const leave = await gate.enter()
+    const slots = this.#kinds.get(kind) ?? new Slots(1)
+    this.#kinds.set(kind, slots)
+    const leave = await slots.enter()
     try {
       return await work()
     } finally {
@@ -112,7 +112,7 @@ export class Lanes {
 const CALM = 10
 
 /** Lets so many in at a time. The others wait, and come in as they came. */
-class Gate {
+class Slots {
   readonly #most: number
   #places: number
   #inside = 0
@@ -124,7 +124,7 @@ class Gate {
     this.#places = places
   }
 
-  /** Answers how to leave again. Only the first call of this function counts. */
+  /** Returns how to leave again. Only the first call of this function counts. */
   async enter(): Promise<() => void> {
     if (this.#inside < this.#places) this.#inside++
     else await new Promise<void>(resolve => this.#waiting.push(resolve))

@@ -77,7 +77,7 @@ function isOfPass(synced: Synced, pass: Pick<Pass, 'named'>, file: FileKey): boo
 
 /**
  * Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. The caller must not upload at
- * the same time. Answers the failure that kept an album from being walked, or null.
+ * the same time. Returns the failure that kept an album from being walked, or null.
  */
 export async function findOut(context: EngineContext, pass: Pass): Promise<HostFailure | null> {
   const { synced, clock, pace, credentialLifetimeMs } = context

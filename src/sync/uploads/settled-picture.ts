@@ -95,7 +95,7 @@ function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']):
 
 /**
  * On a network disk the times come from another machine, whose clock may be behind by so many milliseconds. When such a
- * file seems younger than this, its age is not known, and 0 is answered.
+ * file seems younger than this, its age is not known: 0 is returned.
  */
 const BEHIND_MS = 300_000
 

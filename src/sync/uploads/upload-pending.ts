@@ -17,7 +17,7 @@ import { UploadQueue } from './upload-queue.ts'
 const ROUNDS = 3
 
 /**
- * Uploads the pending files of the scanned mirrors. Answers the mirrors as the last scan saw them, because what becomes
+ * Uploads the pending files of the scanned mirrors. Returns the mirrors as the last scan saw them, because what becomes
  * stale is scanned beside the uploads. When uploads must wait, two kinds of pictures are still read: pictures that may have
  * the bytes of their image, and new pictures that may have the bytes of an image that no file uses. Reading asks the host
  * for nothing. It shows whether a picture is on the host already, and whether an image is still needed, so neither waits for

@@ -51,7 +51,7 @@ export class UploadQueue {
     return [...this.#mirrors.keys()]
   }
 
-  /** Sends the files. Answers the failure that ended the uploads early, or null. */
+  /** Sends the files. Returns the failure that ended the uploads early, or null. */
   async run(interruption: Interruption, scan?: Scan): Promise<HostFailure | null> {
     const { synced, clock, quota, running, only, lanes, underWay } = this.#run
     const ids = this.#ids
@@ -129,7 +129,7 @@ export class UploadQueue {
   }
 
   /**
-   * Lets uploads be sent again that a used-up quota has blocked. Answers whether a single upload must be sent first, to find
+   * Lets uploads be sent again that a used-up quota has blocked. Returns whether a single upload must be sent first, to find
    * out whether the host takes uploads again. `isProbe`: the caller knows that a single upload must be sent first.
    */
   #letAsk(isProbe: boolean): boolean {
@@ -152,7 +152,7 @@ export class UploadQueue {
   }
 
   /**
-   * Works through files, several at a time. `files`: answers all files anew. `mayGoOn`: whether another file may be taken.
+   * Works through files, several at a time. `files`: returns all files anew. `mayGoOn`: whether another file may be taken.
    * `most`: so many files at a time.
    */
   #together(

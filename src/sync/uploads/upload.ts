@@ -191,7 +191,7 @@ export class Uploader {
 
   /**
    * After a state loss nobody knows what is on the host, and a plan without listings can't tell. Then the picture fails.
-   * Answers this failure, or null in all other cases.
+   * Returns this failure, or null in all other cases.
    */
   #blindly(failure: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
