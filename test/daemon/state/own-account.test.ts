@@ -14,7 +14,12 @@ async function mirrored() {
     hostOfOwnAccount(host, workshop.synced, key, systemClock)
   await workshop.pass({ host: withKey('first') })
   expect(workshop.synced.summaries.mirror(1)).toMatchObject({ synced: 2 })
-  return { ...workshop, withKey }
+  /** The deletion of an image by the second key, on a host that lists so. */
+  const deletion = async (list: ImageHost['list']) => {
+    const host = withKey('second', hostWith(workshop.host, { list }))
+    return host.deleteImage(await anyImage(workshop), never)
+  }
+  return { ...workshop, withKey, deletion }
 }
 
 const anyImage = async ({ synced }: Pick<Workshop, 'synced'>) => synced.images.latest()!.remote_id
@@ -75,25 +80,23 @@ it.each([
   ['recorded ids', () => ({ name: 'theirs.png', width: 4000, height: 3000 })],
   ['recorded ids and sizes, but other names', (id: string) => ({ name: `HOLIDAY_${id}.png` })],
 ])("with another account's key nothing is sent where its images have %s", async (_, changed) => {
-  const { host, withKey, ...workshop } = await mirrored()
+  const { host, deletion } = await mirrored()
   const list = listingWith(host, page => ({
     ...page,
     images: page.images.map(image => ({ ...image, ...changed(image.id) })),
   }))
-  const theirs = withKey('second', hostWith(host, { list }))
-  expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
+  expect(await deletion(list)).toMatchObject(OTHER)
 })
 
 it.each([
   ['refuses', failure('not_permitted', 'FORBIDDEN', 'list')],
   ['calls unknown', failure('gone', 'ALBUM_NOT_FOUND', 'list')],
 ])("with another account's key nothing is sent where the host %s the recorded albums", async (_, refusal) => {
-  const { host, withKey, ...workshop } = await mirrored()
+  const { deletion } = await mirrored()
   const elsewhere = await mirrored()
   const list: ImageHost['list'] = async (album, ...rest) =>
     album === null ? elsewhere.host.list(null, ...rest) : refusal
-  const theirs = withKey('second', hostWith(host, { list }))
-  expect(await theirs.deleteImage(await anyImage(workshop), never)).toMatchObject(OTHER)
+  expect(await deletion(list)).toMatchObject(OTHER)
 })
 
 it("an account that can't be listed is not called another one, and is checked again", async () => {
@@ -103,16 +106,14 @@ it("an account that can't be listed is not called another one, and is checked ag
     answers ? host.list(...args) : failure('later', 'HOST_UNREACHABLE', 'list')
   const again = withKey('second', hostWith(host, { list }))
   const image = await anyImage(workshop)
-  expect(await again.deleteImage(image, never)).toMatchObject({
-    failure: { code: 'HOST_UNREACHABLE', endpoint: 'delete' },
-  })
+  const unreachable = { failure: { code: 'HOST_UNREACHABLE', endpoint: 'delete' } }
+  expect(await again.deleteImage(image, never)).toMatchObject(unreachable)
   answers = true
   expect(await again.deleteImage(image, never)).toMatchObject({ ok: true })
 })
 
 it("an album that can't be listed is skipped, and where no album can be judged the account is not called another one", async () => {
-  const { host, withKey, ...workshop } = await mirrored()
-  const image = await anyImage(workshop)
+  const { host, deletion, ...workshop } = await mirrored()
   const [first, second] = workshop.synced.images
     .fullestAlbums(2)
     .map(album => workshop.synced.albums.byId(album!)!.remote_id)
@@ -121,17 +122,13 @@ it("an album that can't be listed is skipped, and where no album can be judged t
       album === first ? failure('later', 'INTERNAL_ERROR', 'list') : shown.list(album, ...args)
   }
   const list = broken({ list: async () => failure('gone', 'NOT_FOUND', 'list') })
-  expect(await withKey('second', hostWith(host, { list })).deleteImage(image, never)).toMatchObject({
-    failure: { code: 'INTERNAL_ERROR', endpoint: 'delete' },
-  })
+  expect(await deletion(list)).toMatchObject({ failure: { code: 'INTERNAL_ERROR', endpoint: 'delete' } })
   expect(second).not.toBe(first)
-  expect(
-    await withKey('second', hostWith(host, { list: broken(host) })).deleteImage(image, never),
-  ).toMatchObject({ ok: true })
+  expect(await deletion(broken(host))).toMatchObject({ ok: true })
 })
 
 it('recorded images are found behind many images of other programs', async () => {
-  const { host, withKey, ...workshop } = await mirrored()
+  const { host, deletion } = await mirrored()
   const list: ImageHost['list'] = async (album, page, signal) => {
     const listed = await host.list(album, 1, signal)
     if (!listed.ok) return listed
@@ -140,15 +137,14 @@ it('recorded images are found behind many images of other programs', async () =>
     const value = { ...listed.value, images: page === 50 ? images : theirs }
     return { ok: true, value: { ...value, pagination: { ...pagination, page, total_pages: 50 } } }
   }
-  const crowded = withKey('second', hostWith(host, { list }))
-  expect(await crowded.deleteImage(await anyImage(workshop), never)).toMatchObject({ ok: true })
+  expect(await deletion(list)).toMatchObject({ ok: true })
 })
 
 it('an account whose plan does not allow listing is accepted', async () => {
-  const { host, withKey, ...workshop } = await mirrored()
-  const list: ImageHost['list'] = async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list')
-  const blind = withKey('second', hostWith(host, { list }))
-  expect(await blind.deleteImage(await anyImage(workshop), never)).toMatchObject({ ok: true })
+  const { deletion } = await mirrored()
+  expect(await deletion(async () => failure('plan', 'PLAN_NOT_SUPPORTED', 'list'))).toMatchObject({
+    ok: true,
+  })
 })
 
 it('a state without images or without a key mark belongs to the first key that it is opened with', async () => {
