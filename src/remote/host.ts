@@ -33,27 +33,18 @@ export interface ImageHost {
     signal: AbortSignal,
     mayGo?: () => boolean,
   ): Promise<Outcome<CreatedAlbum>>
-  /**
-   * Fetches a delivery address, without the API key. The request is not counted for the limits of §8. Fails when the answer
-   * has more than `maxBytes`.
-   */
+  /** Fetches a delivery address without the API key, beside the limits of §8. Fails above `maxBytes`. */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
   /**
    * The endpoints that the account can't use for now, because of the plan, the quota, the storage or the key. `untried`:
    * also those that `unblock` opened and that no request has tried since.
    */
   blocks(untried?: 'untried'): Block[]
-  /**
-   * Sends the next request to this endpoint although the endpoint is blocked, or waits for an outage to end. Its answer
-   * shows whether the block or the outage is over.
-   */
+  /** Sends the next request in spite of a block or an outage. Its answer shows whether that is over. */
   unblock(endpoint: Endpoint): void
   /** Sends requests that wait for the end of an outage, also where the host asked to wait. Only a person's command says this. */
   askNow(): void
-  /**
-   * Waits for the requests under way, and closes the connections. Returns the last requests, because the next process must
-   * count them for its rate.
-   */
+  /** Waits for requests under way, and closes the connections. Returns the last requests, for the next process's rate. */
   close(): Promise<EarlierRequests>
 }
 
@@ -173,9 +164,7 @@ export interface PictureBody {
   mime: string
   /** How many bytes `chunks` gives. */
   size: number
-  /**
-   * Reads the picture's bytes. When they are no longer those that were hashed, throws PictureChanged before the last chunk.
-   */
+  /** Reads the bytes. When they are not those that were hashed, throws PictureChanged before the last chunk. */
   chunks(): AsyncIterable<Uint8Array>
   /** All bytes of the picture, when they are in memory and their hash is already checked. Then `chunks` is not called. */
   bytes?: Uint8Array

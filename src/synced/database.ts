@@ -20,8 +20,7 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
   if (file !== ':memory:') keepPrivate(file)
   const db = connect(file, {})
   try {
-    // Only with `auto_vacuum` can a database give free pages back to the disk. It must be set before the first table and
-    // before WAL.
+    // Only with `auto_vacuum`, set before the first table and before WAL, are free pages given back to the disk.
     if (db.pragma('page_count', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL')
     const mode = db.pragma('journal_mode = WAL', { simple: true })
     // A migration writes into the log alone. The witness still tells how the database looked at its last end, so a process

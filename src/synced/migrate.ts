@@ -126,10 +126,7 @@ export function freeName(name: string): string {
   return free
 }
 
-/**
- * The endings of the database's files. All are moved together: if the log stayed, SQLite would read it into the next
- * database.
- */
+/** All are moved together: if the log stayed, SQLite would read it into the next database. */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
 /**

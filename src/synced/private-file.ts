@@ -27,8 +27,7 @@ const OTHERS = 0o077
  */
 export function makePrivate(file: string): void {
   try {
-    // 'wx' opens only a new file. An existing file must not be opened, because closing it would end this process's locks on
-    // it.
+    // 'wx' opens only a new file: closing an existing one would end this process's locks on it.
     closeSync(makeFile(file))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -50,10 +50,7 @@ export function damaged(file: string, reason: string): StateError {
   return new StateError('STATE_DAMAGED', `${file}: ${WORDS.STATE_DAMAGED(reason)}`)
 }
 
-/**
- * Whether the error means that the whole database failed, and not only one statement. After such an error nobody knows
- * which statements were done.
- */
+/** Whether the whole database failed, and not one statement. Then nobody knows which statements were done. */
 export function isOfDatabase(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && SQLITE.some(([begins]) => code.startsWith(begins))

@@ -172,8 +172,7 @@ function countMirrors(statements: Statements) {
      FROM failures CROSS JOIN folders ON folders.id = failures.folder
      WHERE source <> 'uncertain' AND ${at('failures.name')}`,
   )
-  // The query says `state <> 'synced'` too, because SQLite uses an index of some rows only when the query repeats its
-  // condition.
+  // `state <> 'synced'` too: SQLite uses a partial index only when the query repeats its condition.
   const hiddenWithImage = value<[mirror: number], number>(
     `SELECT count(*) FROM files CROSS JOIN folders ON folders.id = files.folder
      WHERE state = 'hidden' AND state <> 'synced' AND image IS NOT NULL AND mirror = +?`,

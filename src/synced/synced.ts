@@ -145,10 +145,7 @@ interface Waiting {
   reject: (reason: unknown) => void
 }
 
-/**
- * A group begins at least so many milliseconds after the group before, so that the changes of eight uploads get into one
- * group.
- */
+/** A group begins so long after the one before, so that the changes of eight uploads get into one. */
 const APART_MS = 2
 
 /**

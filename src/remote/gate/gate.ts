@@ -34,10 +34,7 @@ export interface GateOptions {
   random?(): number
   /** The requests of the process before this one. Left out: none of them counts for the rate any more. */
   earlier?: EarlierRequests
-  /**
-   * The wall clock in milliseconds since 1970. People are told by this clock until when the host asks to wait. Left out:
-   * the system's clock.
-   */
+  /** The wall clock, by which people are told until when the host asks to wait. Left out: the system's. */
   wall?(): number
   /**
    * Makes the rate window of an endpoint whose rate several machines share. Left out: each endpoint has this machine's own

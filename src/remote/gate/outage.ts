@@ -100,10 +100,7 @@ export class Outage {
     if (this.#last?.code !== 'RATE_LIMITED') this.#until = 0
   }
 
-  /**
-   * When the host could not be reached, the next probe is due now. When the host answered and asked to wait, its wait is
-   * still kept.
-   */
+  /** After no answer the next probe is due now. A wait that the host has asked for is still kept. */
   probeSoon(): void {
     if (this.#last && isUnreachable(this.#last) && !asksForLong(this.#last.retryAfterMs)) this.#until = 0
   }

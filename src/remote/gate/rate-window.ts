@@ -90,10 +90,7 @@ export class RateWindow {
     return this.#arrivals.map(({ latest }) => latest).filter(latest => latest > now - SECOND_MS)
   }
 
-  /**
-   * Milliseconds after which a place may be free; 0 when a place is free. A taken place counts as if its request started
-   * now.
-   */
+  /** Milliseconds until a place may be free. A taken place counts as if its request started now. */
   waitMs(now: number): number {
     this.#arrivals = this.#arrivals.filter(({ latest }) => latest > now - SECOND_MS)
     const over = this.#arrivals.length + this.#taken - this.#limit
@@ -148,19 +145,13 @@ export class RateWindow {
   }
 }
 
-/**
- * When the requests of the process before this one arrived at an endpoint. When their number is not known, as many are
- * assumed as the limit allows.
- */
+/** When the last process's requests arrived at an endpoint. Number not known: as many as the limit allows. */
 export function arrivedBefore(earlier: EarlierRequests, endpoint: Endpoint, limit: number): number[] {
   if (earlier === null || limit === Number.POSITIVE_INFINITY) return []
   return typeof earlier === 'number' ? Array(limit).fill(earlier + UNDER_WAY_MS) : (earlier[endpoint] ?? [])
 }
 
-/**
- * What the headers of an answer say about the rate (§7, "Rate-limit responses"). Null: the header is missing, or not
- * understood.
- */
+/** What an answer's headers say about the rate (§7). Null: missing, or not understood. */
 export interface Pace {
   retryAfterMs: number | null
   /** Requests a second. */

@@ -23,8 +23,7 @@ export function openQueue(places: number, requestsPerSecond: number): InTurn {
   void queue.schedule(async () => {})
   return async (job, signal) => {
     if (signal.aborted) return null
-    // Bottleneck can't remove a queued job. So the caller is answered at once, and the job does nothing when its turn
-    // comes.
+    // Bottleneck can't remove a queued job. So its caller goes at once, and the job does nothing in its turn.
     const left = Promise.withResolvers<null>()
     const leave = () => left.resolve(null)
     signal.addEventListener('abort', leave, { once: true })

@@ -134,9 +134,7 @@ export function exchange(
     silence({ code: 'HOST_UNREACHABLE', message }, overLimit)
   }
 
-  /**
-   * Passes the chunks on. An error that reading them throws is the caller's, and is not taken for one of the connection.
-   */
+  /** Passes the chunks on. An error of reading them is the caller's, and not one of the connection. */
   async function* watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of chunks) {

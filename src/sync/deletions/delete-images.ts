@@ -32,10 +32,7 @@ type Walks = Map<string | null, Awaited<ReturnType<typeof walkWhole>>>
 /** When an image stays for one of these reasons, it is taken out of escrow, because something needs it. */
 const NEEDED: ReadonlySet<ReasonCode> = new Set(['in_use', 'kept_for_good', 'perhaps_anothers'])
 
-/**
- * Whether an image that stays for this reason is not to be deleted at all. For every other reason the deletion is tried
- * again.
- */
+/** Whether an image that stays for this reason is not to be deleted at all, rather than tried again. */
 export function endsDeletion(why: Reason): boolean {
   return NEEDED.has(codeOf(why))
 }

@@ -14,16 +14,10 @@ export interface HoldPolicy {
   hold_min: number
 }
 
-/**
- * The deletions of so many milliseconds of running time are counted together, so that many small deletions are held like
- * one large deletion. This time is called the window.
- */
+/** The window: the deletions of so much running time count together, so many small ones are held like a large one. */
 const WINDOW_MS = DAY_MS
 
-/**
- * Whether so many images are to be deleted that a person must approve. `deleted`: how many images were deleted within the
- * window.
- */
+/** Whether a person must approve so many deletions. `deleted`: how many were made within the window. */
 export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: HoldPolicy): boolean {
   const all = pending + deleted
   return pending > 0 && all > policy.hold_min && all > policy.hold_above * (in_use + all)

@@ -7,10 +7,7 @@ import { because, type Reason } from '../../words/reasons.ts'
 import { isMount, isSameRoot, lookAt, type ScannedMirror, whetherThere } from '../scan/index.ts'
 import { fileAt, foldersAbove, fullPath, pathOf } from '../tree-path.ts'
 
-/**
- * Looks at the disk once more just before a deletion, because a deletion can't be undone. The disk is looked at again for
- * each question.
- */
+/** Looks at the disk once more just before a deletion, which can't be undone, anew for each question. */
 export class LastCheck {
   readonly #disk: Disk
   readonly #synced: Synced
