@@ -18,13 +18,17 @@ interface LackingLook {
   changes: FileChange[]
   /** The files of the lost pictures that may be on the host. */
   lost: FileRow[]
-  /** Another folder with recorded names is in the place of the recorded one. Then `lost` has pictures of folders below too. */
-  isOther: boolean
+  /**
+   * Set where another folder is in the place of the recorded one; `lost` has pictures of the folders below too then. `isLike`:
+   * it shows a picture just as it is recorded. `below`: the recorded folders in it.
+   */
+  other: { isLike: boolean; below: readonly FolderRow[] } | null
 }
 
 /**
  * Folders that lack what nobody is known to have deleted: those that have lost all their many pictures at once, and those in
- * whose place another folder lies, which lacks pictures. Either their disk fails, or a backup was put in their place, or a
+ * whose place another folder lies, which lacks pictures and shows others just as they are recorded. (A folder that shows none
+ * of them was made anew: grace and hold decide.) Either their disk fails, or a backup was put in their place, or a
  * person has moved the pictures, for example by changing the names of two folders. Once everything was scanned, albumd knows
  * whether pictures of the same sizes and times have appeared elsewhere.
  */
@@ -42,8 +46,8 @@ export class EmptiedFolders {
 
   /** Keeps what was seen in a folder until everything was scanned. False: the folder lacks too little. */
   defer(seen: LackingLook): boolean {
-    const { folder, lost, isOther } = seen
-    const lacks = isOther ? lost.length > 0 : isEmptied(seen)
+    const { folder, lost, other } = seen
+    const lacks = other ? lost.length > 0 : isEmptied(seen)
     if (lacks) this.#waiting.set(folder.path, seen)
     else this.#waiting.delete(folder.path)
     return lacks
@@ -76,10 +80,16 @@ export class EmptiedFolders {
       waiting.flatMap(({ folder, lost }) => [folder.id, ...lost.map(file => file.folder)]),
     )
     const isElsewhere = foundElsewhere(this.#synced, taken, lacking, found)
+    const isCopy = ({ other }: LackingLook) => {
+      const seen = new Map(waiting.map(each => [each.folder.id, each]))
+      const isLike = ({ id }: FolderRow) => seen.get(id)?.other?.isLike ?? this.#holdsKnown(id)
+      return other !== null && (other.isLike || other.below.some(isLike))
+    }
     return waiting.map(seen => {
-      const { lost, folder, isOther } = seen
+      const { lost, folder } = seen
       const missing = lost.filter(file => !isElsewhere(file)).length
-      if (missing < (isOther ? 1 : MANY)) return { ...seen, doubt: null }
+      if (missing < (isCopy(seen) ? 1 : isEmptied(seen) ? MANY : Number.POSITIVE_INFINITY))
+        return { ...seen, doubt: null }
       const at = fullPath(root, folder.path)
       const doubt: Doubt = isEmptied(seen)
         ? {
@@ -89,6 +99,16 @@ export class EmptiedFolders {
           }
         : { folder, code: 'FOLDER_OLDER', why: because('folder_older', { folder: at }) }
       return { ...seen, doubt }
+    })
+  }
+
+  /** Whether a folder holds a picture as it was sent. Until its bytes are compared, its size and time say so. */
+  #holdsKnown(folder: number): boolean {
+    const { files, images } = this.#synced
+    return files.ofFolder(folder).some(({ state, image, size, mtime }) => {
+      if (state !== 'pending') return state === 'synced' || state === 'linked'
+      const sent = image === null ? undefined : images.byId(image)
+      return sent?.size === size && sent.mtime === mtime
     })
   }
 }

@@ -188,19 +188,12 @@ export class MirrorScan {
       return
     }
     const changes = this.#records.changes(folder, look)
-    const isOther = isAnotherFolder(folder, look) && this.#showsRecorded(folder, look)
-    const missing = isOther ? this.#missingFrom(path, look) : []
-    const lost = trusted ? [] : this.#records.lostFrom(folder, changes, missing)
-    if (this.#emptied.defer({ folder, digest, look, changes, lost, isOther })) this.#queueNew(tx, path, look)
+    const missing = isAnotherFolder(folder, look) ? this.#missingFrom(path, look) : null
+    const lost = trusted ? [] : this.#records.lostFrom(folder, changes, missing ?? [])
+    const below = missing && this.#known.from(path).filter(row => row !== folder && !missing.includes(row))
+    const other = below && { below, isLike: this.#records.showsRecorded(folder, look) }
+    if (this.#emptied.defer({ folder, digest, look, changes, lost, other })) this.#queueNew(tx, path, look)
     else this.#believe(tx, folder, { digest, look, changes }, trusted)
-  }
-
-  /** Whether a look shows a name that is recorded. A folder that shows none was made anew, and is no copy of what was there. */
-  #showsRecorded({ id, path }: FolderRow, { files, folders }: FolderLook): boolean {
-    const known = new Set(this.#known.namesIn(path))
-    if (folders.some(name => known.has(name))) return true
-    const recorded = new Set(this.#context.synced.files.ofFolder(id).map(({ name }) => name))
-    return files.some(({ name }) => recorded.has(name))
   }
 
   /** The known folders in a folder, and below, that the folder does not list any more. */
