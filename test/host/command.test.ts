@@ -113,7 +113,7 @@ test.each([
   ['--credential-ttl', 'soon'],
   ['--plan', 'gold'],
 ])('%s %s is refused', async (option, value) => {
-  await expectRefusal(option, '--data', tempFolder(), '--api-key', 'k', option, value)
+  await expectRefusal(option.slice(2), '--data', tempFolder(), '--api-key', 'k', option, value)
 })
 
 test('to serve, a folder and a key are needed', async () => {

@@ -5,6 +5,7 @@ import { deletionsCommand } from '../../../src/daemon/commands/deletions.ts'
 import { type ExplainContext, type Explanation, explain } from '../../../src/daemon/report/explain.ts'
 import { realDisk } from '../../../src/local/disk.ts'
 import type { MirrorPolicy } from '../../../src/sync/pass-request.ts'
+import type { BlockRow } from '../../../src/synced/tables/account.ts'
 import { parse } from '../../config/config-text.ts'
 import { openWorkshop, type Workshop } from '../../sync/workshop.ts'
 
@@ -43,3 +44,11 @@ export async function asked(policy: Partial<MirrorPolicy> = {}): Promise<Asked> 
 }
 
 export const events = ({ history }: Explanation) => history.map(({ event }) => event)
+
+/** The host refuses these endpoints, and no others. */
+export function blockedBy({ synced }: Asked, ...blocks: BlockRow[]): void {
+  synced.commitNow(tx => {
+    tx.account.clearBlocks([])
+    for (const block of blocks) tx.account.block(block)
+  })
+}

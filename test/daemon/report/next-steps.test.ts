@@ -1,28 +1,22 @@
-import { renameSync, rmSync, utimesSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { stateInWords } from '../../../src/cli/commands/why.ts'
 import { eventInWords } from '../../../src/cli/terminal/progress.ts'
 import { listPending } from '../../../src/daemon/commands/deletions.ts'
-import type { DaemonView } from '../../../src/daemon/loop/supervisor.ts'
-import { type ExplainContext, type Explanation, whyNotThere } from '../../../src/daemon/report/explain.ts'
-import { quotaStatus, whatBacklogTakes } from '../../../src/daemon/report/quota-status.ts'
+import type { Explanation } from '../../../src/daemon/report/explain.ts'
 import { statusOf } from '../../../src/daemon/report/status.ts'
 import { stateFiles } from '../../../src/daemon/state/claim.ts'
 import { openPicture } from '../../../src/local/picture-file.ts'
-import { Metrics } from '../../../src/page/metrics.ts'
 import { systemClock } from '../../../src/protocol/clock.ts'
 import { held } from '../../../src/records/escrow.ts'
 import { hostWith } from '../../../src/remote/host.ts'
-import { noteLost } from '../../../src/sync/clock.ts'
 import { spoken } from '../../../src/sync/pass-events.ts'
 import { lockState } from '../../../src/synced/lock.ts'
-import type { BlockRow } from '../../../src/synced/tables/account.ts'
-import { inWords, said } from '../../../src/words/reasons.ts'
+import { said } from '../../../src/words/reasons.ts'
 import { png } from '../../pictures.ts'
 import { failure } from '../../sync/workshop.ts'
 import { tempFolder } from '../../temp-folder.ts'
-import { type Asked, asked, events } from './asked.ts'
+import { asked, blockedBy, events } from './asked.ts'
 
 const codes = ({ next }: Explanation) => next.map(({ code }) => code)
 const steps = ({ next }: Explanation) => next.map(({ what }) => what).join('\n')
@@ -49,29 +43,6 @@ describe('why, of a picture', () => {
     await at.pass({ hold })
     expect(events(at.why("it's/0.png"))).toEqual(['found', 'uploaded', 'gone', 'held', 'approved', 'deleted'])
     expect(at.why("it's/0.png").state).toBe('absent')
-  })
-
-  it('says of a touched picture that its bytes are compared, for which no quota is needed', async () => {
-    const at = await asked()
-    at.write('touched.png', png(3, 3).bytes)
-    await at.pass()
-    at.write('new.png', png(4, 3).bytes)
-    const refused = failure('quota', 'DAILY_LIMIT_REACHED', 'upload', { status: 429 })
-    await at.pass({ host: hostWith(at.host, { requestUpload: async () => refused }) })
-    utimesSync(join(at.pictures, 'touched.png'), 1, 1)
-    await at.pass({}, 'look')
-    const told = at.why('touched.png')
-    expect(stateInWords(told)).toMatch(/^waits to be compared: /)
-    expect(told).toMatchObject({ state: 'pending', next: [{ code: 'will_be_compared' }] })
-    expect(at.why('touched.png', { running: false }).next).toMatchObject([{ code: 'run_sync' }])
-    expect(at.why('new.png').next).toMatchObject([{ code: 'quota_used_up' }, { code: 'quota_raised' }])
-    const status = quotaStatus(at.config, at.synced, Date.now())
-    expect(status.backlog).toMatchObject({ pictures: 2, compare: 1, bytes: png(4, 3).bytes.length })
-    expect(inWords(whatBacklogTakes(status)!)).toMatch(/^1 picture: /)
-    const daemon = { queue: { session: at }, problem: () => null } as unknown as DaemonView
-    const { text } = await new Metrics(() => 0).read(daemon, [], Date.now())
-    expect(text).toContain(`albumd_backlog_pictures 1\n`)
-    expect(text).toContain(`albumd_backlog_bytes ${status.backlog.bytes}\n`)
   })
 
   it('tells how much of the grace is left, and what stops the deletion', async () => {
@@ -348,223 +319,4 @@ describe('why, of a picture', () => {
     await at.pass({ graceMs: 600_000 })
     expect(codes(at.why('p.png', { now }))).toContain('grace_runs')
   })
-
-  it('tells what a failed upload and an upload in doubt wait for', async () => {
-    const at = await asked()
-    at.write('no.png', 'this is no picture')
-    await at.pass()
-    const failed = at.why('no.png')
-    expect(failed).toMatchObject({
-      state: 'failed',
-      failure: { code: 'NOT_A_PICTURE', next_attempt_at: null },
-    })
-    expect(failed.next).toMatchObject([
-      { what: 'albumd tries again once the file changes' },
-      { command: `albumd retry ${join(at.pictures, 'no.png')}` },
-    ])
-    expect(events(failed)).toEqual(['found', 'failed'])
-
-    at.write('lost.png', png(7, 7).bytes)
-    const host = hostWith(at.host, { send: async () => failure('find_out', 'HOST_TIMEOUT', 'send') })
-    await at.pass({ host })
-    const uncertain = at.why('lost.png')
-    expect(uncertain).toMatchObject({ state: 'uncertain', failure: { code: 'UNCERTAIN' } })
-    expect(uncertain.next[0]!.at).toBe(uncertain.failure!.next_attempt_at)
-    expect(uncertain.next[1]).toMatchObject({ command: expect.stringContaining('albumd retry --resend ') })
-    expect(events(uncertain)).toContain('uncertain')
-  })
-
-  it('tells of a picture in doubt that is gone until when it is looked for, no later when it is there again', async () => {
-    const at = await asked()
-    let passed = 0
-    const began = systemClock.wall()
-    const clock = { ...systemClock, wall: () => began + passed, monotonic: () => 1_000_000 + passed }
-    const host = hostWith(at.host, { send: async () => failure('find_out', 'HOST_TIMEOUT', 'send') })
-    at.write('there.png', png(8, 8).bytes)
-    await at.pass({ clock })
-    at.write('lost.png', png(7, 7).bytes)
-    await at.pass({ host, clock })
-    const until = at.why('lost.png').next[0]!.at
-    expect(until).not.toBe(null)
-    passed = 30_000
-    const away = `${at.pictures}.png`
-    renameSync(join(at.pictures, 'lost.png'), away)
-    await at.pass({ host, clock })
-    const host60 = { ...at.config.host, credential_lifetime: 60_000 }
-    const gone = at.why('lost.png', { config: { ...at.config, host: host60 } })
-    expect(gone).toMatchObject({
-      state: 'uncertain',
-      reason: 'gone from the disk, before it was known whether its upload arrived',
-      failure: null,
-      next: [{ code: 'looked_for', at: until }],
-    })
-    expect(whyNotThere(gone)).toMatchObject({ code: 'UNCERTAIN' })
-    renameSync(away, join(at.pictures, 'lost.png'))
-    await at.pass({ host, clock })
-    expect(at.why('lost.png')).toMatchObject({ state: 'uncertain', failure: { next_attempt_at: until } })
-  })
-
-  it('tells what uploads wait for, and until when', async () => {
-    const at = await asked()
-    at.write('p.png', png(3, 3).bytes)
-    await at.pass({}, 'adopt')
-    expect(at.why('p.png')).toMatchObject({
-      state: 'pending',
-      reason: 'new',
-      next: [{ code: 'will_be_uploaded' }],
-    })
-    at.write('p.png', png(30, 30).bytes)
-    expect(at.why('p.png')).toMatchObject({ state: 'pending', reason: 'new' })
-    await at.pass({}, 'adopt')
-    expect(at.why('p.png').reason).toBe('new')
-    expect(events(at.why('p.png'))).toEqual(['found'])
-    // As on a machine that was booted since, where the clock that counts begins anew.
-    at.synced.commitNow(tx => noteLost(tx, systemClock.monotonic() + 86_400_000))
-    const [step] = at.why('p.png').next
-    expect(step).toMatchObject({
-      code: 'sent_before_loss',
-      what: expect.stringContaining('lost or put back'),
-    })
-    const waitMs = Date.parse(step!.at!) - Date.now()
-    expect(waitMs).toBeGreaterThan(600_000)
-    expect(waitMs).toBeLessThan(730_000)
-    at.synced.commitNow(tx => tx.meta.clear('lost_at'))
-    const said_at = Date.parse('2029-12-31T00:00:00.000Z')
-    const full = {
-      endpoint: 'upload',
-      code: 'STORAGE_LIMIT_REACHED',
-      message: said('full'),
-      since: said_at,
-      said_at,
-    }
-    blockedBy(at, full)
-    const blocked = at.why('p.png')
-    expect(blocked.next).toMatchObject([{ at: '2029-12-31T00:15:00.000Z' }])
-    expect(steps(blocked)).toContain('full (STORAGE_LIMIT_REACHED)')
-    blockedBy(at, { ...full, endpoint: 'create_album' })
-    expect(at.why('p.png').next).toMatchObject([{ code: 'albums_blocked', cause: full.code }])
-    // Where the plan has no albums, pictures are sent without.
-    blockedBy(at, { ...full, endpoint: 'create_album', code: 'PLAN_NOT_SUPPORTED' })
-    expect(at.why('p.png').next).toMatchObject([{ code: 'will_be_uploaded' }])
-    // A refused key is tried again each hour.
-    const refused = { ...full, endpoint: 'list', code: 'INVALID_API_KEY', message: said('no such key') }
-    blockedBy(at, refused)
-    expect(at.why('p.png').next).toMatchObject([
-      {
-        at: '2029-12-31T01:00:00.000Z',
-        cause: 'INVALID_API_KEY',
-        what: 'the host refuses the key: no such key (INVALID_API_KEY); albumd tries again; check host.api_key_file, $ALBUMD_API_KEY or the systemd credential "api-key"',
-      },
-    ])
-    const nobody = { ...refused, code: 'HOST_UNREACHABLE', message: said('nobody there.') }
-    blockedBy(at, nobody, { ...nobody, endpoint: 'upload' })
-    // In an outage the next pass tries again.
-    const away = at.why('p.png')
-    expect(away.next).toMatchObject([{ at: '2029-12-31T00:01:00.000Z' }])
-    expect(steps(away)).toBe('the host is away: nobody there (HOST_UNREACHABLE); albumd tries again')
-    const ended = at.why('p.png', { running: false })
-    expect(ended.next).toMatchObject([{ at: null }, { command: 'albumd sync' }])
-    expect(steps(ended)).toContain('nobody there (HOST_UNREACHABLE)\n')
-    blockedBy(at)
-    const resumes_at = new Date(Date.now() + 3_600_000).toISOString()
-    usedUp(at, Date.parse(resumes_at))
-    expect(at.why('p.png').next).toMatchObject([
-      { code: 'quota_used_up', at: resumes_at },
-      { code: 'quota_raised', what: expect.stringContaining('albumd retry') },
-    ])
-    // What needs a person comes first, and while the key is refused the host is not asked again.
-    blockedBy(at, refused)
-    const both = at.why('p.png')
-    expect(both.next).toMatchObject([{ code: 'key_refused' }, { cause: 'DAILY_LIMIT_REACHED' }])
-    expect(whyNotThere(both)).toEqual({ code: 'INVALID_API_KEY', reason: both.next[0]!.what })
-    blockedBy(at)
-    // Without a daemon, `sync` would stop there too.
-    const alone = at.why('p.png', { running: false })
-    expect(alone.next).toMatchObject([
-      { at: resumes_at },
-      { code: 'quota_raised' },
-      { command: 'albumd sync', what: 'albumd does not run; after that time' },
-    ])
-    expect(steps(alone)).toContain("today's uploads are used up")
-    at.synced.commitNow(tx => tx.meta.set('paused', true))
-    expect(at.why('p.png').next).toMatchObject([{ command: 'albumd resume' }])
-    at.synced.commitNow(tx => {
-      tx.meta.clear('paused')
-      tx.account.forgetExhaustion()
-    })
-  })
-
-  it('tells that while only the reserve is left, an older picture waits and a new picture does not', async () => {
-    const at = await asked()
-    at.write('p.png', png(3, 3).bytes)
-    await at.pass({}, 'adopt')
-    const found = at.synced.files.inState('pending')[0]!
-    const now = Date.now()
-    const day = new Date(now - 1000)
-    at.synced.commitNow(tx => tx.meta.set('quota_day', day.toISOString()))
-    for (let n = 0; n < 8; n++) at.synced.commitNow(tx => tx.account.useQuota(day.toISOString()))
-    const { hours: _hours, ...uploads } = at.config.uploads
-    const { host, quota } = at.config
-    const few = {
-      ...at.config,
-      uploads,
-      host: { ...host, daily_quota: 10, quota_reset: undefined },
-      quota: { ...quota, reserve: 0.2 },
-    }
-    const why = (since: number, changes: Partial<ExplainContext> = {}) => {
-      at.synced.commitNow(tx => tx.files.put({ ...found, since }))
-      return at.why('p.png', { config: few, now: now + 5000, ...changes })
-    }
-    const waiting = why(now - 60_000)
-    expect(waiting.next).toMatchObject([{ what: expect.stringContaining('quota.reserve') }])
-    expect(Date.parse(waiting.next[0]!.at!)).toBeGreaterThan(now)
-    expect(steps(why(now))).not.toContain('quota.reserve')
-    const oldest = { ...few, uploads: { ...uploads, order: 'oldest' as const } }
-    expect(steps(why(now - 60_000, { config: oldest }))).not.toContain('quota.reserve')
-  })
-
-  it('tells with its time what a picture waits for, as the pass recorded it, and until it is complete', async () => {
-    const at = await asked()
-    const whole = png(30, 30).bytes
-    at.write('a/half.png', whole.subarray(0, whole.length - 12))
-    const own = () => at.why('a/half.png').next
-    const recorded = { code: 'incomplete', cause: 'NOT_READY', at: expect.stringMatching(/^20/) }
-    for (const task of ['look', 'adopt'] as const) {
-      await at.pass({}, task)
-      expect(own()).toMatchObject([{ code: 'will_be_uploaded', as_of: null }])
-    }
-    await at.pass()
-    const [first] = own()
-    expect(first).toMatchObject({ ...recorded, as_of: expect.stringMatching(/^20/) })
-    await at.pass()
-    expect(own()).toEqual([first])
-    expect(at.why('a').next).toEqual([first])
-    expect(statusOf(at.config, at.synced, true, Date.now()).mirrors).toMatchObject([
-      { state: 'idle', reason: expect.stringMatching(/^1 picture: /), waits: [{ ...recorded, pictures: 1 }] },
-    ])
-    at.synced.commitNow(tx => tx.meta.set('paused', true))
-    expect(own()).toMatchObject([{ code: 'all_paused' }, recorded])
-    at.synced.commitNow(tx => tx.meta.clear('paused'))
-    at.write('a/half.png', whole)
-    await at.pass({}, 'look')
-    expect(own()).toMatchObject([{ code: 'will_be_uploaded' }])
-  })
 })
-
-/** The host refuses these endpoints, and no others. */
-function blockedBy({ synced }: Asked, ...blocks: BlockRow[]): void {
-  synced.commitNow(tx => {
-    tx.account.clearBlocks([])
-    for (const block of blocks) tx.account.block(block)
-  })
-}
-
-/** The host said a moment ago that the day's quota is used up, and until when. */
-function usedUp({ synced }: Asked, resumes_at: number): void {
-  const now = Date.now()
-  const day = new Date(now - 1000).toISOString()
-  synced.commitNow(tx => {
-    tx.meta.set('quota_day', day)
-    tx.account.exhaustQuota({ day, exhausted: now, said_at: now, resumes_at })
-  })
-}

@@ -1,11 +1,10 @@
-import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { lockState } from '../../../src/synced/lock.ts'
 import { localTimeFrom } from '../../../src/words/text.ts'
 import { png } from '../../pictures.ts'
-import { daemonHere } from '../stage/process.ts'
-import { call, idOf, runProgram, type Stage, setStage } from '../stage/stage.ts'
+import { call, idOf, type Stage, setStage } from '../stage/stage.ts'
 
 const red = png(3, 2, 10).bytes
 
@@ -30,35 +29,6 @@ async function putForeign(stage: Stage): Promise<string> {
   const sent = await fetch(credential.data.upload_url, { method: 'POST', body: form })
   return ((await sent.json()) as { image_id: string }).image_id
 }
-
-it('finds nothing where both sides are as recorded: exit 0', async () => {
-  const stage = await withPictures()
-  const { code, out } = await stage.albumd('audit')
-  expect(out).toBe('2 albums compared: no difference\n')
-  expect(code).toBe(0)
-  expect(await stage.json('audit')).toMatchObject({ complete: true, albums: 2, findings: [], repaired: 0 })
-})
-
-it('names what a renamed folder left on the host while the state was lost', async () => {
-  const stage = await setStage({
-    pictures: { 'years/trip/red.png': red, 'years/green.png': png(3, 2, 20).bytes },
-  })
-  rmSync(join(stage.home, 'state'), { recursive: true })
-  renameSync(join(stage.pictures, 'years/trip'), join(stage.pictures, 'years/tour'))
-  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  expect(await stage.listing()).toHaveLength(3)
-  const told = await stage.here('audit')
-  expect(told.code).toBe(3)
-  const left = await idOf(stage, 'Photos/years/trip/red.png')
-  expect(told.out).toMatch(
-    new RegExp(
-      `foreign +Photos/years/trip/red\\.png +${left} .*another program sent it, or its record was lost`,
-    ),
-  )
-  expect(told.out).toContain('3 albums compared: 1 finding left\n')
-  expect((await stage.here('audit', '--repair')).code).toBe(3)
-  expect(await stage.listing()).toHaveLength(3)
-})
 
 it('tells people and programs what it finds, and repairs what is ours: exit 3 while something is left', async () => {
   const stage = await withPictures()
@@ -86,21 +56,6 @@ it('tells people and programs what it finds, and repairs what is ours: exit 3 wh
   expect(await stage.paths()).toEqual(['Photos/a/green.png', 'Photos/foreign.png', 'Photos/red.png'])
   await call(stage, 'DELETE', `/delete?img=${foreign}`)
   expect(await stage.here('audit', '--repair')).toMatchObject({ code: 0 })
-})
-
-it('tells in the log of the daemon what an audit found that a person asked for', async () => {
-  const stage = await withPictures()
-  await call(stage, 'DELETE', `/delete?img=${await idOf(stage, 'Photos/a/green.png')}`)
-  const daemon = await daemonHere(stage)
-  await daemon.told('scan_finished')
-  expect(await stage.here('audit')).toMatchObject({ code: 3 })
-  expect(daemon.events()).toEqual(
-    expect.arrayContaining([
-      expect.objectContaining({ event: 'audit_found', kind: 'gone', album: 'Photos/a', name: 'green.png' }),
-      expect.objectContaining({ event: 'audit_finished', albums: 2, findings: 1, skipped: 0 }),
-    ]),
-  )
-  expect(await daemon.stop()).toBe(0)
 })
 
 it('lets every view call an image gone that it found gone, until a repair: exit 3', async () => {
@@ -187,30 +142,6 @@ it('says from when on a repair takes an image that the host may only be late to 
   await expect.poll(repaired).toContain('1 finding left, 1 repaired')
 })
 
-it('says why a repair with nothing to repair ends with 3', async () => {
-  const stage = await withPictures()
-  stage.write('broken.png', 'no picture')
-  expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-  expect(await stage.here('audit')).toMatchObject({ code: 0, out: '2 albums compared: no difference\n' })
-  expect(await stage.here('audit', '--repair')).toMatchObject({
-    code: 3,
-    out: '2 albums compared: no difference\nleft: 1 failed. "albumd status" tells more\n',
-  })
-})
-
-it('repairs an album that somebody deleted with all that was in it', async () => {
-  const stage = await withPictures()
-  const before = await stage.delivered()
-  const { data } = await call(stage, 'GET', '/list')
-  await call(stage, 'DELETE', `/delete?album=${data.albums[0].id}`)
-  expect(await stage.delivered()).toEqual({})
-  const { code, out, err } = await stage.here('audit', '--repair')
-  expect(err).toBe('')
-  expect(out).toContain('0 findings left, 2 repaired')
-  expect(code).toBe(0)
-  expect(await stage.delivered()).toEqual(before)
-})
-
 it('says in one line that a plan without listings has no audit, and that status shows it: exit 3', async () => {
   const stage = await setStage({ pictures: { 'red.png': red }, host: { plansFrom: 'flagship' } })
   const { code, out, err } = await stage.here('audit')
@@ -256,20 +187,4 @@ it('counts a picture that waits for its upload as to be uploaded again, and not 
   rmSync(join(stage.pictures, 'a/red.png'))
   await stage.here('sync')
   expect(await told()).toMatch(/^audit {3}no difference at /m)
-})
-
-it('does not upload again what was deleted here too', async () => {
-  const stage = await withPictures()
-  const gone = await idOf(stage, 'Photos/a/green.png')
-  await call(stage, 'DELETE', `/delete?img=${gone}`)
-  rmSync(join(stage.pictures, 'a'), { recursive: true })
-  mkdirSync(join(stage.pictures, 'b'))
-  expect(await stage.here('audit', '--repair')).toMatchObject({ code: 0 })
-  expect(await stage.paths()).toEqual(['Photos/red.png'])
-})
-
-it('is told by --help', async () => {
-  const stage = await setStage()
-  const { out } = await runProgram(['audit', '--help'], stage.home)
-  expect(out).toContain('--repair')
 })

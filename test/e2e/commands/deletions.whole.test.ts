@@ -7,11 +7,12 @@ import { daemonHere } from '../stage/process.ts'
 import { type Stage, setStage } from '../stage/stage.ts'
 
 const hold = { deletions: { hold_above: '25%', hold_min: 1 } }
+const picturesOf = (...names: number[]) =>
+  Object.fromEntries(names.map(n => [`a/${n}.png`, png(2 + n, 2).bytes]))
 
 /** Most of its pictures are gone, and no pass has seen that yet. */
 async function withGone(): Promise<Stage> {
-  const pictures = Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes]))
-  const stage = await setStage({ pictures, config: hold })
+  const stage = await setStage({ pictures: picturesOf(0, 1, 2, 3), config: hold })
   for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
   return stage
 }
@@ -24,21 +25,17 @@ async function withHeld(): Promise<Stage> {
 
 it('held deletions are listed with what would go, and go when they are approved', async () => {
   const stage = await withGone()
-  expect(await stage.here('sync')).toMatchObject({
-    code: 3,
-    out: expect.stringContaining('3 images would be deleted'),
-  })
+  expect(await stage.here('sync')).toMatchObject({ code: 3 })
   expect(await stage.listing()).toHaveLength(4)
   expect((await stage.status()).mirrors[0]).toMatchObject({ held_deletions: 3, pending_deletions: 0 })
-  const { deletions } = await stage.json('deletions', 'list')
-  expect(deletions).toMatchObject([
-    { path: 'a/0.png', reason: 'deleted' },
-    { path: 'a/1.png' },
-    { path: 'a/2.png' },
+  const held = { state: 'held', approved: false, reason: 'deleted', goes_at: null }
+  expect((await stage.json('deletions', 'list')).deletions).toMatchObject(
+    [0, 1, 2].map(n => ({ ...held, path: `a/${n}.png` })),
+  )
+  // Below the working folder, as a shell completes it.
+  expect((await stage.json('deletions', 'approve', 'pictures/a/1.png')).deletions).toMatchObject([
+    { path: 'a/1.png', state: 'grace', approved: true, next: [{ code: 'goes_next' }, { code: 'run_sync' }] },
   ])
-  const approved = await stage.albumd('deletions', 'approve', 'a/1.png')
-  expect(approved.out).toContain('a/1.png')
-  expect(approved.out).not.toContain('a/0.png')
   expect(await stage.listing()).toHaveLength(4)
   expect((await stage.json('status')).mirrors[0]).toMatchObject({
     pending_deletions: 1,
@@ -46,38 +43,11 @@ it('held deletions are listed with what would go, and go when they are approved'
     held_deletions: 2,
     will_be_held: false,
   })
-  const { out } = await stage.here('status')
-  expect(out).toContain('on the host, 1 to delete as approved, 2 held\n')
-  expect(out).not.toContain('will be held')
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-  expect(Object.keys(await stage.delivered()).sort()).toEqual([
-    'Photos/a/0.png',
-    'Photos/a/2.png',
-    'Photos/a/3.png',
-  ])
+  expect(await stage.paths()).toEqual([0, 2, 3].map(n => `Photos/a/${n}.png`))
   await stage.here('deletions', 'approve')
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  expect(Object.keys(await stage.delivered())).toEqual(['Photos/a/3.png'])
-})
-
-it('held deletions are named by a path below the working folder too, as ls and why take it', async () => {
-  const stage = await withHeld()
-  const run = (...args: string[]) => stage.here('deletions', ...args)
-  expect((await run('list', 'pictures/a')).out).toContain('3 images')
-  expect((await run('discard', 'pictures/a/0.png')).out).toContain('a/0.png (gone from the disk')
-  const { out: decided } = await run('approve', 'pictures/a/1.png', '--json')
-  expect(JSON.parse(decided).deletions).toMatchObject([
-    { path: 'a/1.png', state: 'grace', approved: true, next: [{ code: 'goes_next' }, { code: 'run_sync' }] },
-  ])
-  const { deletions } = await stage.json('deletions', 'list')
-  expect(deletions).toMatchObject([
-    { path: 'a/1.png', state: 'grace', approved: true },
-    { path: 'a/2.png', state: 'held', approved: false, goes_at: null },
-  ])
-  const { out } = await run('list', 'a/1.png')
-  expect(out).toMatch(/^a\/1\.png \(gone from the disk, approved, /)
-  expect(out).toContain('next    the image is deleted, once everything was scanned again\n')
-  expect(out).toContain('albumd does not run; to go on: albumd sync\n')
+  expect(await stage.paths()).toEqual(['Photos/a/3.png'])
 })
 
 it('with several mirrors deletions are listed by whole paths, and a path of several mirrors is refused', async () => {
@@ -92,22 +62,18 @@ it('with several mirrors deletions are listed by whole paths, and a path of seve
   for (const dir of dirs) for (const n of [0, 1, 2]) rmSync(join(dir, `a/${n}.png`))
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   const { out } = await stage.here('deletions', 'list')
-  for (const dir of dirs) expect(out).toMatch(new RegExp(`^${dir}/a/0\\.png \\(gone from the disk`, 'm'))
+  for (const dir of dirs) expect(out).toMatch(new RegExp(`^${dir}/a/0\\.png `, 'm'))
   expect(out).not.toMatch(/^a\//m)
-  expect(out).toContain('6 images:\n  next    each is held, because ')
   for (const action of ['approve', 'discard'])
     for (const path of ['a/0.png', 'a'])
       expect(await stage.here('deletions', action, path)).toMatchObject({
         code: 2,
         out: '',
-        err: expect.stringContaining(
-          `${path} is in more than one mirror (${dirs.join(', ')}). Give its whole path`,
-        ),
+        err: expect.stringContaining(dirs.join(', ')),
       })
-  const approved = await stage.here('deletions', 'approve', join(dirs[0]!, 'a/0.png'), '--json')
-  expect(JSON.parse(approved.out).deletions).toMatchObject([{ mirror: dirs[0], path: 'a/0.png' }])
-  const discarded = await stage.here('deletions', 'discard', join(dirs[1]!, 'a'), '--json')
-  expect(JSON.parse(discarded.out).deletions).toHaveLength(3)
+  const approved = await stage.json('deletions', 'approve', join(dirs[0]!, 'a/0.png'))
+  expect(approved.deletions).toMatchObject([{ mirror: dirs[0], path: 'a/0.png' }])
+  expect((await stage.json('deletions', 'discard', join(dirs[1]!, 'a'))).deletions).toHaveLength(3)
   // Without a path all that is held is meant, in every mirror.
   expect(await stage.here('deletions', 'approve')).toMatchObject({ code: 0 })
   expect(await stage.pass()).toMatchObject({ exit_code: 0 })
@@ -116,25 +82,21 @@ it('with several mirrors deletions are listed by whole paths, and a path of seve
 
 it('a path at or below which nothing waits is refused, such as a mistyped one', async () => {
   const stage = await withHeld()
-  for (const action of ['approve', 'discard'])
+  for (const action of ['approve', 'discard', 'list'])
     expect(await stage.here('deletions', action, 'a/typo.png')).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringContaining('No deletion at or below a/typo.png waits'),
+      err: expect.stringContaining('a/typo.png'),
     })
-  // What is approved already is no mistake.
-  expect(await stage.here('deletions', 'list', 'a/typo.png')).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('a/typo.png: No such file, and albumd has never seen it'),
-  })
   expect(await stage.here('deletions', 'list', 'a/3.png')).toMatchObject({ code: 0 })
+  // What is approved already is no mistake.
   await stage.here('deletions', 'approve', 'a/0.png')
   expect(await stage.here('deletions', 'approve', 'a/0.png')).toMatchObject({ code: 0 })
 })
 
 it('a picture that goes missing and one that moved are told in the log, and when an image goes is told to the second', async () => {
   const stage = await setStage({
-    pictures: { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes },
+    pictures: picturesOf(0, 1),
     config: { deletions: { grace: '1s' } },
   })
   const daemon = await daemonHere(stage)
@@ -152,11 +114,8 @@ it('a picture that goes missing and one that moved are told in the log, and when
   const [{ since, goes_at }] = (await stage.json('deletions', 'list')).deletions
   expect(Math.abs(Date.parse(goes_at) - Date.parse(since) - 3_600_000)).toBeLessThan(100)
   await stage.here('pause')
-  const { out: paused } = await stage.here('deletions', 'list')
-  expect(paused).toMatch(
-    /1 image:\n {2}next {4}the image is deleted once the grace has ended, when .* more\n/,
-  )
-  expect(paused).toContain('albumd is paused, and nothing is sent or deleted; to go on: albumd resume\n')
+  const { next } = (await stage.json('deletions', 'list')).deletions[0]
+  expect(next.map(({ code }: { code: string }) => code)).toEqual(['grace_runs', 'all_paused'])
   await stage.here('resume')
   expect((await stage.here('sync', '--dry-run')).out).toMatch(
     /^wait a\/1\.png \(.*, until .* at the earliest\)/m,
@@ -168,10 +127,7 @@ it('a picture that goes missing and one that moved are told in the log, and when
     code: 3,
     err: expect.stringContaining('b/0.png was moved to b/2.png, and its old address ends'),
   })
-  expect(await stage.json('why', 'b/0.png')).toMatchObject({
-    state: 'gone',
-    reason: 'the picture moved to b/2.png',
-  })
+  expect(await stage.json('why', 'b/0.png')).toMatchObject({ state: 'gone', cause: 'MOVED' })
   expect((await stage.here('deletions', 'list', 'b/0.png')).out).toMatch(
     /^b\/0\.png \(the picture moved to b\/2\.png, .*\n.*\n {2}next {4}the image is deleted.* — 20/,
   )
@@ -185,7 +141,7 @@ it('a picture that goes missing and one that moved are told in the log, and when
 
 it('foretells that so many deletions will be held, while uploads come before them', async () => {
   const stage = await setStage({
-    pictures: Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
+    pictures: picturesOf(0, 1, 2, 3),
     config: { ...hold, uploads: { bandwidth: '50KB/s' } },
   })
   for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
@@ -202,12 +158,8 @@ it('foretells that so many deletions will be held, while uploads come before the
 })
 
 it('lists the images of a renamed folder together, though each waits for a picture of its own', async () => {
-  const names = [0, 1, 2]
-  const stage = await setStage({
-    pictures: Object.fromEntries(names.map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
-    host: { dailyQuota: names.length },
-    config: { deletions: { hold_min: 100 } },
-  })
+  const config = { deletions: { hold_min: 100 } }
+  const stage = await setStage({ pictures: picturesOf(0, 1, 2), host: { dailyQuota: 3 }, config })
   renameSync(join(stage.pictures, 'a'), join(stage.pictures, 'b'))
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   const { out } = await stage.here('deletions', 'list')
@@ -219,7 +171,7 @@ it('lists the images of a renamed folder together, though each waits for a pictu
 
 it('does not foretell that deletions of pictures that moved will be held', async () => {
   const stage = await setStage({
-    pictures: Object.fromEntries([0, 1, 2, 3].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
+    pictures: picturesOf(0, 1, 2, 3),
     config: { deletions: { ...hold.deletions, grace: '1h' } },
   })
   const daemon = await daemonHere(stage)
@@ -233,15 +185,9 @@ it('does not foretell that deletions of pictures that moved will be held', async
 
 it('does not foretell that more will be held where all that is to be held is held', async () => {
   const same = png(5, 2).bytes
-  const stage = await setStage({
-    pictures: {
-      ...Object.fromEntries([0, 1, 2].map(n => [`a/${n}.png`, png(2 + n, 2).bytes])),
-      'a/3.png': same,
-      'copy.png': same,
-    },
-    config: { deletions: { ...hold.deletions, grace: '1h' } },
-  })
-  for (const path of ['a/0.png', 'a/1.png', 'a/2.png']) rmSync(join(stage.pictures, path))
+  const pictures = { ...picturesOf(0, 1, 2), 'a/3.png': same, 'copy.png': same }
+  const stage = await setStage({ pictures, config: { deletions: { ...hold.deletions, grace: '1h' } } })
+  for (const n of [0, 1, 2]) rmSync(join(stage.pictures, `a/${n}.png`))
   await stage.pass()
   rmSync(join(stage.pictures, 'copy.png'))
   const daemon = await daemonHere(stage)
@@ -279,47 +225,6 @@ it('held deletions that are discarded leave the images for good, and a picture t
   expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 0 })
 })
 
-it('--dry-run tells held deletions from those that go, and leaves out what sync would leave alone', async () => {
-  const stage = await withHeld()
-  const held = await stage.here('sync', '--dry-run')
-  for (const n of [0, 1, 2]) expect(held.out).toContain(`hold a/${n}.png (gone from the disk)`)
-  expect(held.out).not.toContain('delete ')
-  await stage.here('deletions', 'approve', 'a/0.png')
-  const { out } = await stage.here('sync', '--dry-run')
-  expect(out).toContain('delete a/0.png')
-  expect(out).toContain('hold a/1.png')
-  await stage.here('deletions', 'discard')
-  expect((await stage.here('sync', '--dry-run')).out).not.toMatch(/hold|delete a\/[12]/)
-})
-
-it('--dry-run tells what would be held, and replaces nothing in a backup', async () => {
-  const stage = await setStage({ config: hold })
-  for (const n of [0, 1, 2]) stage.write(`${n}.png`, png(2 + n, 2).bytes)
-  await stage.pass()
-  for (const n of [0, 1]) rmSync(join(stage.pictures, `${n}.png`))
-  stage.write('2.png', png(9, 9).bytes)
-  const mirror = await stage.here('sync', '--dry-run')
-  expect(mirror.out).toContain('replace 2.png')
-  expect(mirror.out).toContain('hold 0.png')
-  stage.configure({ mirrors: [{ folder: 'pictures', album: 'Photos', deletions: 'keep' }] })
-  const backup = await stage.here('sync', '--dry-run')
-  expect(backup.out).toContain('upload 2.png')
-  expect(backup.out).not.toMatch(/hold|delete|replace/)
-})
-
-it('status names the root when all of its pictures are gone at once', async () => {
-  const stage = await setStage({})
-  stage.write('a/stays.png', png(2, 1).bytes)
-  for (let n = 0; n < 20; n++) stage.write(`${n}.png`, png(2 + n, 2).bytes)
-  await stage.pass()
-  for (let n = 0; n < 20; n++) rmSync(join(stage.pictures, `${n}.png`))
-  await stage.pass()
-  const { out } = await stage.here('status')
-  expect(out).toContain(
-    `because of ${stage.pictures} (All 20 pictures in it are gone at once, and what is below it waits)`,
-  )
-})
-
 it('a deletion that the host refused is tried again whenever a person asks, and its grace stays', async () => {
   const stage = await setStage()
   let refusals = 0
@@ -355,21 +260,12 @@ it('a deletion that the host refused is tried again whenever a person asks, and 
   rmSync(join(stage.pictures, 'a/1.png'))
   await expect.poll(async () => (await stage.status()).mirrors[0].pending_deletions).toBe(1)
   await daemon.stop()
-  // The grace passes only while albumd runs, so no time of day can be told.
-  const listed = async () => (await stage.json('deletions', 'list')).deletions
-  const before = await listed()
-  expect(before).toMatchObject([{ goes_at: null, next: [{ code: 'grace_runs' }, { code: 'run_daemon' }] }])
-  expect(await listed()).toEqual(before)
-  expect((await stage.here('deletions', 'list')).out).toMatch(
-    /1 image:\n.*when albumd has run for about 10 min more\n.*to start it: albumd run\n/,
-  )
   expect(await stage.pass()).toMatchObject({ exit_code: 3 })
   expect(Object.keys(await stage.delivered()).sort()).toEqual(['Photos/a/1.png', 'Photos/a/2.png'])
 })
 
 it('retry and a repair delete no image of a picture that is gone, and say what does: exit 3', async () => {
-  const pictures = { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes }
-  const stage = await setStage({ pictures, config: { deletions: { grace: '10m' } } })
+  const stage = await setStage({ pictures: picturesOf(0, 1), config: { deletions: { grace: '10m' } } })
   stage.write('b/bad.png', 'no picture')
   expect(await stage.pass()).toMatchObject({ exit_code: 3, left: { failed: 1 } })
   const both = ['Photos/a/0.png', 'Photos/a/1.png']
@@ -383,16 +279,12 @@ it('retry and a repair delete no image of a picture that is gone, and say what d
   expect(await delivered()).toEqual(both)
 
   rmSync(join(stage.pictures, 'b/bad.png'))
-  const waits =
-    'left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says what each waits for). "albumd status" tells more\n'
-  const retried = await stage.here('retry')
-  expect(retried).toMatchObject({ code: 3, err: '' })
-  expect(retried.out).toContain(
-    'nothing done; left: 1 to delete (left to "albumd sync" or "albumd run"; "albumd deletions list" says what each waits for)',
-  )
-  const repaired = await stage.here('audit', '--repair')
-  expect(repaired).toMatchObject({ code: 3, err: '' })
-  expect(repaired.out).toContain(waits)
+  for (const command of [['retry'], ['audit', '--repair']])
+    expect(await stage.here(...command)).toMatchObject({
+      code: 3,
+      err: '',
+      out: expect.stringMatching(/left: 1 to delete \(left to "albumd sync" or "albumd run";/),
+    })
   expect((await stage.json('deletions', 'list')).deletions).toMatchObject([
     { path: 'a/0.png', state: 'grace', next: [{ code: 'goes_next' }, { code: 'goes_by_sync' }] },
   ])
@@ -402,8 +294,7 @@ it('retry and a repair delete no image of a picture that is gone, and say what d
 })
 
 it('what a sync found gone and could not delete gets the grace of the daemon', async () => {
-  const pictures = { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes }
-  const stage = await setStage({ pictures, config: { deletions: { grace: '10m' } } })
+  const stage = await setStage({ pictures: picturesOf(0, 1), config: { deletions: { grace: '10m' } } })
   await stage.pass()
   rmSync(join(stage.pictures, 'a/0.png'))
   const key = join(stage.home, 'api-key')
@@ -443,7 +334,6 @@ it('deletions in their grace are listed with when they go, and each can be disca
     expect(state).toBe('grace')
     expect(Date.parse(goes_at) - Date.parse(since)).toBeGreaterThan(60_000)
   }
-  expect((await stage.here('deletions', 'list')).out).toMatch(/next {4}(the image|each) is deleted.* — 20/)
   // Without a path, only held deletions are discarded.
   await stage.here('deletions', 'discard')
   expect(await listed()).toHaveLength(2)
@@ -463,7 +353,7 @@ it('deletions in their grace are listed with when they go, and each can be disca
 })
 
 it('a picture that is gone, and that no scan has missed yet, keeps its image when its deletion is discarded', async () => {
-  const stage = await setStage({ pictures: { 'a/0.png': png(2, 2).bytes, 'a/1.png': png(3, 2).bytes } })
+  const stage = await setStage({ pictures: picturesOf(0, 1) })
   const before = await stage.listing()
   const discard = () => stage.here('deletions', 'discard', 'a')
   expect(await discard()).toMatchObject({ code: 2, err: expect.stringContaining('No deletion at or below') })
@@ -484,8 +374,7 @@ it('a picture that is gone, and that no scan has missed yet, keeps its image whe
   expect(await discard()).toMatchObject(again)
   expect(await stage.here('deletions', 'approve', 'a')).toMatchObject(again)
   expect((await stage.status()).mirrors[0]).toMatchObject({ kept: 1, files: 1 })
-  expect((await stage.here('status')).out).toContain('1 picture gone, with images kept for good')
-  expect((await stage.here('ls')).out).toMatch(/^a\/0\.png +kept /m)
+  expect((await stage.json('ls')).pictures).toContainEqual(expect.objectContaining({ state: 'kept' }))
   expect(await stage.listing()).toEqual(before)
   // The other picture is mirrored as before.
   rmSync(join(stage.pictures, 'a/1.png'))

@@ -195,7 +195,7 @@ describe('restore', () => {
           '2 pictures unread: the lines that begin with "unread" say why',
         ]),
       )
-      expect(then.out).not.toMatch(/missing/)
+      expect(then.out).not.toMatch(/^missing/m)
 
       recorded.answers.set('a.png', response => void response.writeHead(403).end())
       const back = join(recorded.home, 'back')

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { png } from '../../pictures.ts'
@@ -96,15 +96,6 @@ describe('run', () => {
     await passUntilDone(stage)
     // `delivered` throws where a picture is there twice.
     expect(Object.keys(await stage.delivered())).toHaveLength(backlog.length + 1)
-  })
-
-  it('waits for a root that is away', async () => {
-    const stage = await setStage()
-    renameSync(stage.pictures, `${stage.pictures}-away`)
-    const daemon = await daemonHere(stage)
-    await daemon.told('mirror_guarded')
-    expect((await stage.status()).mirrors[0]).toMatchObject({ state: 'guarded' })
-    expect(await daemon.stop()).toBe(0)
   })
 
   it('says in the log what it warns of before the log is open, and when it reads the key again', async () => {

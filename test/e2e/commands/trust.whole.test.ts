@@ -14,6 +14,23 @@ const mirrored = (config: object = {}) =>
   setStage({ pictures: { ...TWELVE, 'top.png': png(20, 20).bytes }, config })
 
 describe('trust', () => {
+  it('sync --prune-ignored gives up the images of what a rule hides, and only with it', async () => {
+    const stage = await mirrored()
+    stage.write('.albumdignore', 'a/\n')
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+    expect(await stage.listing()).toHaveLength(13)
+    const plan = await stage.here('sync', '--prune-ignored', '--dry-run')
+    expect(plan.out).toContain('delete a/0.png (hidden by an ignore rule)')
+    expect(await stage.listing()).toHaveLength(13)
+    const pruned = await stage.here('sync', '--prune-ignored')
+    expect(pruned).toMatchObject({ code: 0 })
+    expect(pruned.out).toContain('deleted the image of a/0.png')
+    expect(await stage.paths()).toEqual(['Photos/top.png'])
+    stage.write('.albumdignore', '')
+    expect(await stage.pass()).toMatchObject({ exit_code: 0 })
+    expect(await stage.listing()).toHaveLength(13)
+  })
+
   it('accepts a root that was emptied, after saying what that deletes', async () => {
     const stage = await mirrored()
     for (const name of readdirSync(stage.pictures)) rmSync(join(stage.pictures, name), { recursive: true })
@@ -70,15 +87,6 @@ describe('trust', () => {
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining(why)])
     }
-  })
-
-  it('has nothing to do where nothing is in doubt', async () => {
-    const stage = await mirrored()
-    expect(await stage.here('trust', 'pictures/a')).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('nothing to trust'),
-    })
-    expect(await stage.json('trust', stage.pictures)).toMatchObject({ trusted: false, missing: 0 })
   })
 })
 
@@ -165,20 +173,3 @@ function written(stage: Stage, n: number): string {
   stage.write(`${n}.png`, png(2 + n, 5).bytes)
   return join(stage.pictures, `${n}.png`)
 }
-
-it('sync --prune-ignored gives up the images of what a rule hides, and only with it', async () => {
-  const stage = await mirrored()
-  stage.write('.albumdignore', 'a/\n')
-  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  expect(await stage.listing()).toHaveLength(13)
-  const plan = await stage.here('sync', '--prune-ignored', '--dry-run')
-  expect(plan.out).toContain('delete a/0.png (hidden by an ignore rule)')
-  expect(await stage.listing()).toHaveLength(13)
-  const pruned = await stage.here('sync', '--prune-ignored')
-  expect(pruned).toMatchObject({ code: 0 })
-  expect(pruned.out).toContain('deleted the image of a/0.png')
-  expect(await stage.paths()).toEqual(['Photos/top.png'])
-  stage.write('.albumdignore', '')
-  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  expect(await stage.listing()).toHaveLength(13)
-})

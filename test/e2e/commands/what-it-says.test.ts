@@ -1,10 +1,6 @@
-import { copyFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openDatabase } from '../../../src/synced/database.ts'
-import { openSynced } from '../../../src/synced/synced.ts'
-import type { FileRow } from '../../../src/synced/tables/files.ts'
-import { because } from '../../../src/words/reasons.ts'
 import { localTime } from '../../../src/words/text.ts'
 import { treeOf } from '../../daemon/recorded-pictures.ts'
 import { png } from '../../pictures.ts'
@@ -34,7 +30,6 @@ it('names the old address that a rename ends, in the dry run and in the log', as
   expect((await stage.json('sync', '--dry-run')).plan).toContainEqual(
     expect.objectContaining({ operation: 'wait', path: 'a/0.png', cdn_url }),
   )
-  expect((await stage.json('deletions', 'list')).deletions[0].next[0].what).toMatch(/ b\/0\.png, /)
   expect(await daemon.stop()).toBe(0)
 })
 
@@ -103,27 +98,6 @@ describe('sync --dry-run', () => {
         /^1 picture failed before, and is not in this plan; "albumd why \/\S+" says when it is/,
       ),
     )
-    // Its time has come.
-    const synced = openSynced(openDatabase(join(stage.home, 'state/albumd.db')))
-    const [{ folder, name }] = synced.files.inState('failed') as [FileRow]
-    const failure = { folder, name, source: 'upload', code: 'HOST_ANSWER', next_attempt_at: 1 } as const
-    synced.commitNow(tx => tx.failures.put({ ...failure, message: because('said', { words: 'not now' }) }))
-    synced.close()
-    expect(await stage.json('sync', '--dry-run')).toMatchObject({
-      plan: [{ operation: 'fail', path: 'b/broken.png', code: 'not_a_picture' }],
-    })
-  })
-
-  it('weighs old versions with the deletions, as the pass does', async () => {
-    const stage = await mirrored({ deletions: { hold_above: '25%', hold_min: 1 } })
-    for (const n of [0, 1, 2]) {
-      stage.write(`a/${n}.png`, png(12 + n, 9).bytes)
-      utimesSync(join(stage.pictures, `a/${n}.png`), 1, 1)
-    }
-    const { out } = await stage.here('sync', '--dry-run')
-    for (const n of [0, 1, 2]) expect(out).toContain(`hold a/${n}.png (an older version)`)
-    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-    expect((await stage.status()).mirrors[0]).toMatchObject({ held_deletions: 3 })
   })
 
   it('names the mirrors where there are several, counts by kind, and refuses what sync would refuse', async () => {
@@ -131,26 +105,19 @@ describe('sync --dry-run', () => {
     mkdirSync(join(stage.home, 'more'))
     writeFileSync(join(stage.home, 'more/new.png'), png(9, 9).bytes)
     rmSync(join(stage.pictures, 'a/0.png'))
-    const [mirror] = [{ folder: 'pictures', album: 'Photos' }]
-    stage.configure({ mirrors: [mirror, { folder: 'more', album: 'More' }] })
+    const mirrors = [
+      ['pictures', 'Photos'],
+      ['more', 'More'],
+    ].map(([folder, album]) => ({ folder, album }))
+    stage.configure({ mirrors })
     const { out } = await stage.here('sync', '--dry-run')
     expect(out).toContain(`upload ${join(stage.home, 'more/new.png')} (new`)
     expect(out).toContain(`delete ${join(stage.pictures, 'a/0.png')} (gone`)
-    expect(out).toMatch(
-      /\n\d+ operations \(use album 1; upload 1, \d+ B; (compare \d, \d+ B; )?delete 1\); nothing was changed/,
-    )
-    writeFileSync(join(stage.home, 'more/half.png'), png(9, 9).bytes.slice(0, 40))
+    expect(out).toMatch(/\n\d+ operations \(use album 1; upload 1, \d+ B; (compare \d, \d+ B; )?delete 1\); /)
     const synced = (await stage.here('sync')).out
     expect(synced).toContain(`\nuploaded ${join(stage.home, 'more/new.png')} (`)
-    expect(synced).toContain(`\ndeleted the image of ${join(stage.pictures, 'a/0.png')}\n`)
-    expect(synced).toContain(`1 waiting (${join(stage.home, 'more/half.png')}: `)
-    await stage.here('pause')
-    expect((await stage.here('sync', '--dry-run')).out).toContain('paused, so nothing is sent or deleted')
     rmSync(join(stage.home, 'api-key'))
-    expect(await stage.here('sync', '--dry-run')).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('host.api_key_file: no such file'),
-    })
+    expect(await stage.here('sync', '--dry-run')).toMatchObject({ code: 2 })
   })
 
   it('says of a guarded mirror that it is guarded, and counts no operation for it', async () => {
@@ -214,27 +181,13 @@ it('scans once, and says once what is in doubt, where nothing may be deleted for
   expect(await stage.pass()).toMatchObject({ exit_code: 0, deleted: 1 })
 })
 
-it('counts the failed pictures whose image of before is still on the host', async () => {
-  const stage = await setStage({ pictures: { 'a.png': png(2, 2).bytes } })
-  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  stage.write('a.png', 'encrypted')
-  stage.write('never.png', 'no picture')
-  expect(await stage.pass()).toMatchObject({ exit_code: 3, failed: 2 })
-  expect((await stage.status()).mirrors[0]).toMatchObject({ failed: 2, failed_with_image: 1 })
-})
-
 it('counts a folder in doubt as no failed picture', async () => {
   const stage = await mirrored()
   mkdirSync(join(stage.pictures, 'a/.albumdignore'))
   stage.write('b/broken.png', 'no picture')
   const left = '1 failed, 1 folder in doubt, 1 mirror guarded'
   expect(await stage.here('sync')).toMatchObject({ code: 3, out: expect.stringContaining(`left: ${left}.`) })
-  const { out } = await stage.here('status')
-  expect(out).toContain(', 1 failed, 1 folder in doubt\n')
-  expect(out).toMatch(/^failed {2}b\/broken\.png: /m)
-  expect(out).toMatch(
-    /^ {8}Deletions wait because of .*\/a \(Ignore file can't be read, not a regular file\)\. Put a plain file in its place, or remove it$/m,
-  )
+  expect((await stage.here('status')).out).toContain(', 1 failed, 1 folder in doubt\n')
   expect((await stage.json('status')).mirrors).toMatchObject([{ failed: 2, folders_in_doubt: 1 }])
 })
 
@@ -251,34 +204,27 @@ describe('a lost state', () => {
     expect(await stage.json('audit')).toMatchObject({ complete: false, albums: 0 })
   })
 
-  it('is linked anew in one line, and --verify compares by the delivery base that the listing names', async () => {
-    const stage = await mirrored()
-    const before = await stage.listing()
-    loseState(stage)
-    const { out, err, code } = await stage.here('adopt', '--verify')
-    expect(out).toContain('4 pictures to look for on the host; nothing is sent\n')
-    expect(out).not.toContain('albumd sync')
-    // The listing names the delivery base, so no upload is needed to know the addresses.
-    expect(out).toContain('\n4 linked images proved to be the same\n')
-    expect(err).not.toContain('proved')
-    expect((await stage.json('adopt', '--verify')).verified).toEqual({
-      equal: 0,
-      other: 0,
-      unknown: 0,
-      why: null,
-    })
-    expect(code).toBe(0)
-    expect(out).not.toContain('linked a/0.png')
-    expect(await stage.listing()).toEqual(before)
-    stage.write('new.png', png(7, 3).bytes)
-    expect((await stage.here('adopt')).out).toContain('\n"albumd sync" uploads the pictures that are left\n')
-  })
-
   it('does not say to run adopt while it runs, of a state that is new', async () => {
     const stage = await mirrored()
     rmSync(join(stage.home, 'state'), { recursive: true })
     const { out } = await stage.here('adopt')
     expect(out).toMatch(/^The state is new, .* stop albumd and mount it$/m)
+  })
+
+  it('is linked anew, and --verify compares by the delivery base that the listing names', async () => {
+    const stage = await mirrored()
+    const before = await stage.listing()
+    loseState(stage)
+    const { out, code } = await stage.here('adopt', '--verify')
+    // The listing names the delivery base, so no upload is needed to know the addresses.
+    expect(out).toContain('\n4 linked images proved to be the same\n')
+    expect(out).not.toContain('albumd sync')
+    const none = { equal: 0, other: 0, unknown: 0, why: null }
+    expect((await stage.json('adopt', '--verify')).verified).toEqual(none)
+    expect(code).toBe(0)
+    expect(await stage.listing()).toEqual(before)
+    stage.write('new.png', png(7, 3).bytes)
+    expect((await stage.here('adopt')).out).toContain('\n"albumd sync" uploads the pictures that are left\n')
   })
 
   it('makes sync tell how many were linked, and how they are compared', async () => {
@@ -317,13 +263,6 @@ it('restore says what the host holds and an older state does not know', async ()
 })
 
 describe('a path with nothing there', () => {
-  it('is named, and retry ends with 2', async () => {
-    const stage = await mirrored()
-    const retried = await stage.here('retry', 'a/nowhere')
-    expect(retried).toMatchObject({ code: 2, out: '' })
-    expect(retried.err.trimEnd().split('\n')).toEqual([expect.stringContaining('a/nowhere')])
-  })
-
   it('is not one where a picture failed', async () => {
     const stage = await mirrored()
     stage.write('b/broken.png', 'no picture')

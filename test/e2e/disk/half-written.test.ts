@@ -102,23 +102,4 @@ describe('a picture that stays incomplete', () => {
     expect(await daemon.stop()).toBe(0)
     expect(await stage.delivered()).toEqual({ 'Photos/a.png': sha256(half) })
   })
-
-  it('is left by sync, without waiting for it', async () => {
-    const stage = await setStage()
-    stage.write('a.png', half)
-    expect(await stage.here('sync')).toMatchObject({ code: 3 })
-    expect(await stage.status()).toMatchObject({
-      mirrors: [{ pending_uploads: 1, waits: [{ code: 'run_sync' }, { code: 'incomplete', pictures: 1 }] }],
-      failures: [],
-    })
-    stage.configure({ watch })
-    const failuresAfterSync = async () => {
-      await stage.pass()
-      return (await stage.status()).failures
-    }
-    await expect.poll(failuresAfterSync).toMatchObject([{ path: 'a.png', code: 'PICTURE_INCOMPLETE' }])
-    expect(await stage.pass()).toMatchObject({ exit_code: 3 })
-    expect(await stage.status()).toMatchObject({ mirrors: [{ waits: [] }] })
-    expect(await stage.delivered()).toEqual({})
-  })
 })

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -79,13 +80,11 @@ describe('restore --at', () => {
     expect(Date.parse((await stage.status()).restorable_since)).toBeLessThan(Date.parse(at))
 
     const back = join(stage.home, 'back')
-    expect(await stage.here('restore', back, '--at', at, '--config', stage.config)).toMatchObject({
-      code: 0,
-    })
+    expect(await stage.here('restore', back, '--at', at)).toMatchObject({ code: 0 })
     expect(treeOf(back)).toEqual(tree)
     const wrecked = shownIn(stage.pictures)
 
-    const restored = await stage.here('restore', stage.pictures, '--at', at, '--config', stage.config)
+    const restored = await stage.here('restore', stage.pictures, '--at', at)
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(restored.out).toMatch(
       /\n16 pictures replaced files with other bytes, which are in .*\.albumd-replaced now\n/,
@@ -108,9 +107,7 @@ describe('restore --at', () => {
 
     // The moment of the accident can be had as well: the eight others are the newest versions of that time.
     const then = join(stage.home, 'then')
-    expect(await stage.here('restore', then, '--at', accident, '--config', stage.config)).toMatchObject({
-      code: 0,
-    })
+    expect(await stage.here('restore', then, '--at', accident)).toMatchObject({ code: 0 })
     for (const [n, path] of paths.entries())
       if (n % 4 === 1) expect(readFileSync(join(then, path))).toEqual(Buffer.from(picture(100 + n)))
     expect(await daemon.stop()).toBe(0)
@@ -181,11 +178,11 @@ describe('restore --at', () => {
     const tour = join(stage.pictures, 'tour')
     renameSync(tour, join(stage.pictures, 'great tour'))
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-    const restored = await stage.here('restore', tour, '--at', at, '--config', stage.config)
+    const restored = await stage.here('restore', tour, '--at', at)
     expect(restored).toMatchObject({ code: 0, err: '' })
     expect(restored.out).not.toContain('later')
     expect(shownIn(tour)).toEqual(['1.png', '2.png'])
-    const whole = await stage.here('restore', stage.pictures, '--at', at, '--config', stage.config)
+    const whole = await stage.here('restore', stage.pictures, '--at', at)
     expect(whole.code).toBe(0)
     expect(whole.out).toMatch(/^as it was at .*; 2 pictures that came later stay in .*\/great tour$/m)
     expect(await stage.json('restore', stage.pictures, '--at', at)).toMatchObject({
@@ -219,41 +216,77 @@ describe('restore --at', () => {
     const { out } = await stage.here('restore', join(stage.home, 'anew'), '--at', at)
     expect(out).toMatch(/^3 pictures recorded then/)
     expect(out).toMatch(/^as it was at .*, except for what is missing$/m)
-    const status = await stage.here('status', '--config', stage.config)
+    const status = await stage.here('status')
     const since = /^back {4}to any moment since (.*): albumd restore FOLDER --at TIME$/m.exec(status.out)?.[1]
     // The time that status shows is one to restore. The moved picture was found before it, and has the bytes of an image.
-    const recent = ['restore', join(stage.home, 'recent'), '--at', since!, '--config', stage.config]
+    const recent = ['restore', join(stage.home, 'recent'), '--at', since!]
     await expect.poll(() => stage.here(...recent)).toMatchObject({ code: 0 })
     expect(shownIn(join(stage.home, 'recent'))).toEqual(['0.png', 'moved.png'])
     const now = join(stage.home, 'now')
-    expect(await stage.here('restore', now, '--at', after, '--config', stage.config)).toMatchObject({
-      code: 0,
-    })
+    expect(await stage.here('restore', now, '--at', after)).toMatchObject({ code: 0 })
     expect(shownIn(now)).toEqual(['0.png', 'moved.png'])
     for (const [folder, why] of [
       [join(stage.pictures, '0.png'), '0.png is a picture. Name the folder that holds it'],
       [join(stage.pictures, 'none'), 'none is not there, lies in the mirror '],
       [stage.home, `holds the mirror ${stage.pictures}. Name the mirror`],
     ] as const) {
-      const refused = await stage.here('restore', folder, '--at', at, '--config', stage.config)
+      const refused = await stage.here('restore', folder, '--at', at)
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(why) })
     }
-    for (const [time, why] of [
-      ['2999-01-01', 'has not come yet'],
-      ['yesterday', 'is no time'],
-      ['2026-02-30', 'is no time'],
-      [early, 'Nothing was recorded at '],
-    ] as const) {
-      const refused = await stage.here(
-        'restore',
-        join(stage.home, 'else'),
-        '--at',
-        time,
-        '--config',
-        stage.config,
-      )
-      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(why) })
-      expect(refused.err.trimEnd().split('\n')).toHaveLength(1)
+    for (const time of ['2999-01-01', 'yesterday', early])
+      expect(await stage.here('restore', join(stage.home, 'else'), '--at', time)).toMatchObject({ code: 2 })
+  })
+
+  it('does not say "as it was" of a time of which an older state knows nothing', async () => {
+    const stage = await setStage({ config: { deletions: { grace: '30d' } } })
+    const state = join(stage.home, 'state')
+    stage.write('a.png', picture(0))
+    await stage.here('sync')
+    const before = await moment()
+    // A pass records until when it knows all.
+    await stage.here('sync')
+    /** Puts the state of now back after something was done. */
+    const putBack = async (act: () => Promise<unknown>) => {
+      cpSync(state, `${state}-old`, { recursive: true, preserveTimestamps: true })
+      await act()
+      rmSync(state, { recursive: true })
+      renameSync(`${state}-old`, state)
     }
+    let between = ''
+    await putBack(async () => {
+      stage.write('b.png', picture(1))
+      await stage.here('sync')
+      between = await moment()
+    })
+    const at = (time: string, name: string) => stage.here('restore', join(stage.home, name), '--at', time)
+    const unknown = {
+      code: 3,
+      out: expect.stringMatching(/^perhaps not as it was at .*\nNothing was recorded from/m),
+    }
+
+    // Nobody has opened the older state yet.
+    expect(await at(between, 'one')).toMatchObject(unknown)
+    expect(await at(before, 'two')).toMatchObject({ code: 0 })
+    expect(await stage.status()).toMatchObject({ restorable_gaps: [{ to: null }] })
+    await stage.here('sync')
+    await stage.here('audit')
+    expect(await at(between, 'three')).toMatchObject(unknown)
+    const [gap] = (await stage.status()).restorable_gaps
+    expect([gap.from < between, between < gap.to]).toEqual([true, true])
+    expect((await stage.here('status')).out).toMatch(
+      /^ {8}Nothing was recorded from .* to .*, because an older state/m,
+    )
+    const later = await moment()
+    const known = { code: 0, out: expect.stringMatching(/^as it was/m) }
+    expect(await at(later, 'four')).toMatchObject(known)
+    await stage.here('sync')
+    await putBack(() => stage.here('sync'))
+    await stage.here('audit')
+    expect(await at(later, 'five')).toMatchObject(known)
+    expect(await at(between, 'six')).toMatchObject(unknown)
+    expect((await stage.status()).restorable_gaps).toEqual([
+      gap,
+      { from: expect.any(String), to: expect.any(String) },
+    ])
   })
 })

@@ -13,8 +13,6 @@ import {
   runMidway,
   says,
   setLeapingStage,
-  syncMidway,
-  syncUntilDone,
   uploaded,
   writePictures,
 } from '../stage/fault-stage.ts'
@@ -133,13 +131,5 @@ describe('a state that was restored', () => {
     expect(Object.keys(await stage.delivered())).toHaveLength(3)
     await ended(daemon)
     expect(await stage.here('sync')).toMatchObject({ code: 0, err: '' })
-  })
-
-  it('is none where the process was killed', async () => {
-    const { stage, sync } = await syncMidway(20)
-    sync.kill('SIGKILL')
-    await sync.ended
-    for (const { err } of await syncUntilDone(stage)) expect(err).toBe('')
-    await expectInSync(stage)
   })
 })

@@ -100,34 +100,4 @@ describe('a host', () => {
     await stage.pass()
     expect(await stage.listing()).toEqual(known)
   })
-
-  it('with twin albums has them made no worse: of those the recorded one, else the fullest, else the oldest', async () => {
-    const stage = await setting()
-    configure(stage)
-    const oldest = await makeAlbum(stage, 'Photos')
-    await makeAlbum(stage, 'Photos')
-    const full = await makeAlbum(stage, 'a', oldest)
-    stage.write('a/first.png', some())
-    stage.write('one.png', some())
-    await stage.pass()
-    const albums = ['Photos', 'Photos', 'Photos/a']
-    expect(await stage.albums()).toEqual(albums)
-    expect(await stage.listing()).toHaveLength(2)
-    await makeAlbum(stage, 'a', oldest)
-    stage.write('a/second.png', some())
-    await stage.pass()
-    const before = await stage.listing()
-    loseState(stage)
-    stage.write('a/third.png', some())
-    await stage.pass()
-    await stage.pass()
-    expect(await stage.albums()).toEqual([...albums, 'Photos/a'])
-    expect((await stage.listing()).filter(line => !line.startsWith('Photos/a/third.png '))).toEqual(before)
-    const { data } = await call(stage, 'GET', `/list?album_id=${full}`)
-    expect(data.images.map(({ name }: { name: string }) => name).sort()).toEqual([
-      'first.png',
-      'second.png',
-      'third.png',
-    ])
-  })
 })

@@ -55,39 +55,13 @@ describe('albumd host', () => {
     expect(await stop()).toBe(0)
   })
 
-  it('takes its limits from the command line', async () => {
-    const { told } = await serve(
-      '--data',
-      dataFolder(),
-      '--api-key',
-      'k',
-      '--no-tls',
-      '--max-file-size',
-      '1kb',
-      '--plan',
-      'flagship',
-    )
-    expect(told.ca_file).toBeNull()
-    const response = await fetch(`${told.base_url}/upload`, {
-      method: 'POST',
-      headers: { 'x-api-key': 'k', 'content-type': 'application/json' },
-      body: JSON.stringify({
-        file_name: 'a.png',
-        file_size: 1025,
-        mime_type: 'image/png',
-        width: 1,
-        height: 1,
-      }),
-    })
-    expect(await response.json()).toMatchObject({ code: 'FILE_TOO_LARGE' })
-  })
-
-  it('takes rates, a default album and a day from the command line', async () => {
+  it('takes rates, limits, a default album and a day from the command line', async () => {
     const { told } = await serve(
       ...['--data', dataFolder(), '--api-key', 'k', '--no-tls', '--daily-quota', '1'],
       ...['--rates', 'list=1,create_album=unlimited', '--default-album', 'Photos/Inbox'],
-      ...['--day-begins', '00:00 Asia/Shanghai'],
+      ...['--day-begins', '00:00 Asia/Shanghai', '--max-file-size', '1kb', '--plan', 'flagship'],
     )
+    expect(told.ca_file).toBeNull()
     const call = async (path: string, body?: object) => {
       const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
       const headers = { 'x-api-key': 'k', 'content-type': 'application/json' }
@@ -101,6 +75,7 @@ describe('albumd host', () => {
     const made = await call('/create_album', { name: 'b', parent_album: photos!.id })
     expect(made.response.headers.has('x-ratelimit-limit')).toBe(false)
     const order = { file_name: 'a.png', file_size: 9, mime_type: 'image/png', width: 1, height: 1 }
+    expect((await call('/upload', { ...order, file_size: 1025 })).json.code).toBe('FILE_TOO_LARGE')
     expect((await call('/upload', order)).response.status).toBe(200)
     const before = Date.now()
     const refused = await call('/upload', order)

@@ -9,7 +9,7 @@ import { png } from '../../pictures.ts'
 import { type FaultProxy, startFaultProxy } from '../stage/fault-proxy.ts'
 import { startAlbumd } from '../stage/process.ts'
 import { oneDay, runHere, type Stage, setStage } from '../stage/stage.ts'
-import { hasRedis, type RedisServer, runAtLast, startRedis, storeOf } from '../stage/store.ts'
+import { ageStore, hasRedis, type RedisServer, runAtLast, startRedis, storeOf } from '../stage/store.ts'
 
 const NAMES = ['attic', 'studio', 'laptop']
 
@@ -42,15 +42,8 @@ async function setUp(count: number, pictures: number, host: Partial<HostOptions>
     return { home, config }
   })
   const setting = { stage, proxy, redis, machines }
-  await ageStore(setting)
+  await ageStore(redis, { baseUrl: proxy.baseUrl, key: stage.key })
   return setting
-}
-
-/** A new store makes machines wait for the claims that it may have lost. This one is not new. */
-async function ageStore({ stage, proxy, redis }: Setting): Promise<void> {
-  const store = storeOf(redis.url, { baseUrl: proxy.baseUrl, key: stage.key })
-  await runAtLast(store, script(`return redis.call('SET', KEYS[1], 1)`), ['claims:began'], [])
-  await store.close()
 }
 
 type Machine = Pick<Stage, 'home' | 'config'>
@@ -62,7 +55,7 @@ const asked = ({ proxy }: Setting) => proxy.log.filter(({ kind }) => kind === 'u
 describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', () => {
   it('go on over the end of one of them, and of the store', async () => {
     const setting = await setUp(3, 50)
-    const { stage, redis, machines } = setting
+    const { stage, proxy, redis, machines } = setting
     const daemons = machines.map(machine => startAlbumd(machine, ['run']))
     await expect.poll(() => asked(setting).length).toBeGreaterThan(30)
     daemons[0]!.kill('SIGKILL')
@@ -84,7 +77,7 @@ describe.skipIf(!hasRedis && !process.env.CI)('machines that share an account', 
       writeFileSync(join(machines[1]!.home, 'pictures', `more-${n}.png`), png(9, 2, n).bytes)
     await expect.poll(() => asked(setting).length).toBeGreaterThan(before + 4)
     await redis.start()
-    await ageStore(setting)
+    await ageStore(redis, { baseUrl: proxy.baseUrl, key: stage.key })
     startAlbumd(machines[0]!, ['run'])
     // At most `concurrency` uploads of the machine that was killed are in doubt.
     await expect.poll(async () => (await stage.paths()).length).toBeGreaterThan(141)

@@ -32,14 +32,13 @@ function days() {
 }
 
 describe('a quota that the host says is used up', () => {
-  it('keeps no picture from its image that the host holds: status names the command that links them', async () => {
+  it('keeps no picture from its image that the host holds, which adopt links', async () => {
     const stage = await stageOf({ dailyQuota: 4 })
     plant(stage, 0, 4)
     expect(await stage.pass()).toMatchObject({ exit_code: 0 })
     rmSync(join(stage.home, 'state'), { recursive: true })
     plant(stage, 100, 120)
     expect(await stage.pass()).toMatchObject({ exit_code: 3, linked: 0 })
-    expect((await stage.here('status')).out).toContain('"albumd adopt" links pictures to the images')
     expect(await stage.here('adopt')).toMatchObject({
       code: 3,
       out: expect.stringContaining('4 pictures linked'),
@@ -53,21 +52,16 @@ describe('a quota that the host says is used up', () => {
     stage.write('b/new.png', png(3, 3).bytes)
     renameSync(join(stage.pictures, '0.png'), join(stage.pictures, 'b/0.png'))
     // A file that was renamed just now may change without a new time, so it is read again.
-    const why = async () => {
+    const cause = async () => {
       await stage.pass()
-      return (await stage.here('why', 'b/0.png')).out
+      return (await stage.json('why', '0.png')).cause
     }
-    await expect.poll(why).toContain('waits to be uploaded: moved from 0.png\n')
+    await expect.poll(cause).toBe('MOVED')
     const { plan, notes } = await stage.json('sync', '--dry-run')
     expect(plan).toMatchObject([{ operation: 'wait', path: '0.png', code: 'moved_unsent' }])
     expect(notes).toContainEqual(expect.stringMatching(/^still to be uploaded, 2 \(/))
     const [waits] = (await stage.json('deletions', 'list')).deletions
-    expect(waits.next.map(({ code }: { code: string }) => code)).toEqual([
-      'goes_once_sent',
-      'quota_used_up',
-      'quota_raised',
-      'run_sync_then',
-    ])
+    expect(waits.next).toMatchObject([{ code: 'image_stays' }, { code: 'run_sync' }])
   })
 
   it("costs a day's requests and few more, is remembered over restarts, and goes on by a person's word", async () => {

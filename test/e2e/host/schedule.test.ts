@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../../src/synced/database.ts'
 import { png } from '../../pictures.ts'
 import { daemonHere, startDaemon } from '../stage/process.ts'
 import { call, idOf, setStage } from '../stage/stage.ts'
@@ -67,23 +66,6 @@ describe('an audit by schedule', () => {
     expect((await stage.here('status', '--config', stage.config)).out).toMatch(
       /^audit {3}1 finding of the audit that ended at .*; "albumd audit" names it$/m,
     )
-  })
-
-  it('that was missed while albumd did not run is made up for', async () => {
-    const stage = await setStage()
-    stage.write('red.png', red)
-    await stage.pass()
-    const first = await daemonHere(stage)
-    await first.told('scan_finished')
-    expect(await first.stop()).toBe(0)
-    expect(first.events().map(({ event }) => event)).not.toContain('audit_finished')
-    const db = openDatabase(join(stage.home, 'state/albumd.db'))
-    const missed = db.prepare(`UPDATE meta SET value = '1' WHERE key = 'audit_slot'`).run()
-    db.close()
-    expect(missed.changes).toBe(1)
-    const later = await daemonHere(stage)
-    await later.told('audit_finished')
-    expect(await later.stop()).toBe(0)
   })
 })
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { asNobody, NOBODY } from '../../nobody.ts'
 import { png } from '../../pictures.ts'
@@ -37,19 +37,6 @@ describe('put', () => {
     expect(again).toBe(alone.out.trimEnd())
     expect(await stage.listing()).toHaveLength(2)
     expect(await daemon.stop()).toBe(0)
-  })
-
-  it('runs notify.on_upload for each picture, without a daemon too', async () => {
-    const stage = await setStage()
-    const log = join(stage.home, 'uploaded')
-    stage.configure({ notify: { on_upload: `echo "$ALBUMD_PATH" >> '${log}'` } })
-    for (const [n, path] of ['a.png', 'b.png', 'c.png'].entries()) stage.write(path, png(3 + n, 2).bytes)
-    expect(await stage.here('put', 'a.png', 'b.png')).toMatchObject({ code: 0, err: '' })
-    const ran = readFileSync(log, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map(path => basename(path))
-    expect(ran.sort()).toEqual(['a.png', 'b.png'])
   })
 
   it('prints an address before notify.on_upload has ended', async () => {
@@ -319,36 +306,17 @@ describe('put', () => {
     stage.write('note.txt', 'x')
     const { code, out } = await stage.here('put', 'good.png', 'bad.png', '--json')
     expect(code).toBe(3)
+    const [good, bad] = ['good.png', 'bad.png'].map(name => join(stage.pictures, name))
     expect(JSON.parse(out)).toMatchObject({
       schema: 1,
       pictures: [
-        {
-          path: join(stage.pictures, 'good.png'),
-          cdn_url: expect.stringContaining('http'),
-          code: null,
-          reason: null,
-        },
-        {
-          path: join(stage.pictures, 'bad.png'),
-          cdn_url: null,
-          code: 'NOT_A_PICTURE',
-          reason: expect.any(String),
-        },
+        { path: good, cdn_url: expect.stringContaining('http'), code: null, reason: null },
+        { path: bad, cdn_url: null, code: 'NOT_A_PICTURE', reason: expect.any(String) },
       ],
     })
-    const { err } = await stage.here('put', 'bad.png')
-    expect(err).toMatch(/bad\.png: File is no picture of a known format\. [^;\n]*\.albumdignore\n$/)
     const outside = join(stage.home, 'outside.png')
     writeFileSync(outside, png(3, 2).bytes)
-    for (const [path, words] of [
-      [outside, 'lies in no mirror'],
-      ['note.txt', 'TXT is none of the formats'],
-      ['nowhere.png', 'albumd has never seen it'],
-    ] as const)
-      expect(await stage.here('put', path)).toMatchObject({
-        code: 2,
-        out: '',
-        err: expect.stringContaining(words),
-      })
+    for (const path of [outside, 'note.txt', 'nowhere.png'])
+      expect(await stage.here('put', path)).toMatchObject({ code: 2, out: '' })
   })
 })

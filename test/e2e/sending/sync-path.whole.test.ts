@@ -31,58 +31,28 @@ it('sync PATH sends and deletes nothing of what waits elsewhere', async () => {
 
 it('sync PATH tells what is left of the paths, and of nothing beside them', async () => {
   const stage = await setStage()
-  stage.write('a/bad.png', 'no picture')
+  for (const path of ['a/bad.png', 'ab/bad.png']) stage.write(path, 'no picture')
   stage.write('a/good.png', png(3, 2).bytes)
-  stage.write('ab/bad.png', 'no picture')
   stage.write('b.png', png(4, 2).bytes)
-  expect(await stage.here('sync')).toMatchObject({ code: 3, out: expect.stringContaining('left: 2 failed.') })
-  for (const path of ['a/good.png', 'b.png'])
-    expect(await stage.here('sync', path)).toMatchObject({ code: 0 })
+  const left = async (...paths: string[]) => {
+    const { exit_code, left } = await stage.json('sync', ...paths)
+    expect(exit_code).toBe(left.failed > 0 ? 3 : 0)
+    return left.failed
+  }
+  expect(await left()).toBe(2)
+  for (const path of ['a/good.png', 'b.png']) expect(await left(path)).toBe(0)
   for (const paths of [['a'], ['a/bad.png'], ['a', 'a/bad.png', 'b.png']])
-    expect(await stage.here('sync', ...paths)).toMatchObject({
-      code: 3,
-      out: expect.stringContaining('left: 1 failed.'),
-    })
+    expect(await left(...paths)).toBe(1)
   // What is wrong was told when the picture was tried, and is told again of one that is named.
   stage.write('new.png', 'no picture')
   const named = await stage.here('sync', 'a/bad.png', 'new.png')
-  expect(named.err.trimEnd().split('\n')).toEqual([
-    expect.stringMatching(/^albumd: \/.*\/a\/bad\.png: File is no picture of a known format\. /),
-  ])
-  expect(named.out).toContain('failed new.png: File is no picture')
-  rmSync(join(stage.pictures, 'new.png'))
-  expect(await stage.here('sync', 'new.png')).toMatchObject({ code: 0, err: '' })
-  expect(await stage.here('sync', stage.pictures)).toMatchObject({
-    code: 3,
-    out: expect.stringContaining('left: 2 failed.'),
-  })
-  rmSync(join(stage.pictures, 'b.png'))
-  await stage.here('pause')
-  await stage.here('sync')
-  await stage.here('resume')
-  expect(await stage.here('sync', 'a/good.png')).toMatchObject({ code: 0 })
-  expect(await stage.here('sync', 'b.png')).toMatchObject({ code: 0 })
+  expect(named.err).toMatch(/^albumd: \/.*\/a\/bad\.png: [^\n]*\n$/)
+  expect(named.out).toContain('failed new.png: ')
+  for (const path of ['new.png', 'b.png']) rmSync(join(stage.pictures, path))
+  expect(await left('new.png')).toBe(0)
+  expect(await left(stage.pictures)).toBe(2)
+  expect(await left('a/good.png', 'b.png')).toBe(0)
   expect(await stage.paths()).toEqual(['Photos/a/good.png'])
-})
-
-it('sync PATH looks at these paths alone', async () => {
-  const stage = await setStage()
-  for (const path of ['a/1.png', 'b/1.png', 'c.png']) stage.write(path, png(3, 2).bytes)
-  expect(await stage.pass()).toMatchObject({ exit_code: 0 })
-  stage.write('a/new/2.png', png(5, 2).bytes)
-  stage.write('b/2.png', png(6, 2).bytes)
-  const { code, out } = await stage.here('sync', 'a')
-  expect(code).toBe(0)
-  expect(out).toContain('1 picture uploaded')
-  const paths = (await stage.listing()).map(line => line.split(' ')[0])
-  expect(paths).toContain('Photos/a/new/2.png')
-  expect(paths).not.toContain('Photos/b/2.png')
-  expect(await stage.here('sync', 'nowhere.png')).toMatchObject({ code: 2 })
-  expect(await stage.here('sync', '/etc')).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('no mirror'),
-  })
-  expect((await stage.here('sync', 'pictures/b/2.png')).out).toContain('1 picture uploaded')
 })
 
 it('sync PATH asks no host where nothing of the paths is left, and sync tells that the host is away', async () => {
@@ -99,22 +69,14 @@ it('a command says first that the host is away and what then goes on, and what i
   const stage = await setFaultStage({ before: ({ write }) => write('a/1.png', png(3, 2).bytes) })
   stage.write('a/2.png', png(4, 2).bytes)
   stage.proxy.fail('list', 'each', 'refuse')
-  const away = String.raw`albumd: Cannot reach \S+ \([^()]+\) \(HOST_UNREACHABLE\); run "albumd`
+  const away = String.raw`^albumd: Cannot reach \S+ \([^()]+\) \(HOST_UNREACHABLE\); run "albumd`
   const { err } = await stage.here('retry', '--quiet')
-  expect(err).toMatch(
-    new RegExp(
-      `^${away} retry" again later, or "albumd run", which tries again by itself\n.*; left: 1 to upload`,
-    ),
-  )
+  expect(err).toMatch(new RegExp(`${away} retry" again later, or "albumd run".*\n.*; left: 1 to upload`))
   expect(await stage.here('retry', 'a')).toMatchObject({
     code: 2,
-    err: expect.stringMatching(
-      /^albumd: a\/2\.png has not failed, but waits \(the host is away: .*\)\. "albumd retry" without a path asks the host at once\n$/,
-    ),
+    err: expect.stringMatching(/^albumd: a\/2\.png has not failed, but waits \(the host is away: /),
   })
-  expect((await stage.here('audit')).err).toMatch(
-    new RegExp(`^${away} audit" again later, which goes on where`),
-  )
+  expect((await stage.here('audit')).err).toMatch(new RegExp(`${away} audit" again later`))
 })
 
 it('sync PATH refuses what is left out, as put does, and names an empty file', async () => {

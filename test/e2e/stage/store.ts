@@ -45,6 +45,16 @@ export function storeOf(url: string, { baseUrl, key }: { baseUrl: string; key: s
   return connect(url, keyPrefix(baseUrl, key))
 }
 
+/** A new store makes machines wait for the claims that it may have lost. This one is not new. */
+export async function ageStore(
+  { url }: RedisServer,
+  account: { baseUrl: string; key: string },
+): Promise<void> {
+  const store = storeOf(url, account)
+  await runAtLast(store, script(`return redis.call('SET', KEYS[1], 1)`), ['claims:began'], [])
+  await store.close()
+}
+
 function connect(url: string, prefix: string): Store {
   return openRedis({ url, password: null, ca: null, prefix, name: 'test', now: () => performance.now() })
 }
