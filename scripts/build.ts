@@ -39,13 +39,11 @@ const ASCII: Plugin = {
   },
 }
 
-/**
- * Makes dist/: the program as few files, for Node takes half of a short command's time to find and read 700 modules. All
+/** Makes dist/: the program as few files, for Node takes half of a short command's time to find and read 700 modules. All
  * of them stand in dist/cli/. So a source that looks for what is beside the code stands two folders deep as well.
  *
  * The files are CommonJS. An import of `node:http` reads every export of that module, and one of them loads a whole HTTP
- * client; `require` reads what is used.
- */
+ * client; `require` reads what is used. */
 export async function build(): Promise<void> {
   rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
   const bundle = await rolldown({

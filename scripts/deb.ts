@@ -1,7 +1,5 @@
-/**
- * Makes the Debian packages, each with a Node.js of its own and a bill of materials (CycloneDX) beside it. The same sources
- * make the same bytes: the only time in them is that of the last commit, or $SOURCE_DATE_EPOCH.
- */
+/** Makes the Debian packages, each with a Node.js of its own and a bill of materials (CycloneDX) beside it. The same sources
+ * make the same bytes: the only time in them is that of the last commit, or $SOURCE_DATE_EPOCH. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {

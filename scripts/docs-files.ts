@@ -1,7 +1,5 @@
-/**
- * Writes what comes from the code: pages of docs/reference, and the manuals. With --check it writes nothing, and fails where
- * one differs.
- */
+/** Writes what comes from the code: pages of docs/reference, and the manuals. With --check it writes nothing, and fails where
+ * one differs. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { writtenFiles } from './docs/written-files.ts'
 

@@ -4,10 +4,8 @@ import { build } from '../scripts/build.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/**
- * The tests that start the program start what is shipped. It is made anew only where a source is newer: others may be
- * running it.
- */
+/** The tests that start the program start what is shipped. It is made anew only where a source is newer: others may be
+ * running it. */
 export default async function buildFirst(): Promise<void> {
   const sources = ['src', 'scripts', 'package-lock.json'].map(name => join(ROOT, name))
   const made = statSync(join(ROOT, 'dist/cli/albumd.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0

@@ -16,10 +16,8 @@ interface Request {
   body: Buffer
 }
 
-/**
- * A real proxy before the host at `upstream` that answers twice: the answer to a request for which `twice` says so comes
- * once more when the next request has come on the same connection. Addresses in the host's answers lead through it too.
- */
+/** A real proxy before the host at `upstream` that answers twice: the answer to a request for which `twice` says so comes
+ * once more when the next request has come on the same connection. Addresses in the host's answers lead through it too. */
 export async function startDoublingProxy(
   upstream: string,
   twice: (request: Pick<Request, 'method' | 'url'>) => boolean,

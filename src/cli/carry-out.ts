@@ -8,11 +8,9 @@ import { sayAside } from './terminal/output.ts'
 /** Milliseconds after which a person is told what albumd waits for. */
 const PATIENCE_MS = 3000
 
-/**
- * Carries out a command. When a daemon uses this state, the daemon carries out the command, else this process. Answers the
+/** Carries out a command. When a daemon uses this state, the daemon carries out the command, else this process. Answers the
  * result, and whether a daemon did the work. Throws what the command throws. `shown`: how a person sees the work go on.
- * `leave`: when it is aborted, nobody waits for the daemon any more, which then goes on alone.
- */
+ * `leave`: when it is aborted, nobody waits for the daemon any more, which then goes on alone. */
 export async function carryOut<N extends CommandName>(
   config: Config,
   name: N,

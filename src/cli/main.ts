@@ -55,10 +55,8 @@ export async function run(args: readonly string[], told: Told): Promise<string |
 /** The error codes for a closed terminal and for a closed pipe (`albumd sync | head`). Nobody reads the output then. */
 const NOBODY_READS: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO'])
 
-/**
- * Lets work go on when output can't be written. Answers a function that tells why output was lost. Null: no output was
- * lost, or nobody reads the lost output.
- */
+/** Lets work go on when output can't be written. Answers a function that tells why output was lost. Null: no output was
+ * lost, or nobody reads the lost output. */
 function onLostOutput(): () => string | null {
   let lost: string | null = null
   for (const out of [process.stdout, process.stderr])

@@ -13,11 +13,9 @@ const EARLIEST = Date.parse('0001-01-01')
 const WRITTEN =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
 
-/**
- * The time that a person means: so long ago ("2d", "90m"), or a date with or without a time of day ("2026-11-20 18:00",
+/** The time that a person means: so long ago ("2d", "90m"), or a date with or without a time of day ("2026-11-20 18:00",
  * ISO 8601), by this machine's time zone when none is named. Throws Problem when the text is no time, and for a time
- * that has not come yet.
- */
+ * that has not come yet. */
 export function parseMoment(option: string, text: string, now: number): Millis {
   const written = text.trim()
   const ago = parseDuration(written)

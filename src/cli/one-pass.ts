@@ -25,10 +25,8 @@ export interface NotReady {
   reason: string
 }
 
-/**
- * What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. `notReady`: the
- * named files that can't be sent yet.
- */
+/** What a command writes. `quiet`: on standard output nothing, on standard error what failed and what is left. `notReady`: the
+ * named files that can't be sent yet. */
 export interface Shown {
   json: boolean
   quiet: boolean
@@ -262,10 +260,8 @@ export class Tally {
   /** The pictures that failed or are in doubt now. */
   readonly troubled = new Set<string>()
 
-  /**
-   * How many unchanged pictures had their image fetched and compared. The summary does not mention other unchanged
-   * pictures.
-   */
+  /** How many unchanged pictures had their image fetched and compared. The summary does not mention other unchanged
+   * pictures. */
   #compared = 0
 
   /** How many of the deleted images had a newer image of their picture in their place. */

@@ -12,10 +12,8 @@ export function flag(describe: string) {
   return { type: 'boolean', default: false, describe } as const
 }
 
-/**
- * An option with a value. A number is read as text, because yargs reads `--page 1 --page 1` as 2. `usual`: the
- * default, for the help.
- */
+/** An option with a value. A number is read as text, because yargs reads `--page 1 --page 1` as 2. `usual`: the
+ * default, for the help. */
 export function valued(describe: string, usual?: string) {
   const asDefault = usual === undefined ? {} : { defaultDescription: usual }
   return { type: 'string', requiresArg: true, describe, ...asDefault } as const
@@ -61,10 +59,8 @@ export function yargsModule(
   return { command, describe, builder: options => builder(options).epilogue(exitCodesInHelp(exits)), handler }
 }
 
-/**
- * A command from its options and its work. The work answers the exit code. `A`: the arguments. When the work does not call
- * `onInterrupts`, a signal ends the process.
- */
+/** A command from its options and its work. The work answers the exit code. `A`: the arguments. When the work does not call
+ * `onInterrupts`, a signal ends the process. */
 export function command<A>(
   builder: (options: Argv<LogLevelArgs>) => Argv<A>,
   work: (args: A, onInterrupts: OnInterrupts) => Promise<number>,
@@ -91,11 +87,9 @@ export function configCommand<A>(
   )
 }
 
-/**
- * A path for the records, below a mirror's folder or absolute. What is in the working folder is meant first, as in a shell:
+/** A path for the records, below a mirror's folder or absolute. What is in the working folder is meant first, as in a shell:
  * another picture of the same name in a mirror is not. Refuses an empty path, because an empty path comes from a shell
- * variable that is not set.
- */
+ * variable that is not set. */
 export function pathArgument(path: string | undefined): string | undefined {
   if (path === '')
     throw new Problem('The path is empty. Name a path; a shell variable in its place may not be set')
@@ -104,10 +98,8 @@ export function pathArgument(path: string | undefined): string | undefined {
   return isHere ? resolve(path) : path.replace(/\/+$/, '')
 }
 
-/**
- * Like `pathArgument`, for a command that acts on records. The path may also be below the working folder, as for `why` and
- * `ls`. A path that several mirrors know stays as it is, and the command says whether it means all these mirrors.
- */
+/** Like `pathArgument`, for a command that acts on records. The path may also be below the working folder, as for `why` and
+ * `ls`. A path that several mirrors know stays as it is, and the command says whether it means all these mirrors. */
 export async function pathToActOn(config: Config, path: string | undefined): Promise<string | undefined> {
   const given = pathArgument(path)
   if (given === undefined) return given
@@ -125,11 +117,9 @@ export function wholeMirrors({ mirrors }: Config): MirrorLocation[] {
   return mirrors.map(mirror => ({ mirror, path: '' }))
 }
 
-/**
- * Answers a function that finds the locations which paths of a command line name, one or several for each path. The function
+/** Answers a function that finds the locations which paths of a command line name, one or several for each path. The function
  * throws Problem for a path in no mirror, and for a path that neither disk nor records know. `oneIsEnough`: a path that
- * nobody knows is no problem beside one that is known.
- */
+ * nobody knows is no problem beside one that is known. */
 export async function locator(config: Config, oneIsEnough = false) {
   const { because, inWords } = await import('../words/reasons.ts')
   const { printable } = await import('../words/text.ts')
@@ -152,11 +142,9 @@ export async function locator(config: Config, oneIsEnough = false) {
   }
 }
 
-/**
- * The locations that paths of a command line name, for a command that sends pictures. Throws ConfigError where the folder of
+/** The locations that paths of a command line name, for a command that sends pictures. Throws ConfigError where the folder of
  * their mirrors is missing; that of another mirror does no harm. A missing folder is told before a path that nobody knows,
- * because the path may lie in this folder. Otherwise throws as `locationsToActOn`.
- */
+ * because the path may lie in this folder. Otherwise throws as `locationsToActOn`. */
 export async function locationsToSend(
   config: Config,
   paths: readonly string[],
@@ -173,10 +161,8 @@ export async function locationsToSend(
   return places
 }
 
-/**
- * What lies at the places that a command is to send. Throws Problem for what is left out. An empty file may still be
- * written, so it alone is answered as left out. `prunes`: what an ignore rule hides is answered too.
- */
+/** What lies at the places that a command is to send. Throws Problem for what is left out. An empty file may still be
+ * written, so it alone is answered as left out. `prunes`: what an ignore rule hides is answered too. */
 export async function looksToSend(places: readonly MirrorLocation[], prunes = false) {
   const { realDisk } = await import('../local/disk.ts')
   const { lookAt } = await import('../sync/scan/index.ts')

@@ -15,11 +15,9 @@ interface Declared {
 
 type ByName = Record<string, Declared>
 
-/**
- * The arguments of a plain command line: a command, its operands, its switches, and options with a value, each given once
+/** The arguments of a plain command line: a command, its operands, its switches, and options with a value, each given once
  * and as declared. Null: the line is not plain, and yargs reads it. yargs has the words for help, completion and every
- * mistake, but takes 30 ms to load and to read a line, which is longer than a short command works.
- */
+ * mistake, but takes 30 ms to load and to read a line, which is longer than a short command works. */
 export function plainArguments(
   { command }: Pick<Command, 'command'>,
   { builder }: Pick<CommandCode, 'builder'>,

@@ -30,11 +30,9 @@ export async function readConfig(flag: string | undefined, say = sayAside): Prom
   return config
 }
 
-/**
- * To load the schema and to check a config takes 30 ms, longer than most commands work. So the config that was valid last
+/** To load the schema and to check a config takes 30 ms, longer than most commands work. So the config that was valid last
  * is kept beside the compiled code, where only people can write who can change the code too, and is used as long as all
- * that it was made from stays the same.
- */
+ * that it was made from stays the same. */
 async function keptOrParsed(flag: string | undefined): Promise<Config> {
   const file = findConfig(process.env, process.cwd(), flag)
   const text = readConfigText(file)
@@ -56,10 +54,8 @@ function withRealFolders(config: Config): Config {
   }
 }
 
-/**
- * The file that keeps the config. Null: no config is kept, because no compiled code is kept, or because the program runs
- * from its sources.
- */
+/** The file that keeps the config. Null: no config is kept, because no compiled code is kept, or because the program runs
+ * from its sources. */
 function place(): string | null {
   const folder = import.meta.filename.endsWith('.js') ? getCompileCacheDir() : undefined
   return folder === undefined ? null : join(folder, 'config')
@@ -95,10 +91,8 @@ export function sayWarning(told: SecretWarning | null | undefined, say = sayAsid
   if (told) say(`${told.message}. ${told.remedy}`)
 }
 
-/**
- * Throws ConfigError when a folder of `needed` is missing, or when a mirror's folder overlaps another folder. `run` does not
- * call this function, because `run` waits for a missing folder. `needed`: mirrors of the config.
- */
+/** Throws ConfigError when a folder of `needed` is missing, or when a mirror's folder overlaps another folder. `run` does not
+ * call this function, because `run` waits for a missing folder. `needed`: mirrors of the config. */
 export function refuseMissingFolders(
   config: Config,
   needed: readonly { folder: string }[] = config.mirrors,

@@ -46,10 +46,8 @@ const LABELS: Readonly<Record<string, string>> = {
   STORE_AWAY: 'store',
 }
 
-/**
- * The status for a person. `file`: of the config that was read. `now`: what the page of a running daemon tells. Null: no daemon
- * runs.
- */
+/** The status for a person. `file`: of the config that was read. `now`: what the page of a running daemon tells. Null: no daemon
+ * runs. */
 export function statusInWords(
   status: Status,
   config: HealthConfig,
@@ -180,10 +178,8 @@ function blocksInWords(blocks: Status['blocks'], keyRemedy: string): string[] {
   })
 }
 
-/**
- * When the upload is looked for again. `at`: when recovery must have found out about the upload, if the host answers. A
- * time in the past is not told.
- */
+/** When the upload is looked for again. `at`: when recovery must have found out about the upload, if the host answers. A
+ * time in the past is not told. */
 function lookedForAgain(at: string | null, running: boolean): string {
   const latest = at === null ? null : Date.parse(at)
   const until = latest !== null && latest > systemClock.wall() ? latest : null
@@ -305,10 +301,8 @@ function machinesInWords({ machines }: Pick<Status, 'machines'>): string[] {
   })
 }
 
-/**
- * The lines of `status` about the day's quota, and about the pictures that wait for it. `pace`: pictures a second at this
- * moment.
- */
+/** The lines of `status` about the day's quota, and about the pictures that wait for it. `pace`: pictures a second at this
+ * moment. */
 export function quotaInWords(
   { quota, backlog, blocks }: Pick<Status, 'quota' | 'backlog' | 'blocks'>,
   pace = 0,

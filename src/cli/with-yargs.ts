@@ -69,10 +69,8 @@ async function moduleOf(command: Command, args: readonly string[]): Promise<Comm
 /** Begins a marked operand. No argument of a process can contain this character. */
 const MARK = '\0'
 
-/**
- * Begins each operand with MARK, and removes `--`. Words after `--` are operands, even when they begin with a dash. yargs
- * drops these words when a command's operand is optional, so "deletions approve -- -x.png" would approve everything.
- */
+/** Begins each operand with MARK, and removes `--`. Words after `--` are operands, even when they begin with a dash. yargs
+ * drops these words when a command's operand is optional, so "deletions approve -- -x.png" would approve everything. */
 export function markOperands(args: readonly string[]): string[] {
   const dashes = args.indexOf('--')
   if (dashes === -1) return [...args]
@@ -90,10 +88,8 @@ export function unmarkOperands(parsed: Record<string, unknown>): void {
 /** The options and operands that may be given several times. */
 const LISTS: ReadonlySet<string> = new Set(['folder', 'album', 'api-key', 'files', 'paths'])
 
-/**
- * Refuses two mistakes that yargs accepts. An option that is given twice becomes a list. A switch with a value counts as
- * off: "--dry-run=yes" would be a real sync. `parsed`: what yargs made of `words`.
- */
+/** Refuses two mistakes that yargs accepts. An option that is given twice becomes a list. A switch with a value counts as
+ * off: "--dry-run=yes" would be a real sync. `parsed`: what yargs made of `words`. */
 function refuseMisgiven(words: readonly string[], parsed: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(parsed))
     if (Array.isArray(value) && /^[a-z][a-z-]+$/.test(name) && !LISTS.has(name))

@@ -26,10 +26,8 @@ const SAMPLES = join(import.meta.dirname, 'try/pictures')
 const USUAL_PORT = 8443
 const USUAL_PAGE_PORT = 8687
 
-/**
- * Makes the workspace in `cwd`/albumd-try, for the pictures in `given` or for the samples. A later start opens the same
- * workspace, with the same port, key and state.
- */
+/** Makes the workspace in `cwd`/albumd-try, for the pictures in `given` or for the samples. A later start opens the same
+ * workspace, with the same port, key and state. */
 export async function openWorkspace(cwd: string, given: string | undefined): Promise<Workspace> {
   const own = given === undefined ? null : realFolder(given)
   const home = join(realpathSync(cwd), 'albumd-try', own === null ? 'samples' : nameFor(own))

@@ -5,10 +5,8 @@ import { readBounded, realPathOf, xdgFolder } from './paths.ts'
 
 const LARGEST = 2 ** 16
 
-/**
- * The config that `--config` or $ALBUMD_CONFIG names, or the first that exists of ./albumd.yaml,
- * $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws ConfigError when none exists.
- */
+/** The config that `--config` or $ALBUMD_CONFIG names, or the first that exists of ./albumd.yaml,
+ * $XDG_CONFIG_HOME/albumd/config.yaml and /etc/albumd/config.yaml. Throws ConfigError when none exists. */
 export function findConfig(env: NodeJS.ProcessEnv, cwd: string, flag?: string): string {
   const named = flag ?? env.ALBUMD_CONFIG
   if (named) return named

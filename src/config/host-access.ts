@@ -35,10 +35,8 @@ export function keyRemedy(config: KeySource, env: NodeJS.ProcessEnv | null): str
 /** The longest key that is accepted, in bytes. */
 const LONGEST = 4096
 
-/**
- * The account's key (§5): from host.api_key_file, or else $ALBUMD_API_KEY, the systemd credential "api-key", or the file
- * beside the config. Throws ConfigError, which never shows a key.
- */
+/** The account's key (§5): from host.api_key_file, or else $ALBUMD_API_KEY, the systemd credential "api-key", or the file
+ * beside the config. Throws ConfigError, which never shows a key. */
 export function readApiKey(config: KeySource, env: NodeJS.ProcessEnv): ApiKey {
   const found = keyFileOf(config, env)
   if (found !== null) return readKeyFile(found)
@@ -132,10 +130,8 @@ export interface StoreAccess {
   warning: SecretWarning | null
 }
 
-/**
- * How account.shared is reached, or null. The password: from account.shared_password_file or the systemd credential
- * "shared-password". Throws ConfigError, which does not show it.
- */
+/** How account.shared is reached, or null. The password: from account.shared_password_file or the systemd credential
+ * "shared-password". Throws ConfigError, which does not show it. */
 export function readStoreAccess({ account }: StoreSource, env: NodeJS.ProcessEnv): StoreAccess | null {
   if (account.shared === undefined) return null
   const found = readPassword(account.shared_password_file, env)

@@ -15,10 +15,8 @@ export function resolvePath(path: string, { file, env }: Surroundings): string |
   return env.HOME ? resolve(env.HOME, path.slice(2)) : null
 }
 
-/**
- * Where the state is without a state_dir: in $STATE_DIRECTORY (systemd's), in /var/lib/albumd for a config in
- * /etc/albumd, below it for one in /etc/albumd/NAME, else in the user's home. Null without $HOME.
- */
+/** Where the state is without a state_dir: in $STATE_DIRECTORY (systemd's), in /var/lib/albumd for a config in
+ * /etc/albumd, below it for one in /etc/albumd/NAME, else in the user's home. Null without $HOME. */
 export function defaultStateDir({ file, env }: Surroundings): string | null {
   // systemd separates several folders by colons. The first folder is the unit's own.
   const given = env.STATE_DIRECTORY?.split(':')[0]

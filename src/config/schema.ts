@@ -2,11 +2,9 @@ import { z } from 'zod'
 import { accountSection, hostSection } from './host-section.ts'
 import * as value from './values.ts'
 
-/**
- * The configuration, key by key, named as in the file. `config.example.yaml` is made from the descriptions. A default is
+/** The configuration, key by key, named as in the file. `config.example.yaml` is made from the descriptions. A default is
  * written as a person would write it. `example` is for a key without default. `secret` marks values that no error repeats,
- * because people paste keys and passwords into them.
- */
+ * because people paste keys and passwords into them. */
 
 const mirror = value.section({
   folder: value.path('the path of a folder').meta({
@@ -241,10 +239,8 @@ export const configSchema = value.section({
 /** The configuration as the schema parses it: in the program's units, with paths as they stand in the file. */
 export type WrittenConfig = z.output<typeof configSchema>
 
-/**
- * The configuration in the program's units: milliseconds, bytes a second, fractions, minutes after midnight. Paths are
- * absolute; addresses end without a slash.
- */
+/** The configuration in the program's units: milliseconds, bytes a second, fractions, minutes after midnight. Paths are
+ * absolute; addresses end without a slash. */
 export interface Config extends Omit<WrittenConfig, 'host' | 'account' | 'state_dir'> {
   /** `key_beside`: the path beside the config where the key's file may be. */
   host: WrittenConfig['host'] & { site_url: string; key_beside: string }

@@ -6,10 +6,8 @@ import { DAY_MS, HOUR_MS } from '../protocol/clock.ts'
 import { isLoopback, VERSION_PATH } from '../protocol/endpoints.ts'
 import { ALBUM_NAME_MAX } from '../protocol/limits.ts'
 
-/**
- * The kinds of values that a config holds. Each kind turns a text of the file into the unit that the program counts in.
- * Its error says what would be right, with the limits; `wording.ts` adds what the file says.
- */
+/** The kinds of values that a config holds. Each kind turns a text of the file into the unit that the program counts in.
+ * Its error says what would be right, with the limits; `wording.ts` adds what the file says. */
 
 /** A mapping with these keys. Other keys are refused. */
 export function section<T extends z.core.$ZodLooseShape>(shape: T) {
@@ -46,11 +44,9 @@ export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, { error: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
 }
 
-/**
- * A value with a spelling of its own. `read` returns undefined when the text is spelt otherwise. A bare number is given to
+/** A value with a spelling of its own. `read` returns undefined when the text is spelt otherwise. A bare number is given to
  * `read` as text, so that a number without its unit is refused with the same words. `pattern`: the spelling for the JSON
- * Schema.
- */
+ * Schema. */
 function spelt<T>(what: string, read: (text: string) => T | undefined, pattern?: RegExp) {
   const error = `must be ${what}`
   const written = z.union([z.string(), z.number()], { error })

@@ -117,10 +117,8 @@ function looseAliases(document: Document.Parsed): number[] {
 /** The pairs of each mapping by their keys. Of a value that is written twice, the later pair. */
 type Pairs = ReadonlyMap<unknown, ReadonlyMap<unknown, Pair<ParsedNode, ParsedNode | null>>>
 
-/**
- * The pairs of all mappings, and the keys that stand there twice. The first of a section written twice gets all keys, so
- * that none counts as missing.
- */
+/** The pairs of all mappings, and the keys that stand there twice. The first of a section written twice gets all keys, so
+ * that none counts as missing. */
 function pairsOf(document: Document.Parsed): { pairs: Pairs; again: { offset: number; key: string }[] } {
   const again: { offset: number; key: string }[] = []
   const pairs = new Map<unknown, Map<unknown, Pair<ParsedNode, ParsedNode | null>>>()

@@ -99,15 +99,13 @@ const SETTLED: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
-/**
- * Returns a function that says which events of the passes are news. The log covers months, so an event that each pass
+/** Returns a function that says which events of the passes are news. The log covers months, so an event that each pass
  * repeats is news only once:
  * - `uploads_stopped` with the same code as before, for example because the quota is used up. After an upload has
  *   succeeded, the code is news again.
  * - `uploads_started` with as many pictures and bytes as before, for example of one picture that is half written. After an
  *   upload has ended, the numbers are news again.
- * - `mirror_guarded` with the same reason as before. After a scan that saw everything, the reason is news again.
- */
+ * - `mirror_guarded` with the same reason as before. After a scan that saw everything, the reason is news again. */
 export function newsFilter(): (emitted: SpokenEvent) => boolean {
   const last = new Map<string, string>()
   const isNew = (what: string, is: string) => {

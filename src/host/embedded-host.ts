@@ -58,10 +58,8 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }
 
-/**
- * Serves the whole interface (§1 to §9), with its data in a folder, which is made. Rejects with code HOST_DATA_IN_USE,
- * Node's error (EADDRINUSE, EACCES) or SQLite's.
- */
+/** Serves the whole interface (§1 to §9), with its data in a folder, which is made. Rejects with code HOST_DATA_IN_USE,
+ * Node's error (EADDRINUSE, EACCES) or SQLite's. */
 export async function startHost(options: HostOptions): Promise<RunningHost> {
   const settings = settle(options)
   const { data, tls } = options

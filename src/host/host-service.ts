@@ -79,10 +79,8 @@ function createAlbum({ albums, settings }: Stores, account: Account, body: Body)
   return albums.make(parent, name)
 }
 
-/**
- * The row of each account's default album, if the settings name one. Missing ones are made; of equal names the oldest
- * counts.
- */
+/** The row of each account's default album, if the settings name one. Missing ones are made; of equal names the oldest
+ * counts. */
 function defaultAlbums({ accounts, albums, settings }: Stores): Map<number, number> {
   const { defaultAlbum } = settings
   if (defaultAlbum === null) return new Map()
@@ -165,10 +163,8 @@ async function deleteResource(stores: Stores, account: Account, query: DeletionQ
   throw new Refusal('noParam', 'One of img and album is required.')
 }
 
-/**
- * Deletes the row, then the bytes, in one turn; when these can't be removed the row comes back, so that a listed image
- * has its bytes. After a kill in between, the next start removes them.
- */
+/** Deletes the row, then the bytes, in one turn; when these can't be removed the row comes back, so that a listed image
+ * has its bytes. After a kill in between, the next start removes them. */
 function deleteImage({ db, images, pictures }: Stores, account: Account, id: string): Deleted {
   const image = images.byId(id)
   if (!image) throw new Refusal('NOT_FOUND', 'There is no such image.')

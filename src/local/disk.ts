@@ -13,10 +13,8 @@ import {
 import { systemClock } from '../protocol/clock.ts'
 import { isRemote, type Mount, mountsOf, readMounts } from './mount-table.ts'
 
-/**
- * The disk as the scanner sees it. The calls are synchronous, because in worker threads a synchronous call costs a third of
- * one of fs.promises. Paths are absolute. Calls throw Node's errors, with `code` (ENOENT, EACCES, EIO …).
- */
+/** The disk as the scanner sees it. The calls are synchronous, because in worker threads a synchronous call costs a third of
+ * one of fs.promises. Paths are absolute. Calls throw Node's errors, with `code` (ENOENT, EACCES, EIO …). */
 export interface Disk {
   /** The entries of a folder in any order. Throws ENOTDIR for a symbolic link. */
   readFolder(path: string): DiskEntry[]
@@ -51,10 +49,8 @@ export interface DiskStat {
   ino: number
 }
 
-/**
- * When two edits come within so many microseconds, they may get the same timestamp. FAT has the coarsest timestamps, of two
- * seconds. Another 0.1 seconds are added, because a kernel may stamp a file with the time of its last timer tick.
- */
+/** When two edits come within so many microseconds, they may get the same timestamp. FAT has the coarsest timestamps, of two
+ * seconds. Another 0.1 seconds are added, because a kernel may stamp a file with the time of its last timer tick. */
 export const STAMP_GRAIN = 2_100_000
 
 /** As `STAMP_GRAIN`, for finer timestamps: five times the longest tick of a kernel's timer. */
@@ -81,10 +77,8 @@ const TEXT_MAX = 2 ** 20
 /** Node puts this character in the place of bytes that are not UTF-8. But a valid name may also contain this character. */
 const REPLACEMENT = '\u{FFFD}'
 
-/**
- * The list of mounts is read again after so many milliseconds at the earliest, because `isRemote` is asked for each picture
- * that was just written. Mounts change seldom, and reading their list takes long on machines with containers.
- */
+/** The list of mounts is read again after so many milliseconds at the earliest, because `isRemote` is asked for each picture
+ * that was just written. Mounts change seldom, and reading their list takes long on machines with containers. */
 const REMEMBERED_MS = 1000
 let mounts: readonly Mount[] = []
 let mountsReadAt = Number.NEGATIVE_INFINITY
@@ -180,10 +174,8 @@ export function statOf(stats: Stats): DiskStat {
   }
 }
 
-/**
- * Milliseconds as whole microseconds. Some file systems hold times that are too far from 1970 for a JavaScript number of
- * microseconds. Such a time becomes the largest or smallest exact integer, because SQLite takes only exact integers here.
- */
+/** Milliseconds as whole microseconds. Some file systems hold times that are too far from 1970 for a JavaScript number of
+ * microseconds. Such a time becomes the largest or smallest exact integer, because SQLite takes only exact integers here. */
 function microseconds(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(ms * 1000)))
 }

@@ -8,10 +8,8 @@ import { openRootWatch, type RootWatch } from './root-watch.ts'
 export interface FolderWatcherOptions {
   /** A folder needs a look. This is called for each event, at once, so a burst of events calls it thousands of times. */
   onStale(folder: string): void
-  /**
-   * A folder can't be watched; `lost` names the folder. A limit of the system is reported only once for each call of
-   * `watch`, however many folders can't be watched because of the limit. After WATCH_OVERFLOW every folder needs a look.
-   */
+  /** A folder can't be watched; `lost` names the folder. A limit of the system is reported only once for each call of
+   * `watch`, however many folders can't be watched because of the limit. After WATCH_OVERFLOW every folder needs a look. */
   onLost(loss: WatchLoss): void
   /** Called before watches are opened: no event tells of a mount, so whoever notices mounts must know them now. */
   beforeOpening?(): void
@@ -20,13 +18,11 @@ export interface FolderWatcherOptions {
 /** The state of a folder's watch. 'away': the folder is missing. 'lost': the system refused the watch. */
 type Watch = FSWatcher | RootWatch | 'away' | 'lost'
 
-/**
- * Watches the folders of a mirror, and says which need a look, never what happened there. It watches nothing at first.
+/** Watches the folders of a mirror, and says which need a look, never what happened there. It watches nothing at first.
  *
  * chokidar watches the root, and waits for a missing root. The folders below the root are watched by Node itself. When such
  * a folder comes or goes, the watch of the folder above reports it. A chokidar for each folder would cost ten times the
- * memory, and ten times the CPU of the start.
- */
+ * memory, and ten times the CPU of the start. */
 export class FolderWatcher {
   readonly #base: string
   readonly #calls: FolderWatcherOptions
@@ -46,12 +42,10 @@ export class FolderWatcher {
     this.#calls = calls
   }
 
-  /**
-   * Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
+  /** Watches folders: paths below the root with slashes; '' is the root. The folders above a folder must be named before it,
    * or in an earlier call. A folder that is watched already stays so; a folder whose watch failed is tried again. What
    * happens in a folder before the promise resolves may cause no call of `onStale`, so look at the folder afterwards. When
-   * a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects.
-   */
+   * a call names the root for the first time, `onStale` tells of the root from that call on. Never rejects. */
   async watch(folders: readonly string[]): Promise<void> {
     this.#isFull = false
     if (folders.length > 0) this.#calls.beforeOpening?.()
@@ -69,12 +63,10 @@ export class FolderWatcher {
     }
   }
 
-  /**
-   * Ends the watches of these folders and of all folders below them, opens each watch again, and calls `onStale` for each
+  /** Ends the watches of these folders and of all folders below them, opens each watch again, and calls `onStale` for each
    * folder. inotify watches an inode, and goes on to watch the inode when its folder is moved. So when a folder was deleted,
    * moved or replaced, another folder may be at its path now, or the same folder again after events were missed. When a
-   * tree is deleted, many folders end at once, so they are collected for one turn of the event loop.
-   */
+   * tree is deleted, many folders end at once, so they are collected for one turn of the event loop. */
   renew(folders: readonly string[]): void {
     for (const folder of folders) this.#due.add(folder)
     if (this.#isRenewing || this.#due.size === 0) return
@@ -212,12 +204,10 @@ function lineOf(folder: string): string[] {
   return line
 }
 
-/**
- * After so many events in one turn of the event loop, further events may have been lost: the kernel drops events while its
+/** After so many events in one turn of the event loop, further events may have been lost: the kernel drops events while its
  * queue is full, and fs.watch does not report this. The number is half the length of the queue. The other half is left for
  * the events of the other mirrors, and of watches that have just ended, because these events are in the queue and are not
- * counted here.
- */
+ * counted here. */
 function eventsNearOverflow(): number {
   try {
     return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8')) / 2
@@ -255,10 +245,8 @@ export function lossOf(error: unknown, path: string): WatchLoss {
   }
 }
 
-/**
- * Whether a file can still be opened. The code EMFILE has two meanings: the process may open no more files, or the system
- * allows no more inotify instances. In the second case a file can still be opened.
- */
+/** Whether a file can still be opened. The code EMFILE has two meanings: the process may open no more files, or the system
+ * allows no more inotify instances. In the second case a file can still be opened. */
 function mayOpenFiles(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))

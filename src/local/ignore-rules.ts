@@ -6,10 +6,8 @@ import type { Disk } from './disk.ts'
 /** The name of the file that holds a folder's own rules. */
 export const IGNORE_FILE = '.albumdignore'
 
-/**
- * Folders in which file systems, network storage and desktops keep thumbnails, snapshots and deleted files. A folder with
- * such a name is left out in every place, unless a rule such as "!@eaDir/" excludes it from being ignored.
- */
+/** Folders in which file systems, network storage and desktops keep thumbnails, snapshots and deleted files. A folder with
+ * such a name is left out in every place, unless a rule such as "!@eaDir/" excludes it from being ignored. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
   'lost+found',
   '@eaDir',
@@ -55,10 +53,8 @@ export interface CompiledRules {
 /** Upper and lower case differ, as with git on Linux. */
 export const OPTIONS = { ignoreCase: false }
 
-/**
- * Compiles rules as git reads them: when two rules contradict each other, the later one in the chain wins, and a deeper
- * folder's rules come later. A rule that can't be understood hides nothing.
- */
+/** Compiles rules as git reads them: when two rules contradict each other, the later one in the chain wins, and a deeper
+ * folder's rules come later. A rule that can't be understood hides nothing. */
 export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
   const links = chain.map(compiled)
   const fingerprint = links.map(link => link.fingerprint).join()
@@ -75,10 +71,8 @@ export function compileRules(chain: readonly IgnoreRules[]): CompiledRules {
 
 const SYSTEM = 'system'
 
-/**
- * The pattern that leaves out a folder of the system; null for any other path. Callers put this pattern before all other
- * rules, so that any other rule wins over it.
- */
+/** The pattern that leaves out a folder of the system; null for any other path. Callers put this pattern before all other
+ * rules, so that any other rule wins over it. */
 function systemPattern(path: string, kind: 'file' | 'folder'): string | null {
   const isSystem = kind === 'folder' && SYSTEM_FOLDERS.has(path.slice(path.lastIndexOf('/') + 1))
   return isSystem ? `/${literal(path)}/` : null
@@ -134,10 +128,8 @@ function writtenPatterns({ base, text }: IgnoreRules): WrittenPattern[] {
 
 const EMPTY = new Set(['', '!', '/', '!/'])
 
-/**
- * Changes a pattern that is relative to `base` into one that is relative to the root. All rules must be in one list,
- * because the last rule that matches decides, and `ignore` itself tests each folder above a path against the whole list.
- */
+/** Changes a pattern that is relative to `base` into one that is relative to the root. All rules must be in one list,
+ * because the last rule that matches decides, and `ignore` itself tests each folder above a path against the whole list. */
 function rebased(pattern: string, base: string): string {
   if (base === '') return pattern
   const not = pattern.startsWith('!') ? '!' : ''
@@ -155,10 +147,8 @@ function withoutSpaces(line: string): string {
 /** No path is longer than this, so no pattern needs more characters. `ignore` takes minutes for a crafted line of a megabyte. */
 const PATTERN_MOST = 4096
 
-/**
- * Whether a pattern can be used. `ignore` makes a regular expression of a pattern when it first tests a text with it: one
- * for Latin-1 text, and another for other text. When the pattern is too large for a regular expression, this test throws.
- */
+/** Whether a pattern can be used. `ignore` makes a regular expression of a pattern when it first tests a text with it: one
+ * for Latin-1 text, and another for other text. When the pattern is too large for a regular expression, this test throws. */
 function isUnderstood(pattern: string): boolean {
   if (pattern.length > PATTERN_MOST) return false
   try {
@@ -174,10 +164,8 @@ function isUnderstood(pattern: string): boolean {
 /** A rule as written. `link`: 0 is the config, 1 the root's ignore file, and each deeper ignore file one more. */
 export type HidingRule = WrittenPattern & { link: number }
 
-/**
- * The rule that hides a path (below the root); null when none hides it. When several rules match, the last one of the chain
- * decides. 'system': the path is a folder of the system, and no rule excludes it from being ignored.
- */
+/** The rule that hides a path (below the root); null when none hides it. When several rules match, the last one of the chain
+ * decides. 'system': the path is a folder of the system, and no rule excludes it from being ignored. */
 export function hidingRule(
   chain: readonly IgnoreRules[],
   path: string,

@@ -56,11 +56,9 @@ export interface FolderLook {
   problems: LookProblem[]
   ignoreFile: IgnoreFile
   identity: Pick<DiskStat, 'dev' | 'ino' | 'birthtime'>
-  /**
-   * Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
+  /** Whether the folder is a mount point: its device differs from its parent's (as for a subvolume of btrfs), or the system
    * lists it as a mount point. A device number by itself is not recorded, because it changes when the machine boots. Always
-   * false for the root.
-   */
+   * false for the root. */
   mount: boolean
 }
 
@@ -69,28 +67,22 @@ export interface FolderToLookAt {
   path: string
   /** The rules of the config and of the ignore files above the folder, the config's first. */
   rules: readonly IgnoreRules[]
-  /**
-   * The digest of the last look. When the digest is still the same, the result is only 'same'. Null: the result always
-   * contains the whole look.
-   */
+  /** The digest of the last look. When the digest is still the same, the result is only 'same'. Null: the result always
+   * contains the whole look. */
   digest: string | null
 }
 
 export type FolderResult =
   | { path: string; kind: 'same' }
-  /**
-   * The digest is null when a file was changed shortly before the look: a second edit could get the same timestamp, and the
+  /** The digest is null when a file was changed shortly before the look: a second edit could get the same timestamp, and the
    * next look would have the same digest. The bytes of such a file are known only when they were read at least
-   * `STAMP_GRAIN` after its ctime.
-   */
+   * `STAMP_GRAIN` after its ctime. */
   | { path: string; kind: 'different'; digest: string | null; look: FolderLook }
   /** The folder could not be read, or it was replaced during the look (code CHANGED). So nobody knows what it holds. */
   | { path: string; kind: 'unknown'; code: string; message: string }
 
-/**
- * Looks at one folder below `root`, and says whether it differs from its last look. A file is a picture when its name has
- * an extension of §4.3. An error of the disk becomes a part of the result. Every error that is thrown is a bug.
- */
+/** Looks at one folder below `root`, and says whether it differs from its last look. A file is a picture when its name has
+ * an extension of §4.3. An error of the disk becomes a part of the result. Every error that is thrown is a bug. */
 export function lookAtFolder(disk: Disk, root: string, folder: FolderToLookAt): FolderResult {
   const path = folder.path === '' ? root : `${root}/${folder.path}`
   try {
@@ -120,10 +112,8 @@ const LISTINGS = 3
 
 const REPLACED = 'The folder was replaced while it was being looked at.'
 
-/**
- * Lists the folder and looks at each entry. Null: an entry vanished before it was looked at, so the folder is to be listed
- * again. With `isLast`, entries that vanished are just missing from the result.
- */
+/** Lists the folder and looks at each entry. Null: an entry vanished before it was looked at, so the folder is to be listed
+ * again. With `isLast`, entries that vanished are just missing from the result. */
 function listed(disk: Disk, path: string, folder: FolderToLookAt, isLast: boolean): FolderResult | null {
   const began = disk.now()
   const identity = identityOf(disk.lstat(path))
@@ -226,10 +216,8 @@ export function isSameIdentity(
   return one.dev === other.dev && one.ino === other.ino && one.birthtime === other.birthtime
 }
 
-/**
- * Whether a file was changed between two times. A timestamp after `to` lies in the future, so a wrong clock made it. The
- * next edit gets the present time, which differs from it, so the next look will notice this edit.
- */
+/** Whether a file was changed between two times. A timestamp after `to` lies in the future, so a wrong clock made it. The
+ * next edit gets the present time, which differs from it, so the next look will notice this edit. */
 function isStampedWithin(from: number, to: number): (file: Pick<DiskStat, 'mtime' | 'ctime'>) => boolean {
   return ({ mtime, ctime }) => (ctime > from && ctime < to) || (mtime > from && mtime < to)
 }
@@ -249,10 +237,8 @@ function asDiskError(error: unknown): { code: string; message: string } {
 /** Bytes of a digest. Two digests of 16 bytes are never equal by chance, and they take half the room of a whole SHA-256. */
 const BYTES = 16
 
-/**
- * A digest of a look and its rules; two digests are equal only when looks and rules are equal. The device number is not
- * included, because it may change when the machine boots. The look's lists must be sorted.
- */
+/** A digest of a look and its rules; two digests are equal only when looks and rules are equal. The device number is not
+ * included, because it may change when the machine boots. The look's lists must be sorted. */
 export function digestOf(look: FolderLook, rules: string): string {
   const { files, identity, ...rest } = look
   // The end of the JSON can be recognized, so no number after it can be taken for a part of it. The numbers are not part of

@@ -19,10 +19,8 @@ const REMOTE = new Set([
 let latestText = ''
 let latest: readonly Mount[] = []
 
-/**
- * The mounts of this machine, the earliest first. A later mount may cover an earlier one. Empty when the system keeps no
- * such list. While nothing is mounted or unmounted, each call answers the same array.
- */
+/** The mounts of this machine, the earliest first. A later mount may cover an earlier one. Empty when the system keeps no
+ * such list. While nothing is mounted or unmounted, each call answers the same array. */
 export function readMounts(): readonly Mount[] {
   let text = ''
   try {

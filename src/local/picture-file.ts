@@ -28,15 +28,11 @@ export interface OpenPicture {
   foreign: ReturnType<typeof foreignFormat>
   /** Whether the picture is complete. */
   ending: Ending
-  /**
-   * All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
-   * next picture.
-   */
+  /** All bytes of the picture; null when it is too large to be held in memory. After `close` this memory is used for the
+   * next picture. */
   bytes: Uint8Array | null
-  /**
-   * All bytes of the picture with `head` before and `tail` after them, in one piece of memory, so that a single write sends
-   * them. Null when the picture is not in memory.
-   */
+  /** All bytes of the picture with `head` before and `tail` after them, in one piece of memory, so that a single write sends
+   * them. Null when the picture is not in memory. */
   framed(head: Uint8Array, tail: Uint8Array): Uint8Array | null
   /** Keeps the memory of `bytes` for a reader, also after `close`, until the reader calls the returned function. */
   lend(): () => void
@@ -45,11 +41,9 @@ export interface OpenPicture {
   close(): void
 }
 
-/**
- * Why a file can't be read now. `code`: VANISHED, CHANGING (the file changed while it was read; look again later),
+/** Why a file can't be read now. `code`: VANISHED, CHANGING (the file changed while it was read; look again later),
  * UNREADABLE (the message contains the system's reason), CUT_OFF (the reading was ended, because nobody waits for it any
- * more).
- */
+ * more). */
 export class PictureFileError extends Error {
   override name = 'PictureFileError'
   readonly code: 'VANISHED' | 'CHANGING' | 'UNREADABLE' | 'CUT_OFF'
@@ -73,11 +67,9 @@ export interface OpenOptions {
   isUnlike?: (size: number) => boolean
 }
 
-/**
- * Opens and hashes the file at `path` below `root`. Neither path may lead through a symbolic link. Memory does not grow
+/** Opens and hashes the file at `path` below `root`. Neither path may lead through a symbolic link. Memory does not grow
  * with the file's size: a small file is read once and sent from memory; a larger file is read twice and never held in
- * memory.
- */
+ * memory. */
 export async function openPicture(root: string, path: string, options: OpenOptions): Promise<OpenPicture> {
   const file = openInside(root, path)
   try {
@@ -95,10 +87,8 @@ export function whyNoPicture({ foreign }: Pick<OpenPicture, 'foreign'>): Reason 
 
 const readInto = promisify(read)
 
-/**
- * A file that is open for reading. Only reading is asynchronous, because only reading takes long on a slow disk. Opening
- * and closing are synchronous: for a small picture, doing them asynchronously takes longer than to read it.
- */
+/** A file that is open for reading. Only reading is asynchronous, because only reading takes long on a slow disk. Opening
+ * and closing are synchronous: for a small picture, doing them asynchronously takes longer than to read it. */
 export class OpenFile {
   readonly fd: number
   #reads = 0
@@ -154,10 +144,8 @@ export function openInside(root: string, path: string): OpenFile {
   }
 }
 
-/**
- * Refuses a file outside the mirror. O_NOFOLLOW checks the last name of a path only. When a folder above was replaced by a
- * symbolic link after the scan, the path leads out of the mirror. On Linux, /proc tells the real path of an open file.
- */
+/** Refuses a file outside the mirror. O_NOFOLLOW checks the last name of a path only. When a folder above was replaced by a
+ * symbolic link after the scan, the path leads out of the mirror. On Linux, /proc tells the real path of an open file. */
 function refuseDetour({ fd }: OpenFile, full: string): void {
   if (process.platform !== 'linux') return
   const real = readlinkSync(`/proc/self/fd/${fd}`)
@@ -297,19 +285,15 @@ export const IN_MEMORY = 2 * 2 ** 20
 /** How many bytes the memory has before and after a picture, for what `framed` puts around the picture. */
 const ROOM = 1024
 
-/**
- * Memory for pictures, which is used again for the next picture until `letGo` is called. V8 collects garbage more often the
+/** Memory for pictures, which is used again for the next picture until `letGo` is called. V8 collects garbage more often the
  * more buffers it has allocated; for a small picture this took as long as all other work. Uploads that begin together also
  * end together, so there are moments in which no picture is open. The memory is kept in such a moment, because the next
- * pictures follow at once.
- */
+ * pictures follow at once. */
 export class PictureBuffers {
   readonly #free: Buffer[] = []
 
-  /**
-   * Lends memory for a picture and for what is put around it, with any content until `end` is called. After `end` the next
-   * picture gets the same bytes, unless a reader has called `lend` and still reads them.
-   */
+  /** Lends memory for a picture and for what is put around it, with any content until `end` is called. After `end` the next
+   * picture gets the same bytes, unless a reader has called `lend` and still reads them. */
   borrow() {
     const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(ROOM + IN_MEMORY + ROOM)
     let readers = 0

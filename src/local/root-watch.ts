@@ -57,11 +57,9 @@ export function openRootWatch(path: string, { onEvent, onWay, onError }: RootWat
   }
 }
 
-/**
- * Watches all existing folders above a path, because inotify does not tell a folder that a folder above it was moved. The
+/** Watches all existing folders above a path, because inotify does not tell a folder that a folder above it was moved. The
  * watch of the topmost folder begins first. So when a folder is replaced before its own watch begins, the watch above
- * tells.
- */
+ * tells. */
 function watchWay(path: string, onWay: () => void): FolderHandle[] {
   const above = dirname(path)
   if (above === path) return []
@@ -73,11 +71,9 @@ function watchWay(path: string, onWay: () => void): FolderHandle[] {
   return handle ? [...handles, handle] : handles
 }
 
-/**
- * Watches a folder from this moment on. Null: the folder is missing, or the system refuses the watch. For a missing folder
+/** Watches a folder from this moment on. Null: the folder is missing, or the system refuses the watch. For a missing folder
  * this does no harm, because the watch of the folder above tells when it comes. A refusal that matters is reported by the
- * watch of the root itself.
- */
+ * watch of the root itself. */
 function watchNow(path: string, onEvent: RootWatchOptions['onEvent']): FolderHandle | null {
   try {
     const handle = watchFolder(path, onEvent)

@@ -8,10 +8,8 @@ import { type FolderResult, type FolderToLookAt, lookAtFolder } from './look.ts'
 export interface ScanPoolOptions {
   /** The number of threads. 0: the calling thread looks at all folders. */
   workers?: number
-  /**
-   * Whether the calling thread looks at folders until a worker has started, and in place of the last worker as long as it has
-   * nothing else to do. This is quicker, but a huge folder or a slow disk then blocks the calling thread, once.
-   */
+  /** Whether the calling thread looks at folders until a worker has started, and in place of the last worker as long as it has
+   * nothing else to do. This is quicker, but a huge folder or a slow disk then blocks the calling thread, once. */
   mayBlock?: boolean
 }
 
@@ -29,10 +27,8 @@ const LONG_MS = 100
 /** The threads that were started before their pool was opened, by root. */
 const early = new Map<string, ScanLane>()
 
-/**
- * Starts a thread for a root whose pool is opened later. The thread starts on another core while this thread loads the rest
- * of the program. Until the pool uses the thread, it does not keep the process running.
- */
+/** Starts a thread for a root whose pool is opened later. The thread starts on another core while this thread loads the rest
+ * of the program. Until the pool uses the thread, it does not keep the process running. */
 export function startThread(root: string): void {
   if (!early.has(root)) early.set(root, new ScanLane(root))
 }
@@ -62,10 +58,8 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
     return freest && freest.open.length >= BUSY && helps(batch) ? undefined : freest
   }
 
-  /**
-   * Whether the calling thread looks in place of the last worker, whose start takes as long as looking at 10,000 files. While
-   * folders are new or have changed, the calling thread is busy with recording them.
-   */
+  /** Whether the calling thread looks in place of the last worker, whose start takes as long as looking at 10,000 files. While
+   * folders are new or have changed, the calling thread is busy with recording them. */
   function helps(batch: readonly FolderToLookAt[]): boolean {
     return mayBlock && !isSlow && batch.every(({ digest }) => digest !== null)
   }
@@ -86,12 +80,10 @@ export function openScanPool(root: string, ended: AbortSignal, options: ScanPool
   }
 
   return {
-    /**
-     * One result for each folder, in the batch's order. The caller limits the memory by limiting the number of open batches.
+    /** One result for each folder, in the batch's order. The caller limits the memory by limiting the number of open batches.
      * With two open batches for each thread no thread is idle: it works on one batch while the caller records the results of
      * the other. When a thread dies, the results of its folders are 'unknown'. Rejects with the code SCAN_CLOSED once the
-     * scan has ended.
-     */
+     * scan has ended. */
     async look(batch: readonly FolderToLookAt[]): Promise<FolderResult[]> {
       if (ended.aborted) throw scanClosed()
       asked += batch.length

@@ -94,10 +94,8 @@ export class PageCommands {
   }
 }
 
-/**
- * The path that a form names. Null: the form names no path, so the command is for all files. Undefined: the path is not
- * valid.
- */
+/** The path that a form names. Null: the form names no path, so the command is for all files. Undefined: the path is not
+ * valid. */
 function pathIn({ path }: Fields): string | null | undefined {
   if (path === undefined) return null
   try {
@@ -109,10 +107,8 @@ function pathIn({ path }: Fields): string | null | undefined {
   }
 }
 
-/**
- * How many held deletions the person saw, as the form says. Null: the form does not say it. Undefined: the number is not
- * valid.
- */
+/** How many held deletions the person saw, as the form says. Null: the form does not say it. Undefined: the number is not
+ * valid. */
 function mostIn({ most }: Fields): number | null | undefined {
   if (most === undefined) return null
   return typeof most === 'string' && /^\d{1,9}$/.test(most) ? Number(most) : undefined

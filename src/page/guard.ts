@@ -27,10 +27,8 @@ export const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 }
 
-/**
- * Whether the Host header is an IP address or `localhost`. Another site can make its own name lead to this machine (DNS
- * rebinding), but then the Host header holds that name.
- */
+/** Whether the Host header is an IP address or `localhost`. Another site can make its own name lead to this machine (DNS
+ * rebinding), but then the Host header holds that name. */
 export function isOwnHost(host: string | undefined): boolean {
   const url = host === undefined ? null : URL.parse(`http://${host}`)
   if (!url || url.username || url.password || url.pathname !== '/' || url.search || url.hash) return false
@@ -71,11 +69,9 @@ export function newSecret(): string {
   return randomBytes(KEY_BYTES).toString('base64url')
 }
 
-/**
- * The key that opens the page to people whom albumd can't recognize by their connection. Only the user of this albumd and
+/** The key that opens the page to people whom albumd can't recognize by their connection. Only the user of this albumd and
  * root can read its file. The file keeps the key over restarts, so that a browser can remember it. A new key is made when
- * other users could read the file. `made`: the key that is written where the file holds none.
- */
+ * other users could read the file. `made`: the key that is written where the file holds none. */
 export function readOrMakeKey(file: string, made = newSecret): string {
   const kept = readKey(file)
   if (kept !== null) return kept
@@ -101,10 +97,8 @@ export function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
 
-/**
- * The user at the other end of each connection. The user is looked up when a connection begins, because the port may be
- * reused later.
- */
+/** The user at the other end of each connection. The user is looked up when a connection begins, because the port may be
+ * reused later. */
 const users = new WeakMap<Socket, number | null>()
 
 export function noteOtherEnd(socket: Socket): void {
@@ -131,10 +125,8 @@ type Ends = Record<'remoteAddress' | 'localAddress', string> & Record<'remotePor
 
 const ESTABLISHED = '01'
 
-/**
- * The user id at the other end of a connection within this machine, by the text of /proc/net/tcp or tcp6. Null: the other
- * end is on another machine, or closed already.
- */
+/** The user id at the other end of a connection within this machine, by the text of /proc/net/tcp or tcp6. Null: the other
+ * end is on another machine, or closed already. */
 export function userIn(
   table: string,
   { remoteAddress, remotePort, localAddress, localPort }: Ends,

@@ -17,10 +17,8 @@ import { BLANK, type Thumbnail, Thumbnails } from './thumbnails.ts'
 import { UnderWayPictures } from './under-way.ts'
 import { documentOf } from './view/document.ts'
 
-/**
- * The status page of a running daemon: for browsers at `status_page.listen`, and on a socket in the state folder. It
- * listens to the bus, reads the records, and gives people's commands to the daemon.
- */
+/** The status page of a running daemon: for browsers at `status_page.listen`, and on a socket in the state folder. It
+ * listens to the bus, reads the records, and gives people's commands to the daemon. */
 export class StatusPage implements Display, Sources {
   readonly token = newSecret()
   readonly #clock: Clock

@@ -43,10 +43,8 @@ export class Thumbnails {
   #reading = 0
   readonly #waiting: (() => void)[] = []
 
-  /**
-   * The picture at `path` below the mirror's folder. `mirror` and `path` must come from albumd's records, never from a
-   * browser. Answers a blank picture where the file can't be read or shown.
-   */
+  /** The picture at `path` below the mirror's folder. `mirror` and `path` must come from albumd's records, never from a
+   * browser. Answers a blank picture where the file can't be read or shown. */
   async read(mirror: string, path: string): Promise<Thumbnail> {
     if (this.#reading >= AT_ONCE) await new Promise<void>(go => this.#waiting.push(go))
     this.#reading++

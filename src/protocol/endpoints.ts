@@ -27,10 +27,8 @@ export const API_KEY_HEADER = 'x-api-key'
 /** The form part that holds the image in step 2 (§4.2). */
 export const FILE_PART = 'file'
 
-/**
- * Whether an address stays on this machine, so that plain HTTP may be used (§5.4): 127.0.0.0/8 (127.1 is parsed so), ::1,
- * localhost. A name such as a.localhost does not count: a name server may resolve it.
- */
+/** Whether an address stays on this machine, so that plain HTTP may be used (§5.4): 127.0.0.0/8 (127.1 is parsed so), ::1,
+ * localhost. A name such as a.localhost does not count: a name server may resolve it. */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 
-/**
- * The requests and answers of §2 and §4. Times are ISO 8601, a listing's sizes for people ("1.2 MB"), dimensions pixels.
- * The client reads only the fields that it uses, in every form with one meaning: a number as text, an id as a number.
- */
+/** The requests and answers of §2 and §4. Times are ISO 8601, a listing's sizes for people ("1.2 MB"), dimensions pixels.
+ * The client reads only the fields that it uses, in every form with one meaning: a number as text, an id as a number. */
 
 const time = z.iso.datetime({ offset: true })
 const id = z.string().min(1).max(1024)

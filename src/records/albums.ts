@@ -5,10 +5,8 @@ import { deleted } from './images.ts'
 /** How an album came to be known: the host listed the album, or albumd created it. */
 export type AlbumOrigin = 'listed' | 'made'
 
-/**
- * Records that the host has an album of this name in `parent` (null is the root), and closes an open intent to create it.
- * `monotonic`: milliseconds since the machine started. Answers the album's record.
- */
+/** Records that the host has an album of this name in `parent` (null is the root), and closes an open intent to create it.
+ * `monotonic`: milliseconds since the machine started. Answers the album's record. */
 export function albumFound(
   tx: Tx,
   { parent, name, remoteId }: { parent: number | null; name: string; remoteId: string },
@@ -29,10 +27,8 @@ export function albumFound(
   return tx.albums.byId(album.id)!
 }
 
-/**
- * Records an album that a walk has shown and that has no record yet. When another album of this name is recorded in
- * `parent`, the other album keeps the name, and the host's id is appended to the name of the new record.
- */
+/** Records an album that a walk has shown and that has no record yet. When another album of this name is recorded in
+ * `parent`, the other album keeps the name, and the host's id is appended to the name of the new record. */
 export function albumListed(tx: Tx, parent: number | null, name: string, remoteId: string): AlbumRow {
   return tx.albums.put(parent, tx.albums.named(parent, name) ? `${name}\0${remoteId}` : name, remoteId, false)
 }
@@ -58,10 +54,8 @@ export function albumGone(tx: Tx, album: AlbumRow, now: number): void {
   }
 }
 
-/**
- * albumd created the album, and nothing needs it. `state`: what is known of the album (see UnusedAlbumRow). `since`:
- * monotonic milliseconds.
- */
+/** albumd created the album, and nothing needs it. `state`: what is known of the album (see UnusedAlbumRow). `since`:
+ * monotonic milliseconds. */
 export function albumUnused(tx: Tx, album: number, state: UnusedAlbumRow['state'], since: number): void {
   tx.unusedAlbums.put({ album, since, state })
 }

@@ -20,22 +20,18 @@ export interface Moment {
 /** What a mirror does with the image of a picture that was deleted or replaced: delete it or keep it. */
 export type Deletions = 'propagate' | 'keep'
 
-/**
- * Records how long albumd has run, in the same transaction as everything that is due at a running time, because a crash
+/** Records how long albumd has run, in the same transaction as everything that is due at a running time, because a crash
  * must not make a grace longer. An example: an image enters escrow 50 minutes after a pass began, and albumd is killed.
  * Without this record, running time would begin again at the start of the pass, and a grace of an hour would take 110
- * minutes.
- */
+ * minutes. */
 export function recordRunning(tx: Tx, { now, running }: Pick<Moment, 'now' | 'running'>): void {
   tx.meta.set('running_ms', running)
   tx.meta.set('running_at', now)
 }
 
-/**
- * Puts an image into escrow, so that it is deleted when its grace is over. When the image is in escrow already, its grace
+/** Puts an image into escrow, so that it is deleted when its grace is over. When the image is in escrow already, its grace
  * begins again, but an entry that is held, unproved or approved stays as it is. An image that is kept for good does not
- * enter, because its deletion would be announced and never happen.
- */
+ * enter, because its deletion would be announced and never happen. */
 export function enterEscrow(
   tx: Tx,
   { image, mirror, path, reason }: Location & Pick<EscrowRow, 'image' | 'reason'>,
@@ -51,10 +47,8 @@ export function enterEscrow(
 /** When an image is due that entered escrow without a grace. */
 const WITHOUT_GRACE = 0
 
-/**
- * How far the grace of an image is that waits for no person. `none`: the image has no grace: a `sync` deletes it at its end,
- * and a daemon that begins gives it the daemon's grace.
- */
+/** How far the grace of an image is that waits for no person. `none`: the image has no grace: a `sync` deletes it at its end,
+ * and a daemon that begins gives it the daemon's grace. */
 export type Grace = 'none' | 'runs' | 'over'
 
 /** `running`: running time in milliseconds. */
@@ -63,10 +57,8 @@ export function graceOf({ state, postponed, due_at }: EscrowRow, running: number
   return state === 'grace' && postponed === 0 && due_at === WITHOUT_GRACE ? 'none' : 'over'
 }
 
-/**
- * A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted or the host
- * refused, gets the daemon's grace. A grace that is over stays over, because a crash must not make a grace longer.
- */
+/** A daemon begins. What a command put into escrow without a grace, and left there because it was interrupted or the host
+ * refused, gets the daemon's grace. A grace that is over stays over, because a crash must not make a grace longer. */
 export function givenGrace(tx: Tx, { running, graceMs }: Pick<Moment, 'running' | 'graceMs'>): void {
   tx.escrow.giveGrace({ without: WITHOUT_GRACE, due_at: running + graceMs })
 }
@@ -153,10 +145,8 @@ export function hurried(tx: Tx, running: number): void {
   tx.escrow.hurry(running)
 }
 
-/**
- * albumd can't fetch and compare the image's bytes, so the image is not deleted before a person approves. At `dueAt`, a
- * running time, albumd tries again to compare them.
- */
+/** albumd can't fetch and compare the image's bytes, so the image is not deleted before a person approves. At `dueAt`, a
+ * running time, albumd tries again to compare them. */
 export function unproved(tx: Tx, image: number, dueAt: number): void {
   tx.escrow.unproved({ image, due_at: dueAt })
 }

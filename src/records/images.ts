@@ -5,10 +5,8 @@ import { removeFile, writeFile } from './file-states.ts'
 import { noteDeleted } from './history.ts'
 import { bytesGivenUp, bytesHeld, isAtPath, locationOf, versionEnded } from './versions.ts'
 
-/**
- * The host holds this image. When its id is recorded already, the existing record is answered. An audit may have found an
- * image with this id gone: a host may give equal bytes the same id again.
- */
+/** The host holds this image. When its id is recorded already, the existing record is answered. An audit may have found an
+ * image with this id gone: a host may give equal bytes the same id again. */
 export function held(tx: Tx, image: Parameters<Tx['images']['put']>[0]): ImageRow {
   const row = tx.images.put(image)
   bytesHeld(tx, row.hash)
@@ -59,12 +57,10 @@ export function foundInAlbum(tx: Tx, image: ImageRow, album: number | null): voi
   tx.images.moved({ id: image.id, album })
 }
 
-/**
- * Removes the image's record, and its entries in journal, escrow and the findings of audits. A synced or linked file that
+/** Removes the image's record, and its entries in journal, escrow and the findings of audits. A synced or linked file that
  * used the image becomes pending, so the file is uploaded again. The record of a file that is gone or kept is removed. Any
  * other file keeps its state without an image: an upload of a hidden file, for example, may still be in doubt.
- * `wasVersion`: the image had the bytes of a version of its files.
- */
+ * `wasVersion`: the image had the bytes of a version of its files. */
 function unrecord(tx: Tx, image: ImageRow, now: number, detail: Reason, wasVersion = true): void {
   for (const file of tx.files.onImage(image.id)) {
     const { state } = file

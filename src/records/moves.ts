@@ -21,10 +21,8 @@ export function movedTo(synced: MoveRecords, image: ImageRow): Location | null {
   return waits?.isRead ? waits : null
 }
 
-/**
- * Where a file waits for its upload that is the picture of this image (`isRead`), or may be; or null. Until it is sent, or
- * read and found to be another picture, the image is not deleted.
- */
+/** Where a file waits for its upload that is the picture of this image (`isRead`), or may be; or null. Until it is sent, or
+ * read and found to be another picture, the image is not deleted. */
 export function waitingMove(
   synced: Pick<Records, 'files' | 'folders'>,
   image: ImageRow,

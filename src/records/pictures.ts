@@ -15,23 +15,19 @@ import { noteChange, noteImage } from './history.ts'
 import { held } from './images.ts'
 import { isAtPath, locationOf, versionBegan, versionEnded, versionStart } from './versions.ts'
 
-/**
- * What a look at a file means for its record.
+/** What a look at a file means for its record.
  * pending: the file is new or has changed. It is hashed, and uploaded when its bytes are new.
  * aside: the file is left out, or it is gone from a mirror that keeps images. Its image stays.
  * gone: the file was deleted. Its image, if any, enters escrow.
- * pruned: an ignore rule hides the file, and a person asked for the deletion of such images. Its image enters escrow.
- */
+ * pruned: an ignore rule hides the file, and a person asked for the deletion of such images. Its image enters escrow. */
 export interface FileChange {
   kind: 'pending' | 'aside' | 'gone' | 'pruned'
   file: FileRow
   /** The file's state before; null when the file had no record. */
   was: FileState | null
   reason: Reason
-  /**
-   * The row of an old image that the file does not use any more: the picture was gone, its image was kept, and now the
-   * picture is there again with other bytes. The old image stays on the host for good.
-   */
+  /** The row of an old image that the file does not use any more: the picture was gone, its image was kept, and now the
+   * picture is there again with other bytes. The old image stays on the host for good. */
   leaves?: number
 }
 
@@ -41,10 +37,8 @@ export interface Scanned extends Location {
   deletions: Deletions
 }
 
-/**
- * An image on the host that a picture will use: where it is, whether it lies flat, and what proves that it has the
- * picture's bytes.
- */
+/** An image on the host that a picture will use: where it is, whether it lies flat, and what proves that it has the
+ * picture's bytes. */
 export type Stored = Pick<ImageRow, 'remote_id' | 'cdn_url' | 'album' | 'proof'> & Pick<FileRow, 'flat'>
 
 /** A scan found a file changed, missing or left out. Records what this means for the file, its image and its history. */
@@ -76,10 +70,8 @@ export function keepingImage(tx: Tx, change: FileChange): FileChange {
   return { ...change, kind: 'aside', file: { ...file, state: 'kept' }, reason: because('image_kept') }
 }
 
-/**
- * The host has an image of the picture that was read: the picture was uploaded, an image was adopted and its bytes
- * compared, or an image was linked by its name and size. From now on the file uses this image.
- */
+/** The host has an image of the picture that was read: the picture was uploaded, an image was adopted and its bytes
+ * compared, or an image was linked by its name and size. From now on the file uses this image. */
 export function stored(
   tx: Tx,
   scanned: Scanned,
@@ -194,11 +186,9 @@ const FOUND = {
   none: 'found_alike',
 } as const
 
-/**
- * Recovery has found the image of an upload in doubt. When the file has changed since that upload, the found image shows an
+/** Recovery has found the image of an upload in doubt. When the file has changed since that upload, the found image shows an
  * older version, so it is to be deleted once it is no longer needed. `deletionsOf`: what the mirror with this row does with
- * such images.
- */
+ * such images. */
 export function found(
   tx: Tx,
   intent: OpenUpload,
@@ -243,10 +233,8 @@ export function found(
   tx.folders.removeIfEmpty(folder)
 }
 
-/**
- * Recovery has shown that an upload never arrived. When the file is still the version that was sent, it becomes pending and
- * is sent again. But when a proxy had refused the upload (`refusal`), the file becomes failed.
- */
+/** Recovery has shown that an upload never arrived. When the file is still the version that was sent, it becomes pending and
+ * is sent again. But when a proxy had refused the upload (`refusal`), the file becomes failed. */
 export function neverArrived(tx: Tx, intent: OpenUpload, now: number, refusal: Failed | null): void {
   const { folder, name } = intent
   tx.journal.close(intent.id)
@@ -301,10 +289,8 @@ function usesImage(
   supersede(tx, file, image, { mirror, path }, deletions, moment)
 }
 
-/**
- * Writes that the file uses its image. This ends the file's failures, the image's wait in escrow and a wish to send the
- * file again.
- */
+/** Writes that the file uses its image. This ends the file's failures, the image's wait in escrow and a wish to send the
+ * file again. */
 function settle(tx: Tx, transition: 'stored' | 'found', before: FileRow, row: FileRow): void {
   writeFile(tx, transition, before.state, row)
   tx.failures.clear(row.folder, row.name)

@@ -18,10 +18,8 @@ export function locationOf({ folders }: Pick<Records, 'folders'>, { folder, name
   return { mirror, path: path === '' ? name : `${path}/${name}` }
 }
 
-/**
- * From now on the picture at a path does not use this image any more: the picture is gone or has another image. `file`: the
- * file's record, if it still tells of the version that the image shows.
- */
+/** From now on the picture at a path does not use this image any more: the picture is gone or has another image. `file`: the
+ * file's record, if it still tells of the version that the image shows. */
 export function versionEnded(
   tx: Tx,
   { mirror, path }: Location,
@@ -41,10 +39,8 @@ export function versionEnded(
   })
 }
 
-/**
- * The picture at a path uses this image from now on. The picture's version may have begun before (`began`): when the picture
- * has moved, the host held its bytes before the upload. And the image may have been recorded before its picture was there.
- */
+/** The picture at a path uses this image from now on. The picture's version may have begun before (`began`): when the picture
+ * has moved, the host held its bytes before the upload. And the image may have been recorded before its picture was there. */
 export function versionBegan(
   tx: Tx,
   { mirror, path }: Location,
@@ -57,10 +53,8 @@ export function versionBegan(
     tx.versions.add({ ...at, since: 0, until: began, hash: null, size: null, mtime: null })
 }
 
-/**
- * When the version at a path began: when a scan found its bytes there, or when the host had them, whichever was later.
- * `file`: the file's record until the version's bytes were known.
- */
+/** When the version at a path began: when a scan found its bytes there, or when the host had them, whichever was later.
+ * `file`: the file's record until the version's bytes were known. */
 export function versionStart(
   { images }: Pick<Records, 'images'>,
   { since, ctime }: Pick<FileRow, 'since' | 'ctime'>,
@@ -88,10 +82,8 @@ export function versionsForgotten(tx: Tx, most: number): void {
   if (until !== null) tx.meta.set('versions_since', Math.max(until, tx.meta.get('versions_since') ?? 0))
 }
 
-/**
- * The times between which nothing was recorded, the earliest first, when an older copy of the records is put back now. What
- * happened since the copy last recorded how long albumd has run, and until an audit ends, is not known.
- */
+/** The times between which nothing was recorded, the earliest first, when an older copy of the records is put back now. What
+ * happened since the copy last recorded how long albumd has run, and until an audit ends, is not known. */
 export function gapsFromNow({ meta }: Pick<Records, 'meta'>): Gap[] {
   const gaps = meta.get('records_gaps') ?? []
   const from = meta.get('running_at')
@@ -112,10 +104,8 @@ export function gapEnded({ meta }: Pick<Tx, 'meta'>, now: number): void {
     )
 }
 
-/**
- * The earliest time since which the host still holds every recorded version of these mirrors' pictures. A folder can be
- * restored completely as it was at this time or later. Null: nothing of these mirrors is recorded yet.
- */
+/** The earliest time since which the host still holds every recorded version of these mirrors' pictures. A folder can be
+ * restored completely as it was at this time or later. Null: nothing of these mirrors is recorded yet. */
 export function restorableSince(
   { versions, meta, images }: Pick<Records, 'versions' | 'meta' | 'images'>,
   mirrors: readonly number[],

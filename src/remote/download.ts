@@ -64,10 +64,8 @@ export function openDownloads({ baseUrl, ...options }: DownloadOptions) {
 
 type DeliveryRequest = Omit<HttpRequest, 'method' | 'address' | 'body'>
 
-/**
- * Fetches a delivery address and hashes the bytes. Sends no API key and follows no redirect. `base`: {base_url}, which
- * decides whether a loopback address may be used (§5.4). Rejects with the error that `onChunk` throws.
- */
+/** Fetches a delivery address and hashes the bytes. Sends no API key and follows no redirect. `base`: {base_url}, which
+ * decides whether a loopback address may be used (§5.4). Rejects with the error that `onChunk` throws. */
 export async function download(
   http: Http,
   base: Address,

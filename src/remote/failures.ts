@@ -66,11 +66,9 @@ export function refused(
   return { remedy, endpoint, code, message: told, status }
 }
 
-/**
- * The remedy when an upload node refuses, and so has stored nothing. A 5xx means that this node fails; a new credential may
+/** The remedy when an upload node refuses, and so has stored nothing. A 5xx means that this node fails; a new credential may
  * lead to another node. Any other status means that the node would refuse a second try too, so no further credential is
- * asked for, because each costs quota.
- */
+ * asked for, because each costs quota. */
 function remedyAtNode(general: Remedy, status: number): Remedy {
   if (ALSO_AT_NODE.has(general)) return general
   return general === 'later' || isPassing(status) ? 'new_credential' : 'refused_by_node'
@@ -187,11 +185,9 @@ function unknown(endpoint: Endpoint, left: Left): Pick<HostFailure, 'endpoint' |
   return { endpoint, remedy: endpoint === 'send' ? 'new_credential' : 'later' }
 }
 
-/**
- * Whether a request without an answer may have changed something that albumd must find out about. An upload node stores no
+/** Whether a request without an answer may have changed something that albumd must find out about. An upload node stores no
  * picture whose last byte has not left. Listings and deletions do no harm when they are done twice, and neither does a
- * question for a credential.
- */
+ * question for a credential. */
 function mayBeDone(endpoint: Endpoint, left: Left): boolean {
   return (endpoint === 'send' && left === 'all') || (endpoint === 'create_album' && left !== 'nothing')
 }

@@ -4,27 +4,21 @@ import type { answers, CreateAlbumRequest, UploadRequest } from '../protocol/rec
 import type { Reason } from '../words/reasons.ts'
 import type { EarlierRequests } from './gate/rate-window.ts'
 
-/**
- * The image host as the rest of albumd sees it: a plain object, so that `hostWith` can replace some of its calls. Every
+/** The image host as the rest of albumd sees it: a plain object, so that `hostWith` can replace some of its calls. Every
  * call passes the gate. No call throws when the host fails; it answers an Outcome. When `signal` is aborted, waiting and
  * sending end, and the outcome is a failure CANCELLED. Its remedy is `cancelled`, or `find_out` when the request may have
- * been carried out.
- */
+ * been carried out. */
 export interface ImageHost {
-  /**
-   * §4.1, or §4.3 with `upload_form: presign`. Waits first until the line has room for the picture, because the picture
+  /** §4.1, or §4.3 with `upload_form: presign`. Waits first until the line has room for the picture, because the picture
    * should be sent as soon as the credential is granted. Sends the request again when it has certainly not been carried
-   * out.
-   */
+   * out. */
   requestUpload(request: UploadRequest, signal: AbortSignal): Promise<Outcome<Credential>>
   /** §4.2. Sends the picture once, and never again by itself. */
   send(credential: Credential, picture: PictureBody, signal: AbortSignal): Promise<Outcome<Sent>>
   /** §4.4. `albumId`: null is the root. Sends the request again after an outage. */
   list(albumId: string | null, page: number, signal: AbortSignal): Promise<Outcome<ListPage>>
-  /**
-   * §4.5. Sends the request again after an outage, which does no harm, because a second deletion finds nothing. `mayGo` is
-   * asked just before each try is sent. When it says no, nothing is sent, and the remedy is `cancelled`.
-   */
+  /** §4.5. Sends the request again after an outage, which does no harm, because a second deletion finds nothing. `mayGo` is
+   * asked just before each try is sent. When it says no, nothing is sent, and the remedy is `cancelled`. */
   deleteImage(imageId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   deleteAlbum(albumId: string, signal: AbortSignal, mayGo?: () => boolean): Promise<Outcome<void>>
   /** §4.6. Sends the request again only when it has certainly not been carried out. `mayGo`: as for `deleteImage`. */
@@ -35,10 +29,8 @@ export interface ImageHost {
   ): Promise<Outcome<CreatedAlbum>>
   /** Fetches a delivery address without the API key, beside the limits of §8. Fails above `maxBytes`. */
   fetchDelivered(cdnUrl: string, maxBytes: number, signal: AbortSignal): Promise<Delivered>
-  /**
-   * The endpoints that the account can't use for now, because of the plan, the quota, the storage or the key. `untried`:
-   * also those that `unblock` opened and that no request has tried since.
-   */
+  /** The endpoints that the account can't use for now, because of the plan, the quota, the storage or the key. `untried`:
+   * also those that `unblock` opened and that no request has tried since. */
   blocks(untried?: 'untried'): Block[]
   /** Sends the next request in spite of a block or an outage. Its answer shows whether that is over. */
   unblock(endpoint: Endpoint): void
@@ -61,9 +53,7 @@ export type Remedy =
   | 'find_out'
   /** The host stored nothing: the upload node refused, or did not get the whole picture. Ask for a new credential. */
   | 'new_credential'
-  /**
-   * The upload node refused the picture for a reason that §4.2 does not show, and stored nothing. Try again after hours.
-   */
+  /** The upload node refused the picture for a reason that §4.2 does not show, and stored nothing. Try again after hours. */
   | 'refused_by_node'
   /** Declare other dimensions, or at last `skip_dimension_check`. */
   | 'other_dimensions'
@@ -85,30 +75,24 @@ export type Remedy =
   | 'changed_underway'
   /** The credential expires before the whole picture is sent. The host stored nothing. Try again on a faster line. */
   | 'faster_line'
-  /**
-   * The line or the upload nodes are full with uploads that began earlier. The host stored nothing. Try again when one of
-   * these uploads has ended.
-   */
+  /** The line or the upload nodes are full with uploads that began earlier. The host stored nothing. Try again when one of
+   * these uploads has ended. */
   | 'give_way'
   | 'cancelled'
 
 export interface HostFailure {
   remedy: Remedy
   endpoint: Endpoint
-  /**
-   * A code of §7, another code that the host sent, or one of albumd's: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER,
-   * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, TOO_SLOW, GAVE_WAY, CREDENTIAL_EXPIRED, CANCELLED.
-   */
+  /** A code of §7, another code that the host sent, or one of albumd's: HOST_UNREACHABLE, HOST_TLS, HOST_ANSWER,
+   * HOST_REDIRECT, HOST_ADDRESS, PRESIGN_ALBUM, PICTURE_CHANGED, TOO_SLOW, GAVE_WAY, CREDENTIAL_EXPIRED, CANCELLED. */
   code: string
   /** The words for people, which contain no secret. The reason `said` holds the host's own words. */
   message: Reason
   status?: number
   /** The endpoint is blocked, so the gate did not send the request, and answered with the failure that caused the block. */
   repeated?: true
-  /**
-   * How long the host asks to wait (Retry-After, §7). With DAILY_LIMIT_REACHED: until there is quota again. With an outage:
-   * only when this is a long time.
-   */
+  /** How long the host asks to wait (Retry-After, §7). With DAILY_LIMIT_REACHED: until there is quota again. With an outage:
+   * only when this is a long time. */
   retryAfterMs?: number
   /** No byte of the request has left this machine. */
   unsent?: true
@@ -133,10 +117,8 @@ export interface Block {
 export interface Credential {
   /** The upload address exactly as the host gave it. It is never logged and never stored. */
   uploadUrl: string
-  /**
-   * The delivery address. Null when the host tells it only after the picture was sent, as in the presign form, or when the
-   * address shows the credential.
-   */
+  /** The delivery address. Null when the host tells it only after the picture was sent, as in the presign form, or when the
+   * address shows the credential. */
   cdnUrl: string | null
   /** The image's id. Null in the credential form, in which the host tells the id only after the picture was sent. */
   imageId: string | null
@@ -170,10 +152,8 @@ export interface PictureBody {
   bytes?: Uint8Array
   /** `bytes` with `head` before and `tail` after them, in the same memory. Null: there is no room for them. */
   framed?(head: Uint8Array, tail: Uint8Array): Uint8Array | null
-  /**
-   * Called when the host has the picture and no connection reads `bytes` any more, so that this memory may be used again.
-   * When this is never called, the garbage collector frees the memory.
-   */
+  /** Called when the host has the picture and no connection reads `bytes` any more, so that this memory may be used again.
+   * When this is never called, the garbage collector frees the memory. */
   released?(): void
 }
 

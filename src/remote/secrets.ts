@@ -2,10 +2,8 @@ const LONGEST_MESSAGE = 300
 /** A part of an upload address that is shorter than this is no secret, because it is a word such as "upload". */
 const SHORTEST_CREDENTIAL = 8
 
-/**
- * Makes text from outside fit for a log and a terminal: one line of limited length, without control characters, addresses
- * and secrets. Some hosts repeat secrets in their errors.
- */
+/** Makes text from outside fit for a log and a terminal: one line of limited length, without control characters, addresses
+ * and secrets. Some hosts repeat secrets in their errors. */
 export function oneLine(text: string, secrets: Iterable<string>): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, '***')
@@ -24,10 +22,8 @@ export function secretsOfAddress(url: string): string[] {
 /** A part of an upload address that is shorter than this is an id or a word, which the delivery address may contain too. */
 const SHORTEST_SECRET = 16
 
-/**
- * Whether an address contains everything that is secret in an upload address. An id that both addresses contain is no
- * secret, when the upload address has another long part that `address` does not contain.
- */
+/** Whether an address contains everything that is secret in an upload address. An id that both addresses contain is no
+ * secret, when the upload address has another long part that `address` does not contain. */
 export function showsCredential(address: string, uploadUrl: string): boolean {
   if (address.includes(uploadUrl)) return true
   const { pathname, search } = new URL(uploadUrl)

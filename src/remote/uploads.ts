@@ -32,10 +32,8 @@ export interface UploadsOptions {
   credentialLifetimeMs: number
 }
 
-/**
- * How many of the latest credentials are remembered. A host may send an answer twice, and far fewer credentials are granted
- * before the second copy comes.
- */
+/** How many of the latest credentials are remembered. A host may send an answer twice, and far fewer credentials are granted
+ * before the second copy comes. */
 const REMEMBERED = 1000
 
 /** §4.1 to §4.3: asks for credentials, and sends pictures over the line that all uploads share. */
@@ -46,11 +44,9 @@ export class Uploads {
   readonly #bandwidth: Bandwidth
   /** The place on the line of each credential that was granted and not used yet, by the credential's address. */
   readonly #granted = new Map<string, Passage>()
-  /**
-   * For each of the latest credentials, by its address, the request that it was granted to. A host, or a proxy in front of
+  /** For each of the latest credentials, by its address, the request that it was granted to. A host, or a proxy in front of
    * it, may send an answer twice. The second copy is then read as the answer to the next question on the same connection,
-   * and must be recognized.
-   */
+   * and must be recognized. */
   readonly #requests = new Map<string, string>()
 
   constructor(connection: Connection, options: UploadsOptions) {
@@ -124,11 +120,9 @@ export class Uploads {
     return this.#checked(answer.value)
   }
 
-  /**
-   * Refuses a credential when one of its addresses may not be used, or when its delivery address contains the API key. When
+  /** Refuses a credential when one of its addresses may not be used, or when its delivery address contains the API key. When
    * the delivery address contains the credential, it becomes null until the picture was sent, because the journal would
-   * store it.
-   */
+   * store it. */
   #checked(credential: Credential): Outcome<Credential> {
     const { base, apiKey } = this.#connection
     const { uploadUrl } = credential
@@ -222,10 +216,8 @@ export class Uploads {
     return ownFailure('send', 'GAVE_WAY', because('gave_way'))
   }
 
-  /**
-   * The place on the line under which the credential was asked for. A credential without one gets a new place, without
-   * waiting.
-   */
+  /** The place on the line under which the credential was asked for. A credential without one gets a new place, without
+   * waiting. */
   #passageOf({ uploadUrl }: Credential, { size }: PictureBody): Passage {
     const granted = this.#granted.get(uploadUrl)
     this.#granted.delete(uploadUrl)
@@ -254,10 +246,8 @@ class CredentialExpired extends Error {}
 
 type Answer = z.infer<typeof answers.send> | z.infer<typeof answers.sendPresigned>
 
-/**
- * Whether an answer certainly belongs to this credential, because it names the delivery address or the id that came with
- * the credential. A refusal names neither, so after a refusal the connection is closed.
- */
+/** Whether an answer certainly belongs to this credential, because it names the delivery address or the id that came with
+ * the credential. A refusal names neither, so after a refusal the connection is closed. */
 function isOfCredential(answer: Outcome<Answer>, { cdnUrl, imageId }: Credential): boolean {
   return (
     answer.ok && ((cdnUrl !== null && answer.value.cdn_url === cdnUrl) || answer.value.image_id === imageId)
@@ -269,10 +259,8 @@ function endedHere<T>(failure: HostFailure): Attempt<T> {
   return { outcome: { ok: false, failure }, status: null, pace: NO_PACE }
 }
 
-/**
- * §4.2: a multipart/form-data body whose only part, `file`, is the picture, and whose length is known before it is sent.
- * The closing boundary comes last. While it is missing, the host can't mistake half a picture for a whole one.
- */
+/** §4.2: a multipart/form-data body whose only part, `file`, is the picture, and whose length is known before it is sent.
+ * The closing boundary comes last. While it is missing, the host can't mistake half a picture for a whole one. */
 export function multipartOf(picture: PictureBody) {
   const boundary = `albumd-${randomUUID()}`
   // The file name is written as browsers write it (WHATWG HTML, 4.10.21.8).

@@ -30,10 +30,8 @@ local function taken(machines, album, other, owner, now)
 end
 `
 
-/**
- * Changes nothing. ARGV: machine's id, albums "/A/B/". Returns as CLAIM where another machine has one, else an empty
- * list.
- */
+/** Changes nothing. ARGV: machine's id, albums "/A/B/". Returns as CLAIM where another machine has one, else an empty
+ * list. */
 export const LOOK = script(`${OWNERS}
 local mine, others = claims_of(KEYS[1], ARGV[1])
 for at = 2, #ARGV do
@@ -45,16 +43,14 @@ end
 return {}
 `)
 
-/**
- * Claims albums, or renews the claims. ARGV: the machine's id, its process, its name, the lease in ms, `take` (1: the albums
+/** Claims albums, or renews the claims. ARGV: the machine's id, its process, its name, the lease in ms, `take` (1: the albums
  * of machines that are gone are taken over), `begin` (1: the process begins), and the albums: "h/A/B/" when the machine's
  * state says that it held the album, else "n/A/B/". Returns one of
  * - held, the milliseconds after which the lease gives leave to delete
  * - taken, the album, the name of the machine that has it, when that machine was seen, 1 if its lease is alive, and the
  *   store's time
  * - replaced: another process with this machine's id has begun
- * - new, the milliseconds to wait: the store may have lost the claims of others, who bring them back meanwhile
- */
+ * - new, the milliseconds to wait: the store may have lost the claims of others, who bring them back meanwhile */
 export const CLAIM = script(`${OWNERS}
 local claims, machines, began, lost = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local me, process, name, lease, take, begin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -112,11 +108,9 @@ redis.call('HSET', machines, me .. '/until', now)
 return 1
 `)
 
-/**
- * Begins the creation of an album. KEYS: the album's key, machines, and when the store lost claims. ARGV: machine's id,
+/** Begins the creation of an album. KEYS: the album's key, machines, and when the store lost claims. ARGV: machine's id,
  * how long the entry lasts in ms. Returns '' when this machine may create it, "=" and the host's id, or the id of the
- * machine that does; "?" while an entry may have been lost with the claims.
- */
+ * machine that does; "?" while an entry may have been lost with the claims. */
 export const BEGIN_ALBUM = script(`
 local there = redis.call('GET', KEYS[1])
 if there and there ~= ARGV[1] then return there end

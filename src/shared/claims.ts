@@ -73,11 +73,9 @@ export function isAtOrBelow(album: string, above: readonly string[]): boolean {
   return above.some(own => albumKey(album).startsWith(albumKey(own)))
 }
 
-/**
- * This machine's claims on the albums of its mirrors. A claim stays until its machine gives the album up or a person
+/** This machine's claims on the albums of its mirrors. A claim stays until its machine gives the album up or a person
  * gives it away, also while the machine is off. The lease says that the machine lives, and only under it a machine
- * deletes: so the old machine of an album that was given away deletes nothing, even without the store.
- */
+ * deletes: so the old machine of an album that was given away deletes nothing, even without the store. */
 export class AlbumClaims {
   readonly #options: ClaimsOptions
   readonly #ended = new AbortController()
@@ -96,10 +94,8 @@ export class AlbumClaims {
     options.store.onReady(() => this.#pause.abort())
   }
 
-  /**
-   * Claims the albums and renews the claims. A machine that held them goes on without the store, but deletes nothing.
-   * `take`: from machines that do not work now. Throws AlbumTaken and StoreAway.
-   */
+  /** Claims the albums and renews the claims. A machine that held them goes on without the store, but deletes nothing.
+   * `take`: from machines that do not work now. Throws AlbumTaken and StoreAway. */
   async open(signal: AbortSignal, take = false): Promise<void> {
     const { clock, say, machine, albums } = this.#options
     for (let waited = false; !signal.aborted; waited = true) {

@@ -4,14 +4,11 @@ import { type Script, script } from './store.ts'
 const SECOND_MS = 1002
 /** A request must leave within this time after its place. Most need a moment, and ten seconds to connect at most. */
 export const LEAVES_MS = 10_500
-/**
- * The store forgets a place of which it hears nothing for so long: a late request counts for a second after it left, also
- * when its machine is stopped then (SIGSTOP).
- */
+/** The store forgets a place of which it hears nothing for so long: a late request counts for a second after it left, also
+ * when its machine is stopped then (SIGSTOP). */
 export const OPEN_MS = LEAVES_MS + 2000
 
-/**
- * One step of an endpoint's shared rate window: takes reports, and hands out the next place.
+/** One step of an endpoint's shared rate window: takes reports, and hands out the next place.
  *
  * `places` holds the latest time at which each request can have arrived. `pending` holds places that were handed out and
  * whose request has not left yet; such a request can arrive at any time, so its place counts until it is reported, until
@@ -24,8 +21,7 @@ export const OPEN_MS = LEAVES_MS + 2000
  * machine could not reach the store before), refused (the wait in ms after a RATE_LIMITED, or ''); then for each report
  * an id and the latest arrival, or '' for a place that is given back.
  * Answers: now, 1 where the place was handed out, its time or when to ask again, the limit that holds, and how often the host
- * has refused a machine for the quota.
- */
+ * has refused a machine for the quota. */
 export const RATE: Script = script(`
 local SECOND, HORIZON, OPEN, PAUSE = ${SECOND_MS}, 300, ${OPEN_MS}, 2100
 local SILENT, GONE, STALE, KEPT, DAY = 2500, 8000, 1000, 3600000, 86400000

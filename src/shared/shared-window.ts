@@ -37,10 +37,8 @@ export interface WindowOptions {
   ended: AbortSignal
 }
 
-/**
- * The others leave the part of a machine to it that was silent for 2.5 s. A beat may have come 1.5 s after the last
- * answer, places be used 0.5 s later, and count for 1 s: then a machine without store uses its part.
- */
+/** The others leave the part of a machine to it that was silent for 2.5 s. A beat may have come 1.5 s after the last
+ * answer, places be used 0.5 s later, and count for 1 s: then a machine without store uses its part. */
 const SILENT_MS = 6000
 /** For so long after its last request without the store, a machine says that it was alone. Reports are there by then. */
 const ALONE_MS = 1500
@@ -57,10 +55,8 @@ interface Place {
   at: number
 }
 
-/**
- * An endpoint's rate window that machines share. The store hands out places, each with its time, a little ahead, for
- * requests that wait, and hears when a request leaves and is answered. Without the store the machine keeps to its part.
- */
+/** An endpoint's rate window that machines share. The store hands out places, each with its time, a little ahead, for
+ * requests that wait, and hears when a request leaves and is answered. Without the store the machine keeps to its part. */
 export class SharedWindow {
   readonly #own: OwnWindow
   readonly #names: readonly string[]

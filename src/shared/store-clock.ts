@@ -1,8 +1,6 @@
-/**
- * How far the store's clock is ahead of this machine's: each answer gives two bounds, and several together are closer.
+/** How far the store's clock is ahead of this machine's: each answer gives two bounds, and several together are closer.
  * When they contradict each other, a clock was set, and the last counts. The late bound is taken, so that no request
- * leaves before its place.
- */
+ * leaves before its place. */
 export class StoreClock {
   #least = Number.NEGATIVE_INFINITY
   #most = Number.POSITIVE_INFINITY

@@ -1,27 +1,21 @@
 import type { Reason } from '../words/reasons.ts'
 
-/**
- * What other machines on the same account leave to this machine. A machine claims the albums of its mirrors in a store that
- * all machines share (`account.shared`). Without a store this machine alone writes to the account: `ALONE`.
- */
+/** What other machines on the same account leave to this machine. A machine claims the albums of its mirrors in a store that
+ * all machines share (`account.shared`). Without a store this machine alone writes to the account: `ALONE`. */
 export interface Claims {
   /** Why nothing may be deleted at this moment, or null. Asked just before a DELETE leaves. */
   doubt(): Reason | null
   /** Whether an album is this machine's own: a claimed album, or below one. `path`: with slashes; '' is the host's root. */
   isOwn(path: string): boolean
-  /**
-   * Begins the creation of an album. Another machine may need the same album when the album is not this machine's own, such as
-   * "Family" for the albums "Family/Ann" and "Family/Ben". Then one of the machines creates the album.
-   */
+  /** Begins the creation of an album. Another machine may need the same album when the album is not this machine's own, such as
+   * "Family" for the albums "Family/Ann" and "Family/Ben". Then one of the machines creates the album. */
   beginAlbum(path: string, signal: AbortSignal): Promise<AlbumBegun>
 }
 
-/**
- * What a machine may do about an album that the host does not list.
+/** What a machine may do about an album that the host does not list.
  * create: this machine may create the album, as long as `mayGo` says so, and tells the outcome.
  * made: another machine has created the album. The host may list it late.
- * wait: another machine may be creating the album, or nobody can tell.
- */
+ * wait: another machine may be creating the album, or nobody can tell. */
 export type AlbumBegun =
   | {
       kind: 'create'

@@ -14,10 +14,8 @@ export function momentOf({
   return { now: clock.wall(), running: running(), graceMs }
 }
 
-/**
- * The difference between the wall clock and the monotonic clock may change by so many milliseconds. When the difference
- * changes by more, somebody has set the wall clock.
- */
+/** The difference between the wall clock and the monotonic clock may change by so many milliseconds. When the difference
+ * changes by more, somebody has set the wall clock. */
 const DRIFT_MS = 250
 
 /** What is known of the wall clock, in milliseconds. */
@@ -37,10 +35,8 @@ export class FileAges {
     this.#known = known
   }
 
-  /**
-   * Reads both clocks, and answers what is known of the wall clock now. Each pass ends with such a look, and records what is
-   * known: ages are asked for seldom, and a clock that was set is trusted only from the next look on.
-   */
+  /** Reads both clocks, and answers what is known of the wall clock now. Each pass ends with such a look, and records what is
+   * known: ages are asked for seldom, and a clock that was set is trusted only from the next look on. */
   look(clock: Clock): KnownClock {
     const now = clock.monotonic()
     const offset = clock.wall() - now
@@ -50,10 +46,8 @@ export class FileAges {
     return this.#known
   }
 
-  /**
-   * Milliseconds since `ctime` (microseconds since 1970), but at most the time for which albumd has known the wall clock
-   * not to be set.
-   */
+  /** Milliseconds since `ctime` (microseconds since 1970), but at most the time for which albumd has known the wall clock
+   * not to be set. */
   since(ctime: number, clock: Clock): number {
     const trusted = clock.monotonic() - this.look(clock).setAt
     // On a file system whose timestamps are whole seconds, a file may have changed up to a second after its timestamp.
@@ -63,10 +57,8 @@ export class FileAges {
   }
 }
 
-/**
- * Running time: how many milliseconds albumd has run, over all its starts. While a daemon runs, the time since the last
- * record counts too.
- */
+/** Running time: how many milliseconds albumd has run, over all its starts. While a daemon runs, the time since the last
+ * record counts too. */
 export function runningTime(
   { meta }: MetaReads,
   { now, running }: { now: Millis; running: boolean },
@@ -80,19 +72,15 @@ export function clockOffset(clock: Clock): number {
   return Math.round(clock.wall() - clock.monotonic())
 }
 
-/**
- * For how many milliseconds a request that was sent may still be served: the life of an upload's credential (§8), and a
- * margin for the host's clock and for a proxy that holds requests back.
- */
+/** For how many milliseconds a request that was sent may still be served: the life of an upload's credential (§8), and a
+ * margin for the host's clock and for a proxy that holds requests back. */
 export function mayArriveFor(credentialLifetimeMs: number): number {
   return credentialLifetimeMs * 1.2 + 1000
 }
 
-/**
- * Records that the records are an older copy, or made anew. Images may have been uploaded or deleted since the copy was
+/** Records that the records are an older copy, or made anew. Images may have been uploaded or deleted since the copy was
  * made. Wishes to send pictures again are forgotten, because they may have been carried out since. Audits are forgotten,
- * because they have compared other albums than there are now.
- */
+ * because they have compared other albums than there are now. */
 export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
   tx.meta.set('restored', true)
   tx.meta.clear('audit_began')
@@ -102,28 +90,22 @@ export function noteOlder(tx: Pick<Tx, 'meta' | 'contents' | 'resend'>): void {
   tx.resend.forget()
 }
 
-/**
- * Records that the albums may hold other images than are recorded. Each album is walked before the next upload into it, and
- * an audit is due at once.
- */
+/** Records that the albums may hold other images than are recorded. Each album is walked before the next upload into it, and
+ * an audit is due at once. */
 export function noteOthersWork({ meta, contents }: Pick<Tx, 'meta' | 'contents'>): void {
   meta.set('audit_slot', 0)
   contents.forget()
 }
 
-/**
- * Records that the state was lost, or replaced by an older copy. Requests from before the loss may still arrive at the
+/** Records that the state was lost, or replaced by an older copy. Requests from before the loss may still arrive at the
  * host, and no record tells what they sent. So nothing is uploaded until no such request can arrive any more. `monotonic`:
- * milliseconds of this boot.
- */
+ * milliseconds of this boot. */
 export function noteLost({ meta }: Pick<Tx, 'meta'>, monotonic: number): void {
   meta.set('lost_at', Math.round(monotonic))
 }
 
-/**
- * When the state was lost, in monotonic milliseconds. Null: the state was not lost, or no request from before the loss can
- * arrive any more.
- */
+/** When the state was lost, in monotonic milliseconds. Null: the state was not lost, or no request from before the loss can
+ * arrive any more. */
 export function lostAt({ meta }: MetaReads): number | null {
   return meta.get('lost_at')
 }
@@ -140,10 +122,8 @@ export function lossEndsAt(
   return at === null ? null : clock.wall() + Math.min(most, at + most - clock.monotonic())
 }
 
-/**
- * Ends the wait after a state loss, once no request from before the loss can arrive any more. Then albums are walked again,
- * because images may have arrived since the last walk.
- */
+/** Ends the wait after a state loss, once no request from before the loss can arrive any more. Then albums are walked again,
+ * because images may have arrived since the last walk. */
 export async function endLoss(context: EngineContext): Promise<void> {
   const { synced, clock, credentialLifetimeMs, contents } = context
   const at = lostAt(synced)
@@ -152,13 +132,11 @@ export async function endLoss(context: EngineContext): Promise<void> {
   await synced.commit(tx => tx.meta.clear('lost_at'))
 }
 
-/**
- * The monotonic clock begins anew with every boot of the machine, and the records hold times of this clock. After another
+/** The monotonic clock begins anew with every boot of the machine, and the records hold times of this clock. After another
  * boot nobody knows how much time has passed since a recorded time. So albumd takes the recorded times as if they were now,
  * and waits in full once more. `bootId`: the name of this boot. A system that does not name its boots gives the same text
  * each time. On such a system, a monotonic clock that is behind the recorded time shows that the machine was booted again.
- * `monotonic`: milliseconds of this boot. May be called again in the same boot.
- */
+ * `monotonic`: milliseconds of this boot. May be called again in the same boot. */
 export function noteBoot(
   { meta, journal, albums, unusedAlbums }: Tx,
   bootId: string,

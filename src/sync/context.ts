@@ -13,10 +13,8 @@ import type { Allowance, OtherMachines } from './quota/index.ts'
 import type { VanishedRules } from './scan/index.ts'
 import type { IncompletePictures, RecoveryPace } from './uploads/index.ts'
 
-/**
- * What the engine works with. One context is made for the life of the process. A function that needs only parts of the
- * context takes, for example, `Pick<EngineContext, 'synced' | 'clock'>`.
- */
+/** What the engine works with. One context is made for the life of the process. A function that needs only parts of the
+ * context takes, for example, `Pick<EngineContext, 'synced' | 'clock'>`. */
 export interface EngineContext extends EngineSettings, ProcessMemory {
   synced: Synced
   host: ImageHost
@@ -29,10 +27,8 @@ export interface EngineContext extends EngineSettings, ProcessMemory {
   others?: OtherMachines | undefined
   emit: Emit
   openPicture: OpenPictureAt
-  /**
-   * Returns the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
-   * threads end.
-   */
+  /** Returns the function that looks at the folders of one root. `root`: its path. When `ended` is aborted, the function's
+   * threads end. */
   lookAt: (root: string, ended: AbortSignal) => LookAtFolders
 }
 
@@ -68,8 +64,6 @@ export interface ProcessMemory {
 /** Looks at folders, and answers one result for each folder, in the same order. */
 export type LookAtFolders = (batch: FolderToLookAt[]) => Promise<FolderResult[]>
 
-/**
- * Opens and hashes the picture at `path` below `root`. Throws PictureFileError when the picture can't be read now, or when
- * `cut` is aborted before the picture was read.
- */
+/** Opens and hashes the picture at `path` below `root`. Throws PictureFileError when the picture can't be read now, or when
+ * `cut` is aborted before the picture was read. */
 export type OpenPictureAt = (root: string, path: string, cut: AbortSignal) => Promise<OpenPicture>

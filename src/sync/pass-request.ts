@@ -17,13 +17,11 @@ export interface MirrorPolicy {
 /** The folders of a mirror that are scanned, by their paths below its root. */
 export type Scope = 'everything' | readonly string[]
 
-/**
- * mirror: everything that a pass can do.
+/** mirror: everything that a pass can do.
  * retry: pictures are sent, and only those images are deleted whose deletion the host has refused before.
  * put: pictures are sent, and nothing is deleted.
  * adopt: pictures are linked to images that the host holds already. Nothing is sent, created or deleted.
- * look: what lies on the disk is recorded, and the host is not asked for anything. This is the task while albumd is paused.
- */
+ * look: what lies on the disk is recorded, and the host is not asked for anything. This is the task while albumd is paused. */
 export type PassTask = 'mirror' | 'retry' | 'put' | 'adopt' | 'look'
 
 export interface PassRequest {
@@ -80,10 +78,8 @@ export interface Interruption {
 export interface News {
   /** Asks for another scan of folders of a mirror. */
   add(mirror: string, folders: readonly string[]): void
-  /**
-   * Scans beside the uploads what its caller calls stale. The pass sets this function while uploads are on the way. It never
-   * rejects, and only one call may be under way.
-   */
+  /** Scans beside the uploads what its caller calls stale. The pass sets this function while uploads are on the way. It never
+   * rejects, and only one call may be under way. */
   scan: ((scopeOf: Pass['scopeOf']) => Promise<void>) | null
 }
 

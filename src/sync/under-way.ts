@@ -6,8 +6,7 @@ interface Place {
   folder: string
 }
 
-/**
- * The files whose upload is under way. What is recorded after an upload is made from the record that the upload began with.
+/** The files whose upload is under way. What is recorded after an upload is made from the record that the upload began with.
  * So a scan beside the uploads leaves this record as it is, whatever it finds, and the folder is scanned again once the
  * upload has ended.
  *
@@ -16,8 +15,7 @@ interface Place {
  * the second version is found, and it is sent too.
  *
  * An upload that ends during a scan counts as under way until the scan ends, because the scan may have looked at the file
- * before the upload has read it.
- */
+ * before the upload has read it. */
 export class UnderWay {
   readonly #scanAgain: (mirror: string, folders: readonly string[]) => void
   /** By file, the places to scan again. */

@@ -7,15 +7,13 @@ import { explained, StateError } from './state-error.ts'
 
 export type Db = Database.Database
 
-/**
- * Opens or creates the database at `file` (':memory:' for a database without a file), and migrates an older database.
+/** Opens or creates the database at `file` (':memory:' for a database without a file), and migrates an older database.
  * `steps`: the versions of the schema, which tests replace. Each commit is on the disk before its promise resolves, because
  * after a lost commit a picture would be sent twice. Throws StateError.
  *
  * Statements that search an index of many rows write a bound value as `+?`. Without the `+`, SQLite would prepare the
  * statement again for each new value, because this SQLite is built with STAT4 and plans by the bound values. That would
- * take ten times as long as the statement itself.
- */
+ * take ten times as long as the statement itself. */
 export function openDatabase(file: string, steps: readonly string[] = STEPS): Db {
   if (file !== ':memory:') keepPrivate(file)
   const db = connect(file, {})
@@ -49,11 +47,9 @@ export function openDatabase(file: string, steps: readonly string[] = STEPS): Db
   return db
 }
 
-/**
- * Opens an existing database for reading, while another process may write. The database of an older albumd is copied into
+/** Opens an existing database for reading, while another process may write. The database of an older albumd is copied into
  * memory and migrated there. So is a database in a folder where this process may not write, because SQLite would make files
- * beside it. Throws StateError.
- */
+ * beside it. Throws StateError. */
 export function openDatabaseToRead(file: string, steps: readonly string[] = STEPS): Db {
   const db = connect(file, { readonly: true, fileMustExist: true })
   try {
@@ -86,10 +82,8 @@ function upToDate(image: Buffer, file: string, steps: readonly string[]): Db {
   return db
 }
 
-/**
- * Makes the database's files readable for their owner alone. SQLite gives a new log the permissions of the database, but a
- * log that is there already may have others.
- */
+/** Makes the database's files readable for their owner alone. SQLite gives a new log the permissions of the database, but a
+ * log that is there already may have others. */
 function keepPrivate(file: string): void {
   const beside = [`${file}-wal`, `${file}-shm`].filter(path => existsSync(path))
   try {
@@ -108,12 +102,10 @@ function connect(file: string, options: Database.Options): Db {
   }
 }
 
-/**
- * Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
+/** Makes functions of SQL statements. `P`: the bound values, or one object of named values. `Row`: the columns of a row.
  * get: returns the first row, or undefined. one: the only row of a statement that always has a row. all: all rows. has:
  * whether there is a row. value: the first column of the first row, or undefined. column: the first column of all rows.
- * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id.
- */
+ * run: changes rows. changes: changes rows, and answers how many. insert: adds a row, and answers its id. */
 export function statements(db: Db) {
   /** Prepares a statement only when it is first used. There are two hundred, and a short command uses few of them. */
   function lazily<Row>(sql: string, prepare = () => db.prepare<unknown[], Row>(sql)) {

@@ -28,10 +28,8 @@ export class LockedError extends Error {
   }
 }
 
-/**
- * Locks a state for this process. The lock is an exclusive transaction on an empty database. The transaction writes
- * nothing, so the lock can be taken even when the disk is full. Throws LockedError, StateError and SQLite's errors.
- */
+/** Locks a state for this process. The lock is an exclusive transaction on an empty database. The transaction writes
+ * nothing, so the lock can be taken even when the disk is full. Throws LockedError, StateError and SQLite's errors. */
 export function lockState(file: string): Lock {
   try {
     // The lock is tried for 100 ms, because `stateIsLocked` of another command may hold it for a moment.
@@ -73,10 +71,8 @@ export function stateIsLocked(file: string): boolean {
   }
 }
 
-/**
- * The error when a lock could not be taken. When the lock's file is damaged, albumd can't tell whether another process has
- * locked the state, so a person must remove the file.
- */
+/** The error when a lock could not be taken. When the lock's file is damaged, albumd can't tell whether another process has
+ * locked the state, so a person must remove the file. */
 function noLock(error: unknown, file: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')
@@ -84,10 +80,8 @@ function noLock(error: unknown, file: string): unknown {
     : error
 }
 
-/**
- * The process that has locked a file, as Linux tells in lines such as
- * `3: POSIX  ADVISORY  WRITE 12238 fe:00:2246922 1073741824 1073742335`. Null: not known, as in another container.
- */
+/** The process that has locked a file, as Linux tells in lines such as
+ * `3: POSIX  ADVISORY  WRITE 12238 fe:00:2246922 1073741824 1073742335`. Null: not known, as in another container. */
 function holderOf(file: string): number | null {
   try {
     const { dev, ino } = statSync(file)
@@ -107,12 +101,10 @@ function isBusy(error: unknown): boolean {
   return (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ?? false
 }
 
-/**
- * Locks a mirror's folder, so that two albumd of the same user on this machine never mirror it at once, even when each has
+/** Locks a mirror's folder, so that two albumd of the same user on this machine never mirror it at once, even when each has
  * a state of its own. Nothing may be written into the folder. So the lock is a file in a private folder of the user, and
  * its name contains the mirror's device and inode. Without a private folder, only the state is locked. `taken`: why the
- * folder can't be locked when another albumd has locked it. Throws LockedError.
- */
+ * folder can't be locked when another albumd has locked it. Throws LockedError. */
 export function lockFolder(
   folder: string,
   root: RootIdentity,

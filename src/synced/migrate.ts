@@ -17,11 +17,9 @@ type Db = Database.Database
 /** How many copies of the database from before a migration are kept. Older copies are removed. */
 const BACKUPS = 2
 
-/**
- * Migrates a database to this program's schema. Before, a copy of the database is made beside it. All steps run in one
+/** Migrates a database to this program's schema. Before, a copy of the database is made beside it. All steps run in one
  * transaction. So when a step fails, the database is unchanged. Throws StateError: STATE_NEWER, STATE_DAMAGED,
- * STATE_NOT_MIGRATED.
- */
+ * STATE_NOT_MIGRATED. */
 export function migrate(db: Db, file: string, steps: readonly string[]): void {
   const version = versionOf(db, file, steps)
   if (version === steps.length) return
@@ -87,11 +85,9 @@ function keepBackup(db: Db, file: string, version: number): void {
   dropOldBackups(file, backup)
 }
 
-/**
- * Writes a complete copy of a database, as it is at this moment, to `copy`. Only its owner can read the copy. `unfinished`:
+/** Writes a complete copy of a database, as it is at this moment, to `copy`. Only its owner can read the copy. `unfinished`:
  * the path in the same folder at which the copy lies until it is complete. After a failure neither file is there. Throws
- * SQLite's and Node's errors.
- */
+ * SQLite's and Node's errors. */
 export function writeCopy(db: Db, unfinished: string, copy: string): void {
   rmSync(unfinished, { force: true })
   try {
@@ -129,10 +125,8 @@ export function freeName(name: string): string {
 /** All are moved together: if the log stayed, SQLite would read it into the next database. */
 const PARTS = ['-wal', '-shm', '-journal', '']
 
-/**
- * Renames a damaged database and the files beside it, so that a new database can take its name. `now`: milliseconds since
- * 1970. Returns the new name.
- */
+/** Renames a damaged database and the files beside it, so that a new database can take its name. `now`: milliseconds since
+ * 1970. Returns the new name. */
 export function setAside(file: string, now: number): string {
   const moment = new Date(now).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')
   const aside = freeName(`${file}.damaged-${moment}`)

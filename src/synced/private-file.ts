@@ -20,11 +20,9 @@ import { StateError } from './state-error.ts'
 /** The permission bits of group and others. */
 const OTHERS = 0o077
 
-/**
- * Makes sure that only its owner can read a file, whatever the permissions of its folder. Makes an empty file when none is
+/** Makes sure that only its owner can read a file, whatever the permissions of its folder. Makes an empty file when none is
  * there, because SQLite would make one that everybody can read. Throws StateError when others can read the file and its
- * permissions can't be changed. Throws Node's errors too.
- */
+ * permissions can't be changed. Throws Node's errors too. */
 export function makePrivate(file: string): void {
   try {
     // 'wx' opens only a new file: closing an existing one would end this process's locks on it.
@@ -46,11 +44,9 @@ export function makePrivate(file: string): void {
     )
 }
 
-/**
- * Makes an empty file, and answers its descriptor. What root makes in the state of another user belongs to that user, as
+/** Makes an empty file, and answers its descriptor. What root makes in the state of another user belongs to that user, as
  * SQLite's own files do. Otherwise the user's albumd could not open the state after a command of root. The file is new, and
- * the owner is set through the descriptor, because the user may put a link in the file's place at any moment.
- */
+ * the owner is set through the descriptor, because the user may put a link in the file's place at any moment. */
 function makeFile(file: string): number {
   const made = openSync(file, 'wx', 0o600)
   if (process.geteuid?.() === 0) {
@@ -60,10 +56,8 @@ function makeFile(file: string): number {
   return made
 }
 
-/**
- * What root has put into the state of another user, such as a backup, is given to that user. A file with a second name may
- * be another file of root's, so the file stays root's. The file is opened once at most, because it is root's no more then.
- */
+/** What root has put into the state of another user, such as a backup, is given to that user. A file with a second name may
+ * be another file of root's, so the file stays root's. The file is opened once at most, because it is root's no more then. */
 function giveToUser(file: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(file))
@@ -82,11 +76,9 @@ function isOpenToOthers(file: string): boolean {
   return process.platform !== 'win32' && (statSync(file).mode & OTHERS) !== 0
 }
 
-/**
- * Replaces a file atomically by one that only its owner can read. When this returns, a power cut loses nothing of the file,
+/** Replaces a file atomically by one that only its owner can read. When this returns, a power cut loses nothing of the file,
  * neither its name nor its times. After a failure the file is as it was. `text`: also from what the new file, still empty,
- * looks like. Throws Node's errors.
- */
+ * looks like. Throws Node's errors. */
 export function replaceFile(file: string, text: string | ((made: BigIntStats) => string)): void {
   const unfinished = `${file}.tmp`
   try {

@@ -1,9 +1,7 @@
 // What queries of several tables share. Only texts and loops: a command that needs no database loads this too.
 
-/**
- * The condition that a path lies below a folder, for a folder that is not the root. All paths below `a` lie between `a/` and
- * `a0`, because '0' follows '/' in the order of bytes.
- */
+/** The condition that a path lies below a folder, for a folder that is not the root. All paths below `a` lie between `a/` and
+ * `a0`, because '0' follows '/' in the order of bytes. */
 export function isBelow(path = 'path', folder = '+@path'): string {
   return `${path} > ${folder} || '/' AND ${path} < ${folder} || '0'`
 }
@@ -13,10 +11,8 @@ export function boundsBelow(folder: string): { after: string; end: string | Buff
   return folder === '' ? { after: '', end: Buffer.alloc(0) } : { after: `${folder}/`, end: `${folder}0` }
 }
 
-/**
- * All rows of a query that reads page by page. So a million rows take no more memory than a page, and no transaction stays
- * open while the caller works slowly. `page`: returns the rows that follow a row, or the first rows.
- */
+/** All rows of a query that reads page by page. So a million rows take no more memory than a page, and no transaction stays
+ * open while the caller works slowly. `page`: returns the rows that follow a row, or the first rows. */
 export function* pages<Row>(page: (after: Row | undefined) => Row[]): Generator<Row> {
   for (let last: Row | undefined; ; ) {
     const rows = page(last)

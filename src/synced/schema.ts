@@ -1,13 +1,11 @@
-/**
- * The database: what albumd and the host last agreed on, and what is under way. It is built for a million files: `files`
+/** The database: what albumd and the host last agreed on, and what is under way. It is built for a million files: `files`
  * has no rowid, and most of its indexes hold only files that are not synced.
  *
  * Times are milliseconds since 1970, times of files microseconds. Running time is how many milliseconds albumd has run,
  * over all its starts; a clock that jumps does not change it. Monotonic time is the milliseconds since the machine started.
  * Hashes are SHA-256 of a picture's bytes. A path lies below its mirror's root, with slashes; '' is the root. A reason is a
  * code with its facts (src/words/reasons.ts). The types in tables/*.ts say what tables and columns mean. The comments here
- * say only what the types do not show.
- */
+ * say only what the types do not show. */
 const SCHEMA = `
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -266,10 +264,8 @@ CREATE TABLE history (
 CREATE INDEX history_by_path ON history (mirror, path);
 `
 
-/**
- * `closed_at`: when the host refused to create an album in this album. `remade`: albumd then created this album in place of
- * another (sync/albums/album-doubts.ts).
- */
+/** `closed_at`: when the host refused to create an album in this album. `remade`: albumd then created this album in place of
+ * another (sync/albums/album-doubts.ts). */
 const ALBUM_DOUBTS = `
 ALTER TABLE albums ADD COLUMN closed_at INTEGER;
 ALTER TABLE albums ADD COLUMN remade INTEGER NOT NULL DEFAULT 0;
@@ -288,10 +284,8 @@ CREATE TABLE accepted (
 ) STRICT, WITHOUT ROWID;
 `
 
-/**
- * The past versions of pictures, for `albumd restore --at`. A database of an earlier albumd knows of the past only what
- * waits for its deletion, so `versions_since` says that nothing else is known.
- */
+/** The past versions of pictures, for `albumd restore --at`. A database of an earlier albumd knows of the past only what
+ * waits for its deletion, so `versions_since` says that nothing else is known. */
 const VERSIONS = `
 -- The modification time of the file that was sent. Null: not known.
 ALTER TABLE images ADD COLUMN mtime INTEGER;

@@ -2,11 +2,9 @@ import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { shellWord } from '../words/text.ts'
 
-/**
- * The state can't be used. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; STATE_FULL,
+/** The state can't be used. `code`: STATE_NEWER, STATE_DAMAGED, STATE_UNREADABLE, STATE_NOT_MIGRATED; STATE_FULL,
  * STATE_BUSY, STATE_UNWRITABLE, whose causes may pass by themselves; or a code that says that the state belongs to another
- * host or account. `needsStop`: whether albumd must be stopped to do what the message says.
- */
+ * host or account. `needsStop`: whether albumd must be stopped to do what the message says. */
 export class StateError extends Error {
   override name = 'StateError'
   readonly code: string
@@ -34,10 +32,8 @@ export function explained(error: unknown, file: string): unknown {
 /** What to do about another user's file or folder of the state. */
 export const OF_ANOTHER = 'belongs to another user. Run this as the user that albumd runs as, or with sudo'
 
-/**
- * What to do about another user's file. In this user's own folder the file may be a copy that root put back. Null: the file
- * is this user's own, or this user is root.
- */
+/** What to do about another user's file. In this user's own folder the file may be a copy that root put back. Null: the file
+ * is this user's own, or this user is root. */
 export function othersFile(file: string): string | null {
   const [uid, above] = [file, dirname(file)].map(path => statSync(path, { throwIfNoEntry: false })?.uid)
   const own = process.geteuid?.() ?? 0

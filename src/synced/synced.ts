@@ -50,10 +50,8 @@ type Tables = ReturnType<typeof openTables>
 /** What may be called outside a transaction: the reads of each table. Every call is synchronous. */
 export type Records = { readonly [T in keyof Tables]: Tables[T]['reads'] }
 
-/**
- * What may be called within a transaction: writes, and reads, which see what this transaction has written. Only `commit`
- * and `commitNow` hand out a Tx, so a write outside a transaction does not compile.
- */
+/** What may be called within a transaction: writes, and reads, which see what this transaction has written. Only `commit`
+ * and `commitNow` hand out a Tx, so a write outside a transaction does not compile. */
 export type Tx = { readonly [T in keyof Tables]: Tables[T]['reads'] & Tables[T]['writes'] }
 
 /** The records, and the only way to change them. */
@@ -64,15 +62,11 @@ export type MetaReads = Pick<Synced, 'meta'>
 export type Committer = Pick<Synced, 'commit'>
 
 export interface Synced extends Records {
-  /**
-   * Runs `change` in a transaction, and resolves with its result once the change is on the disk. `change` must not use the
-   * Tx after it has returned. Rejects with what `change` threw, or with a StateError when the database failed.
-   */
+  /** Runs `change` in a transaction, and resolves with its result once the change is on the disk. `change` must not use the
+   * Tx after it has returned. Rejects with what `change` threw, or with a StateError when the database failed. */
   commit<T>(change: (tx: Tx) => T): Promise<T>
-  /**
-   * Runs `change` in a transaction of its own at once, and returns when the change is on the disk. Use this only when the
-   * records are being opened or closed and nothing else writes.
-   */
+  /** Runs `change` in a transaction of its own at once, and returns when the change is on the disk. Use this only when the
+   * records are being opened or closed and nothing else writes. */
   commitNow<T>(change: (tx: Tx) => T): T
   close(): void
 }
@@ -109,14 +103,12 @@ export function openSynced(db: Db, options: SyncedOptions = {}): Synced {
   }
 }
 
-/**
- * The database's write-ahead log. SQLite writes each commit to the log, and albumd syncs the log to the disk. If SQLite
+/** The database's write-ahead log. SQLite writes each commit to the log, and albumd syncs the log to the disk. If SQLite
  * synced it, the whole process would wait: a tenth of a millisecond on a quick disk, and many milliseconds on a memory
  * card. The log holds the commits in their order. So after a power cut, a commit is there only if all earlier commits are.
  *
  * When a process closes any descriptor of a file, it loses all its locks on this file. The log may be opened and closed
- * here, because SQLite has no locks on it.
- */
+ * here, because SQLite has no locks on it. */
 function openLog(db: Db, syncLog: (descriptor: number) => Promise<void>) {
   let opened: number | null = null
   const isLogged = db.pragma('journal_mode', { simple: true }) === 'wal'
@@ -132,11 +124,9 @@ function openLog(db: Db, syncLog: (descriptor: number) => Promise<void>) {
   }
 }
 
-/**
- * Runs `change` in a transaction, and resolves once the transaction is on the disk. Rejects with what `change` threw. After
+/** Runs `change` in a transaction, and resolves once the transaction is on the disk. Rejects with what `change` threw. After
  * the database has failed, every call rejects with a StateError, because what albumd has in memory and what is recorded may
- * differ.
- */
+ * differ. */
 export type Commit = <T>(change: () => T) => Promise<T>
 
 interface Waiting {
@@ -148,10 +138,8 @@ interface Waiting {
 /** A group begins so long after the one before, so that the changes of eight uploads get into one. */
 const APART_MS = 2
 
-/**
- * When so many groups in a row had a single change, a group does not wait, because nobody else would join it. But each time
- * after so many groups, one group waits, to find out whether others join by now.
- */
+/** When so many groups in a row had a single change, a group does not wait, because nobody else would join it. But each time
+ * after so many groups, one group waits, to find out whether others join by now. */
 const SINGLES = 16
 
 /**
@@ -180,11 +168,9 @@ export interface GroupOptions {
   schedule?: (flush: () => void, singles: number) => void
 }
 
-/**
- * Group commit: changes share a transaction when they come shortly after each other, or while the previous group is being
+/** Group commit: changes share a transaction when they come shortly after each other, or while the previous group is being
  * synced to the disk. So eight uploads need one fdatasync. Each change has its own savepoint, so a change that throws
- * undoes only itself.
- */
+ * undoes only itself. */
 export function groupCommits(
   db: Db,
   { check = () => {}, sync = () => null, schedule = apart() }: GroupOptions = {},
@@ -197,10 +183,8 @@ export function groupCommits(
   const inSavepoint = db.transaction((change: () => unknown) => change())
   const inTransaction = db.transaction((work: () => void) => work())
 
-  /**
-   * Commits a group. Returns functions that tell each caller the result of its change; call them once the transaction is on
-   * the disk.
-   */
+  /** Commits a group. Returns functions that tell each caller the result of its change; call them once the transaction is on
+   * the disk. */
   const commitGroup = (group: readonly Waiting[]): (() => void)[] => {
     const settle: (() => void)[] = []
     if (failure !== null) throw failure

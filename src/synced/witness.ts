@@ -2,18 +2,14 @@ import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 import { toDisk } from '../local/to-disk.ts'
 import { replaceFile } from './private-file.ts'
 
-/**
- * The witness is a small file beside the database. It shows when an older copy of the database was put back. It counts how
+/** The witness is a small file beside the database. It shows when an older copy of the database was put back. It counts how
  * often the database was opened, and an older copy was opened less often. It also holds the ctime of the database, which no
- * tool can set, and the birth of the witness itself, which no copy of the witness has.
- */
+ * tool can set, and the birth of the witness itself, which no copy of the witness has. */
 export interface Witness {
   /** How often the database was opened for work. */
   generation: number
-  /**
-   * What the database looked like after a clean end. Null while a process works on the database, and after an end that was
-   * not clean.
-   */
+  /** What the database looked like after a clean end. Null while a process works on the database, and after an end that was
+   * not clean. */
   closed: FileMark | null
   /** Whether intents were open in the journal at a clean end. */
   unsettled: boolean
@@ -25,10 +21,8 @@ export interface Witness {
   mark: FileMark
 }
 
-/**
- * What shows that a file was replaced or written since. Nanoseconds and inode numbers are decimal text, because a
- * JavaScript number does not hold them exactly.
- */
+/** What shows that a file was replaced or written since. Nanoseconds and inode numbers are decimal text, because a
+ * JavaScript number does not hold them exactly. */
 export interface FileMark {
   ino: string
   size: string
@@ -44,16 +38,12 @@ export interface Remembered {
   witness: string | null
 }
 
-/**
- * new: there is no state. lost: there was a database, and it is gone. clean: the database is as the last process left it.
- * cut_off: the last process did not end cleanly. restored: the database is an older copy, or another program changed it.
- */
+/** new: there is no state. lost: there was a database, and it is gone. clean: the database is as the last process left it.
+ * cut_off: the last process did not end cleanly. restored: the database is an older copy, or another program changed it. */
 export type Verdict = 'new' | 'lost' | 'clean' | 'cut_off' | 'restored'
 
-/**
- * Judges in which state the database is before it is opened. `database`: what the file looks like; null when it does not
- * exist or is empty. `witness`: null when there is no witness.
- */
+/** Judges in which state the database is before it is opened. `database`: what the file looks like; null when it does not
+ * exist or is empty. `witness`: null when there is no witness. */
 export function judge(
   { generation, witness: seen }: Remembered,
   database: FileMark | null,
@@ -121,18 +111,14 @@ export function lastingMarkOf(file: string): FileMark | null {
   return markOf(file)
 }
 
-/**
- * Which file this is. No copy is the same, not even one that is written over the file. Undefined on a disk that keeps no
- * time of birth: there Node answers 0, or the ctime, which changes when the witness gets its name.
- */
+/** Which file this is. No copy is the same, not even one that is written over the file. Undefined on a disk that keeps no
+ * time of birth: there Node answers 0, or the ctime, which changes when the witness gets its name. */
 function birthOf({ ino, birthtimeNs }: BigIntStats): string | undefined {
   return birthtimeNs === 0n ? undefined : `${ino} ${birthtimeNs}`
 }
 
-/**
- * Whether the database is as it was closed. A chmod changes the ctime alone. A copy of a whole state folder that keeps the
- * times and is written over the files differs in the ctime alone, too, but its witness is a copy.
- */
+/** Whether the database is as it was closed. A chmod changes the ctime alone. A copy of a whole state folder that keeps the
+ * times and is written over the files differs in the ctime alone, too, but its witness is a copy. */
 function isAsClosed(closed: FileMark, now: FileMark, byOriginal: boolean): boolean {
   const isSame = closed.ino === now.ino && closed.size === now.size
   return isSame && (closed.ctime === now.ctime || (byOriginal && closed.mtime === now.mtime))

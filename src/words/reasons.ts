@@ -147,10 +147,8 @@ type Facts<C extends ReasonCode> = Words[C] extends (...facts: infer Given) => s
 
 declare const brand: unique symbol
 
-/**
- * A code with its facts as text, for columns, events and log lines. Declared as a symbol, so that a template string that
- * takes a reason without words does not compile.
- */
+/** A code with its facts as text, for columns, events and log lines. Declared as a symbol, so that a template string that
+ * takes a reason without words does not compile. */
 export type Reason = symbol & { readonly [brand]: 'reason' }
 
 export function because<C extends ReasonCode>(code: C, ...facts: Facts<C>): Reason {

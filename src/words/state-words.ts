@@ -181,10 +181,8 @@ export const STATE_WORDS = {
   store_answers: '{where} answered {said}. Read its log',
 } as const
 
-/**
- * How many pictures wait, how many can be sent `today` in `ms` milliseconds, and then `perDay` from `nextDay` on (ISO
- * 8601; null: not known), where `quota.reserve` keeps `kept` more for new ones.
- */
+/** How many pictures wait, how many can be sent `today` in `ms` milliseconds, and then `perDay` from `nextDay` on (ISO
+ * 8601; null: not known), where `quota.reserve` keeps `kept` more for new ones. */
 interface BacklogFacts {
   pictures: number
   today: number

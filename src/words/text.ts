@@ -103,10 +103,8 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/**
- * The text with \u codes in place of control characters, invisible characters and characters that change the direction of
- * writing, because such characters could move the cursor of a terminal, forge a line, or make a name look like another name.
- */
+/** The text with \u codes in place of control characters, invisible characters and characters that change the direction of
+ * writing, because such characters could move the cursor of a terminal, forge a line, or make a name look like another name. */
 export function printable(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g,

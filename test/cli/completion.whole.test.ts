@@ -26,10 +26,8 @@ const has = (shell: string) => {
 /** Between what is said of one line and of the next. */
 const END = '--end--'
 
-/**
- * What Tab offers after each of these lines: of a line, the last word is the one that is typed. One process of the shell is
- * asked for all of them. `define`: what the program says once, and defines `offered`, which takes the words of a line.
- */
+/** What Tab offers after each of these lines: of a line, the last word is the one that is typed. One process of the shell is
+ * asked for all of them. `define`: what the program says once, and defines `offered`, which takes the words of a line. */
 function offers(shell: string, define: string, lines: readonly (readonly string[])[]): string[][] {
   const asked = lines.map(words => `offered ${words.map(word => `'${word}'`).join(' ')}`)
   return run(shell, [define, ...asked].join(`\necho ${END}\n`))

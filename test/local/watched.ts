@@ -72,10 +72,8 @@ export class Watched {
     return once(this.#told, 'lost')
   }
 
-  /**
-   * Waits until the watch of a folder stands again. While it is opened anew a file may be missed, and what is left
-   * of that may be taken for the next file's event: so it counts when five in a row are told.
-   */
+  /** Waits until the watch of a folder stands again. While it is opened anew a file may be missed, and what is left
+   * of that may be taken for the next file's event: so it counts when five in a row are told. */
   async hears(folder: string): Promise<void> {
     for (let heard = 0, made = 0; heard < 5; made++) {
       this.stale.clear()

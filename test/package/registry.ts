@@ -13,10 +13,8 @@ export interface Registry {
 
 type Installed = Record<string, { version: string; dev?: boolean }>
 
-/**
- * Gives out what the checkout has installed for albumd itself, and nothing else: an install from it needs no network,
- * gets the versions that the tests run with, and fails where a package of development alone is needed.
- */
+/** Gives out what the checkout has installed for albumd itself, and nothing else: an install from it needs no network,
+ * gets the versions that the tests run with, and fails where a package of development alone is needed. */
 export async function startRegistry(modules: string): Promise<Registry> {
   const packages = packagesIn(modules)
   const server = createServer((request, response) => {

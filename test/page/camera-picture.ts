@@ -1,7 +1,5 @@
-/**
- * A JPEG as cameras write it: `small` is its thumbnail, turned as EXIF's `orientation` says, and its picture too, after so
- * many bytes of other data.
- */
+/** A JPEG as cameras write it: `small` is its thumbnail, turned as EXIF's `orientation` says, and its picture too, after so
+ * many bytes of other data. */
 export function cameraPicture(small: Buffer, orientation: number, padding: number): Buffer {
   const entry = (tag: number, type: 3 | 4, value: number) => {
     const bytes = Buffer.alloc(12)

@@ -12,10 +12,8 @@ export interface Scene extends PageStage {
   daemon: DaemonProcess
 }
 
-/**
- * A mirror with all that a page can show: pictures that are there, one on its way, a failure, held deletions. `mirror`:
- * its settings beside its folder.
- */
+/** A mirror with all that a page can show: pictures that are there, one on its way, a failure, held deletions. `mirror`:
+ * its settings beside its folder. */
 export async function setScene(mirror: object = {}): Promise<Scene> {
   const stage = await setPageStage({
     mirror,

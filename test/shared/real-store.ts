@@ -62,10 +62,8 @@ export async function startStore(...options: string[]): Promise<RealStore> {
   return store
 }
 
-/**
- * A way to the store. `cut`: what is sent from then on is lost, and no connection is closed. `end`: its connections end, as
- * those of a process that is killed.
- */
+/** A way to the store. `cut`: what is sent from then on is lost, and no connection is closed. `end`: its connections end, as
+ * those of a process that is killed. */
 export async function openLine(port: number): Promise<{ url: string; cut(): void; end(): void }> {
   let isCut = false
   const connections = new Set<Socket>()

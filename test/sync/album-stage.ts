@@ -26,10 +26,8 @@ export interface AlbumStage {
   synced: Synced
   /** Requests that reached the host, such as `list` or `create_album`. */
   asked: string[]
-  /**
-   * The tree of one pass; `changes` replace some of the host's calls. What was made or asked for counts as long ago, unless
-   * credentials have a life.
-   */
+  /** The tree of one pass; `changes` replace some of the host's calls. What was made or asked for counts as long ago, unless
+   * credentials have a life. */
   tree(changes?: Partial<ImageHost>, credentialLifetimeMs?: number): AlbumTree
 }
 

@@ -43,10 +43,8 @@ export interface Booted extends Stage {
   said(): string
 }
 
-/**
- * Boots a systemd. The service logs to a file, and does not wait for a whole machine; `dropIn`: more of its [Service].
- * `system`: the folder of a whole system to be booted, instead of this machine's programs with the checkout.
- */
+/** Boots a systemd. The service logs to a file, and does not wait for a whole machine; `dropIn`: more of its [Service].
+ * `system`: the folder of a whole system to be booted, instead of this machine's programs with the checkout. */
 export async function boot(
   dropIn: readonly string[] = [],
   options: StageOptions = {},

@@ -18,11 +18,9 @@ const LONGEST = 200
 
 const POINTS_BACK = /^(?:it|its|that|those|they|these|this is|which|one)\b/i
 
-/**
- * What is wrong with a message to a person, as far as a machine can tell: at most two sentences, what is so and what to do;
+/** What is wrong with a message to a person, as far as a machine can tell: at most two sentences, what is so and what to do;
  * none begins with a word that points back, because a log shows the line alone; a sentence begins with a capital when
- * another follows. `words`: the message, as it is said.
- */
+ * another follows. `words`: the message, as it is said. */
 function faultsIn(words: string): string[] {
   const sentences = words.split(/(?<=[.?!]) +(?=[^a-z])/)
   const [first = ''] = sentences

@@ -15,11 +15,9 @@ interface Contestant {
   send(sink: { baseUrl: string; s3: string }): Promise<TimedRun>
 }
 
-/**
- * All pictures of a set to the same server, as fast as it goes. albumd needs two requests a picture, hashes it
+/** All pictures of a set to the same server, as fast as it goes. albumd needs two requests a picture, hashes it
  * (SHA-256), and writes down what it is about to do. undici alone needs as many, hashes, and writes nothing down. rclone
- * needs one, and hashes too (MD5); curl needs one, no more.
- */
+ * needs one, and hashes too (MD5); curl needs one, no more. */
 export async function throughput(means: Means, set: PictureSet, rounds: number): Promise<void> {
   const { cache, has, say, scratch } = means
   mkdirSync(join(cache, 'pictures'), { recursive: true })

@@ -22,11 +22,9 @@ function usual(): (typeof SHELLS)[number] {
   return SHELLS.find(shell => shell === own) ?? 'bash'
 }
 
-/**
- * Each script asks albumd, through yargs, which words may come next. When no word may come, the script offers files. $SHELL
+/** Each script asks albumd, through yargs, which words may come next. When no word may come, the script offers files. $SHELL
  * tells yargs whether descriptions are wanted. The script for zsh also works as a file that zsh loads at the first Tab: then
- * the file itself is the function `_albumd`, and has to complete at once.
- */
+ * the file itself is the function `_albumd`, and has to complete at once. */
 const SCRIPTS: Record<(typeof SHELLS)[number], string> = {
   bash: `# albumd's completion for bash: source <(albumd completion bash)
 _albumd() {

@@ -98,10 +98,8 @@ function targetOf(flag: string | undefined): string {
   return join(folder, 'albumd', 'config.yaml')
 }
 
-/**
- * `handedIn`: the service gets the key from systemd. Only root can read the key's file, and the service could not use the
- * state that root's `albumd run` makes. `program`: the name to call albumd by.
- */
+/** `handedIn`: the service gets the key from systemd. Only root can read the key's file, and the service could not use the
+ * state that root's `albumd run` makes. `program`: the name to call albumd by. */
 export function epilogue(file: string, keyFile: string | null, handedIn: boolean, program = PROGRAM): string {
   const at = printable(file)
   const service = installs(file, program)

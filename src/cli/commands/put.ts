@@ -57,10 +57,8 @@ export const putCommand = configCommand(
   },
 )
 
-/**
- * Answers a function that prints addresses in the order of the arguments, each once the pictures before it have ended. A null
- * address: the picture has none.
- */
+/** Answers a function that prints addresses in the order of the arguments, each once the pictures before it have ended. A null
+ * address: the picture has none. */
 function addressPrinter(paths: readonly string[]): (path: string, address: string | null) => void {
   const known = new Map<string, string | null>()
   const printed = new Set<number>()
@@ -77,10 +75,8 @@ function addressPrinter(paths: readonly string[]): (path: string, address: strin
   }
 }
 
-/**
- * Prints one object for all pictures once each has its address, because a program need not wait for `notify.on_upload`.
- * `isPrinted`: whether it has.
- */
+/** Prints one object for all pictures once each has its address, because a program need not wait for `notify.on_upload`.
+ * `isPrinted`: whether it has. */
 function objectPrinter(paths: readonly string[]) {
   const addresses = new Map<string, string>()
   const isPrinted = () => paths.every(path => addresses.has(path))
@@ -97,10 +93,8 @@ function pathOfPlace({ mirror, path }: MirrorLocation): string {
   return `${mirror.folder}/${path}`
 }
 
-/**
- * Why pictures can't be sent at this moment, by their paths: they are gone, or empty, as tools that take screenshots make them
- * first. Throws Problem when a path is no picture that a scan would find.
- */
+/** Why pictures can't be sent at this moment, by their paths: they are gone, or empty, as tools that take screenshots make them
+ * first. Throws Problem when a path is no picture that a scan would find. */
 async function notReady(places: readonly MirrorLocation[]): Promise<Map<string, Why>> {
   const waits = new Map<string, Why>()
   for (const { path, found } of await looksToSend(places)) {
@@ -132,11 +126,9 @@ const ENDS: ReadonlySet<SpokenEvent['event']> = new Set([
   'picture_uncertain',
 ])
 
-/**
- * Why a picture is not on the host. `again`: when it can be sent, at the earliest, because what keeps it away ends by itself:
+/** Why a picture is not on the host. `again`: when it can be sent, at the earliest, because what keeps it away ends by itself:
  * ISO 8601, or null where nobody can tell. Without this field, the reason says what must be done first. `sooner`: how a
- * person has it sent before this time.
- */
+ * person has it sent before this time. */
 interface Why {
   code: string
   reason: string
@@ -153,10 +145,8 @@ interface Outcome {
   refused: boolean
 }
 
-/**
- * Has the pictures sent, and nothing else. Returns when the last of them is done, although a daemon may go on with other
- * pictures. `waits`: what is known before; why pictures wait is added.
- */
+/** Has the pictures sent, and nothing else. Returns when the last of them is done, although a daemon may go on with other
+ * pictures. `waits`: what is known before; why pictures wait is added. */
 async function send(
   config: Config,
   paths: string[],
@@ -238,22 +228,18 @@ interface Sent {
   path: string
   /** Null: the picture as it is now is not on the host. */
   cdn_url: string | null
-  /**
-   * Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the
+  /** Why it is not there, for a program. NOT_READY: the file is empty or still being written. INTERRUPTED: a person ended the
    * command. PAUSED: albumd is paused. GUARDED: the mirror's folder is in doubt. GONE, MOVED, LEFT_OUT: the file is not in
    * its place any more, or not mirrored any more. WAITS: for something else. Every other code is a failure's or the host's.
-   * Null: it is there.
-   */
+   * Null: it is there. */
   code: string | null
   /** Why it is not there, for a person. Null: it is there. */
   reason: string | null
 }
 
-/**
- * What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
+/** What the records say of the pictures, as they are on the disk at this moment. A picture that was read just after it was
  * written is recorded with the ctime 0, because it may have changed since; before the pass it is sent or compared. `outcome`:
- * of the pass; null before the pass.
- */
+ * of the pass; null before the pass. */
 async function results(
   config: Config,
   places: readonly MirrorLocation[],

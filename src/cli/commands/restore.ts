@@ -204,10 +204,8 @@ class ProblemsInJson {
   }
 }
 
-/**
- * Shows an event of a restore. When there is a bar, lines are written only for problems and for other names. `at`: the option
- * that was given.
- */
+/** Shows an event of a restore. When there is a bar, lines are written only for problems and for other names. `at`: the option
+ * that was given. */
 function tellRestore(progress: Progress, emitted: RestoreEvent, at: string | undefined): void {
   const isElsewhere = emitted.event === 'picture_moved' || emitted.event === 'picture_renamed'
   if (emitted.event === 'restore_started') progress.start({ total: emitted.pictures })
@@ -216,10 +214,8 @@ function tellRestore(progress: Progress, emitted: RestoreEvent, at: string | und
   if (line !== null && ('code' in emitted || isElsewhere || !progress.hasBar)) progress.say(line)
 }
 
-/**
- * The line for an event, with paths below the folder that is filled. Null for pictures that are there already, because such
- * pictures may be very many.
- */
+/** The line for an event, with paths below the folder that is filled. Null for pictures that are there already, because such
+ * pictures may be very many. */
 function eventInWords(emitted: RestoreEvent, at: string | undefined): string | null {
   switch (emitted.event) {
     case 'restore_started':
@@ -293,10 +289,8 @@ function unknownInWords({ state_is_older: isOlder, unrecorded }: RestoreReport):
   return [`${count(unrecorded, 'image')} on the host by the last audit ${are} in no record. ${fetch}`]
 }
 
-/**
- * The report for a person. `asked`: the options that were given. `isWaiting`: a missing picture waits for its upload, so the
- * picture is perhaps one that was left out under its old name.
- */
+/** The report for a person. `asked`: the options that were given. `isWaiting`: a missing picture waits for its upload, so the
+ * picture is perhaps one that was left out under its old name. */
 function reportInWords(
   report: RestoreReport,
   folder: string,

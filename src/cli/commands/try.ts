@@ -140,10 +140,8 @@ function whatNext(
   ].join('\n')
 }
 
-/**
- * The pictures that are not on the host, by what became of them. A scan counts no file whose name is not UTF-8, so only the
- * failures tell of it.
- */
+/** The pictures that are not on the host, by what became of them. A scan counts no file whose name is not UTF-8, so only the
+ * failures tell of it. */
 function leftOf({
   failed,
   folders_in_doubt,

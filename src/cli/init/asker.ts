@@ -46,10 +46,8 @@ export class Asker {
     return this.#lines !== null
   }
 
-  /**
-   * An answer that passes the check. A person is asked until an answer passes. Throws Problem when there is no answer and
-   * nobody can be asked, when an option's value fails the check, and after Ctrl-C and Ctrl-D.
-   */
+  /** An answer that passes the check. A person is asked until an answer passes. Throws Problem when there is no answer and
+   * nobody can be asked, when an option's value fails the check, and after Ctrl-C and Ctrl-D. */
   async ask({ option, words, given, fallback, secret = false, check }: Question): Promise<string> {
     const answer = given ?? (this.person ? undefined : fallback)
     if (answer !== undefined) {

@@ -42,10 +42,8 @@ export function faultOf(check: () => unknown, key?: string): string | null {
   }
 }
 
-/**
- * Writes both config and key, or neither. Overwrites nothing. Throws Problem. `key`: written beside the config, readable by
- * the owner alone. Null: a file holds the key already. `mode`: the permission bits of the config.
- */
+/** Writes both config and key, or neither. Overwrites nothing. Throws Problem. `key`: written beside the config, readable by
+ * the owner alone. Null: a file holds the key already. `mode`: the permission bits of the config. */
 export function writeConfig({ file, ...config }: Draft, key: string | null, mode: number): void {
   const text = configText(config, join(PACKAGE_FOLDER, 'config.schema.json'))
   const keyFile = keyFileBeside(file)

@@ -2,17 +2,13 @@ import { once } from 'node:events'
 import { isatty } from 'node:tty'
 import type { Interruption } from '../../sync/pass-request.ts'
 
-/**
- * Milliseconds after a signal until the work under way is aborted. albumd must end within five seconds, so two seconds
- * remain to record the aborted work.
- */
+/** Milliseconds after a signal until the work under way is aborted. albumd must end within five seconds, so two seconds
+ * remain to record the aborted work. */
 const CUT_AFTER_MS = 3000
 
-/**
- * Handles Ctrl-C, SIGTERM and SIGHUP from now on. The first signal calls `tell`, and nothing new is begun. After three more
+/** Handles Ctrl-C, SIGTERM and SIGHUP from now on. The first signal calls `tell`, and nothing new is begun. After three more
  * seconds, or at a second signal, the work under way is aborted. `hangUp`: what SIGHUP does instead. When the terminal was
- * closed, SIGHUP is a signal like the others, even with `hangUp`.
- */
+ * closed, SIGHUP is a signal like the others, even with `hangUp`. */
 export type OnInterrupts = (tell?: () => void, hangUp?: () => void) => Interruption
 
 /** Does work that may handle signals. When the work is done, a signal ends the process again. */

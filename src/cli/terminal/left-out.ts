@@ -72,10 +72,8 @@ export function leftOutInWords(
   ]
 }
 
-/**
- * The lines of `ls --left-out`. For people, files of other formats come last, because they may hide the few others, and a
- * total ends the list.
- */
+/** The lines of `ls --left-out`. For people, files of other formats come last, because they may hide the few others, and a
+ * total ends the list. */
 export function* leftOutLines(places: readonly MirrorLocation[], isJson: boolean): Generator<string> {
   if (isJson) return yield* linesInJson(places)
   const counted = new Counted()

@@ -106,10 +106,8 @@ export class Progress {
 /** Shows nothing, for `--json`. */
 export const noProgress = new Progress(null, null)
 
-/**
- * The code that draws the bar is loaded only on a terminal. A terminal of 0 columns (script(1) without a terminal behind it,
- * a serial console) gets lines alone, because ora clears a line of such a terminal without end.
- */
+/** The code that draws the bar is loaded only on a terminal. A terminal of 0 columns (script(1) without a terminal behind it,
+ * a serial console) gets lines alone, because ora clears a line of such a terminal without end. */
 export async function progressOn(out: NodeJS.WriteStream): Promise<Progress> {
   if (!out.isTTY || out.columns === 0) return new Progress(out, null)
   const { default: ora } = await import('ora')

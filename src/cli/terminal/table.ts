@@ -53,10 +53,8 @@ export function* tableLines(
   if (!widths && first.length > 0) yield* begun()
 }
 
-/**
- * The width of each column that is shown. When the columns need more than the terminal has, the widest column is narrowed
- * first. When the least widths are too wide, spare columns are left out, the last spare column first.
- */
+/** The width of each column that is shown. When the columns need more than the terminal has, the widest column is narrowed
+ * first. When the least widths are too wide, spare columns are left out, the last spare column first. */
 function widthsOf(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

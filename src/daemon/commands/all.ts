@@ -82,10 +82,8 @@ function scopeIn(folder: string, { scope }: PassOptions = {}): Scope {
   return scope ? (scope.get(folder) ?? []) : 'everything'
 }
 
-/**
- * Carries a command out in this process, under the state's lock. Throws LockedError, StateError, and the command's
- * errors.
- */
+/** Carries a command out in this process, under the state's lock. Throws LockedError, StateError, and the command's
+ * errors. */
 export async function carryOutHere<N extends CommandName>(
   config: Config,
   access: Access | null,

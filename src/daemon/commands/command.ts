@@ -16,11 +16,9 @@ export interface CommandOutput {
   progress(done: number, albums: number): void
 }
 
-/**
- * What a command works with. The daemon's loop provides it, and so does a one-shot command that has locked the state. So a
+/** What a command works with. The daemon's loop provides it, and so does a one-shot command that has locked the state. So a
  * command does the same in both. While a command works, no other command and no pass touches the state, except while the
- * command waits for `pass` or `giveWay`.
- */
+ * command waits for `pass` or `giveWay`. */
 export interface CommandContext {
   config: Config
   synced: Synced

@@ -78,10 +78,8 @@ export function stillPending(
   return listPending(config, synced, undefined, now).filter(({ image_id }) => ids.has(image_id))
 }
 
-/**
- * The pictures at and below `path` that are gone from the disk, and no scan has seen it. Then a discard means their
- * newest image too. A mirror whose root is in doubt has none, because its pictures may only be away.
- */
+/** The pictures at and below `path` that are gone from the disk, and no scan has seen it. Then a discard means their
+ * newest image too. A mirror whose root is in doubt has none, because its pictures may only be away. */
 function goneUnnoticed({ mirrors }: Config, synced: Synced, path: string): GonePicture[] {
   return mirrors.flatMap(({ folder: root }) => {
     const row = synced.mirrors.of(root)

@@ -22,11 +22,9 @@ export interface MovedMirror {
   guarded: boolean
 }
 
-/**
- * Has the records of the mirror at `from` belong to the folder `to`, which the config names in its place. No daemon can do
+/** Has the records of the mirror at `from` belong to the folder `to`, which the config names in its place. No daemon can do
  * it, because a daemon does not open a state that knows another folder than its config. `from`: the folders that the person
- * may mean. `to`: a real path. Throws NotPossible, LockedError and StateError.
- */
+ * may mean. `to`: a real path. Throws NotPossible, LockedError and StateError. */
 export async function moveMirror(
   config: Config,
   from: readonly string[],

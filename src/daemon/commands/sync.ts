@@ -88,10 +88,8 @@ function scopeOf({ config, synced }: CommandContext, paths: readonly string[]): 
   return scopes
 }
 
-/**
- * The parent is scanned too, since only it shows that a folder is gone; of what is not recorded, the closest folder
- * above.
- */
+/** The parent is scanned too, since only it shows that a folder is gone; of what is not recorded, the closest folder
+ * above. */
 function foldersToScan({ mirrors, folders }: Synced, mirror: string, path: string): Scope {
   const row = mirrors.of(mirror)
   if (path === '' || !row) return 'everything'
@@ -187,10 +185,8 @@ function wholePath([folder]: readonly string[], path: string | undefined): strin
   return [path.startsWith('/') ? path : fullPath(folder, path)]
 }
 
-/**
- * Forgets the failures at and below `path` (absolute, or below a mirror's folder; undefined: all), and has the host asked
- * about the quota. Blocks stay recorded until they end, because `status` shows when they began.
- */
+/** Forgets the failures at and below `path` (absolute, or below a mirror's folder; undefined: all), and has the host asked
+ * about the quota. Blocks stay recorded until they end, because `status` shows when they began. */
 export function forgetFailures(config: Mirrors, synced: Synced, path?: string): Promise<void> {
   const failed = filesAt(config, synced, synced.files.inState('failed'), path)
   return synced.commit(tx => {
@@ -269,10 +265,8 @@ export function isAt({ mirrors }: Mirrors, synced: Synced, path: string | undefi
   }
 }
 
-/**
- * Does `work`, which returns the failures that ended it, unless albumd is paused. Blocked endpoints are tried again,
- * because a person asked, except for a used-up quota, about which albumd itself asks when it may be back.
- */
+/** Does `work`, which returns the failures that ended it, unless albumd is paused. Blocked endpoints are tried again,
+ * because a person asked, except for a used-up quota, about which albumd itself asks when it may be back. */
 export async function passResult(
   context: CommandContext,
   work: () => Promise<HostFailure[]>,

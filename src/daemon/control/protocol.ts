@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import type { SpokenEvent } from '../../sync/pass-events.ts'
 
-/**
- * `POST /commands/<name>` with an Asking brings lines of JSON, or another status and a Refusal. Both ends are one
- * version.
- */
+/** `POST /commands/<name>` with an Asking brings lines of JSON, or another status and a Refusal. Both ends are one
+ * version. */
 export const asking = z.strictObject({
   version: z.string(),
   /** See `fingerprintOf`. */

@@ -27,10 +27,8 @@ export async function openControl(file: string, queue: CommandQueue, { say, note
   }
 }
 
-/**
- * Serves `app` on a socket for this user and root. A socket that is there is a killed albumd's. Rejects with Node's
- * error.
- */
+/** Serves `app` on a socket for this user and root. A socket that is there is a killed albumd's. Rejects with Node's
+ * error. */
 export async function serveControl(app: Hono, file: string): Promise<Close> {
   const socket = openSocketPath(file)
   // No timeout, because a command may show nothing for hours.

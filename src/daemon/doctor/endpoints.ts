@@ -36,11 +36,9 @@ interface Question {
   ask(host: ImageHost, signal: AbortSignal): Promise<Outcome<unknown>>
 }
 
-/**
- * Questions that show whether key and plan allow the endpoints, and change nothing. All but the listing ask for the
+/** Questions that show whether key and plan allow the endpoints, and change nothing. All but the listing ask for the
  * impossible: a picture of no bytes (§4.1.2), an album in a missing parent (§4.5.5), a missing image (§4.6). The host
- * checks key and plan first.
- */
+ * checks key and plan first. */
 const QUESTIONS: Record<AskedEndpoint, Question> = {
   list: {
     aim: 'to list albums and images',

@@ -38,11 +38,9 @@ interface PageTold extends DaemonTold {
   page: { why: string | null }
 }
 
-/**
- * Checks everything that albumd needs, and changes nothing. While a daemon runs, the host is not asked, because both
+/** Checks everything that albumd needs, and changes nothing. While a daemon runs, the host is not asked, because both
  * share the rate (§8), and `askDaemon` says what the host told the daemon; null when it does not answer. `file`: of the
- * config.
- */
+ * config. */
 export async function* examine(
   file: string,
   config: Config,

@@ -17,10 +17,8 @@ import { orNull } from '../or-null.ts'
 import { whoRefuses } from '../state/state-problem.ts'
 import { type Finding, fail, pass, warn } from './finding.ts'
 
-/**
- * Whether each mirror's folder is there and can be read as a whole. `folders`: how many there are, each of which needs a
- * watch. `lost`: those that are missing or unreadable. `guarded`: those that another finding is about.
- */
+/** Whether each mirror's folder is there and can be read as a whole. `folders`: how many there are, each of which needs a
+ * watch. `lost`: those that are missing or unreadable. `guarded`: those that another finding is about. */
 export async function checkTrees(
   config: Config,
   signal: AbortSignal,

@@ -14,14 +14,12 @@ import { isoTime } from '../../words/text.ts'
 import { waitsForPerson } from '../report/waits.ts'
 import { recordedHost } from './recorded-host.ts'
 
-/**
- * replace: the picture is uploaded, and its old image is to be deleted.
+/** replace: the picture is uploaded, and its old image is to be deleted.
  * link: an image that is on the host becomes the picture's.
  * hold: the image is to be deleted, and waits for a person.
  * wait: the picture, or the deletion of the image, waits.
  * keep: the image was to be deleted, and stays, because something needs it.
- * none: the mirror is guarded.
- */
+ * none: the mirror is guarded. */
 export type Operation =
   | 'upload'
   | 'replace'

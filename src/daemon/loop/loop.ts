@@ -137,11 +137,9 @@ export class Loop {
     return Math.max(0, Math.min(restMs(this.#options, report, this.#passTookMs), lookAgainMs))
   }
 
-  /**
-   * Rests until a folder is stale, a command waits, deletions may go on, the wall clock jumps, `until` comes (it may
+  /** Rests until a folder is stale, a command waits, deletions may go on, the wall clock jumps, `until` comes (it may
    * change meanwhile), or `mostMs` pass. Calls `alive` in time. Returns whether there is only a scan to do: a folder is
-   * stale or `until` came.
-   */
+   * stale or `until` came. */
   async #rest(
     mostMs: number,
     stop: AbortSignal,
@@ -164,10 +162,8 @@ export class Loop {
     return false
   }
 
-  /**
-   * Waits until uploads must pause for other work, for `leastMs` at least, and meanwhile scans what becomes stale. No
-   * upload begins during a scan, so as much time as it took passes before the next one.
-   */
+  /** Waits until uploads must pause for other work, for `leastMs` at least, and meanwhile scans what becomes stale. No
+   * upload begins during a scan, so as much time as it took passes before the next one. */
   async #besideUploads(news: News, leastMs: number, ended: AbortSignal): Promise<void> {
     const { clock, queue } = this.#options
     const end = clock.monotonic() + leastMs
@@ -240,11 +236,9 @@ const DELETING: ReadonlySet<SpokenEvent['event']> = new Set(['image_deleted', 'i
 /** Waits until the work of a pass must pause, and for `leastMs` at least. Ends when `ended` is aborted. */
 type Rest = (leastMs: number, ended: AbortSignal) => Promise<void>
 
-/**
- * Pauses uploads and deletions of a pass when other work is due, because a backlog may take hours. Each gets at least as
+/** Pauses uploads and deletions of a pass when other work is due, because a backlog may take hours. Each gets at least as
  * much time as the scans took: in a tree that changes all the time, albumd would only scan. `hours`: undefined where
- * uploads always go.
- */
+ * uploads always go. */
 function openPauses(
   clock: Clock,
   bus: Bus,

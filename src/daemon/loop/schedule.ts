@@ -19,10 +19,8 @@ export interface Recurring {
   attended(): void
 }
 
-/**
- * The times of a cron expression, by this machine's clock. `kept`: the next time as an earlier run kept it, so that work
- * missed while albumd did not run is due at once; or null. `keep`: keeps the next time.
- */
+/** The times of a cron expression, by this machine's clock. `kept`: the next time as an earlier run kept it, so that work
+ * missed while albumd did not run is due at once; or null. `keep`: keeps the next time. */
 export function cronSchedule(
   expression: string,
   kept: number | null = null,
@@ -118,10 +116,8 @@ export function scheduledAudit(options: ScheduledAuditOptions) {
   }
 }
 
-/**
- * The audit at the times of `watch.audit`; null: none. The next time is recorded, so that a missed audit begins at a
- * start.
- */
+/** The audit at the times of `watch.audit`; null: none. The next time is recorded, so that a missed audit begins at a
+ * start. */
 export function auditBySchedule(config: Config, engine: Engine): ScheduledAudit | null {
   if (config.watch.audit === null) return null
   const { clock, synced } = engine.context

@@ -56,10 +56,8 @@ export interface Surroundings {
   onStarted?: () => void
 }
 
-/**
- * The daemon from start to end: claims state folder and roots, and runs a session after the other, for each config, key
- * and try of the state. Throws what `claimWhenFree` and `runSession` throw, except for a state that may work later.
- */
+/** The daemon from start to end: claims state folder and roots, and runs a session after the other, for each config, key
+ * and try of the state. Throws what `claimWhenFree` and `runSession` throw, except for a state that may work later. */
 export async function supervise(
   config: Config,
   access: Access,
@@ -256,11 +254,9 @@ const PASSING_LATER: ReadonlySet<string> = new Set(['STATE_UNREADABLE'])
 const FIRST_MS = 1000
 const LAST_MS = 60_000
 
-/**
- * Does the work again while the state fails and may work later, with pauses from a second to a minute. `work` calls
+/** Does the work again while the state fails and may work later, with pauses from a second to a minute. `work` calls
  * `works` once the state is in use, `allIsWell` after a pass. `tell` is called once per error, and with null at its end.
- * `asked` ends a pause. Throws every other error.
- */
+ * `asked` ends a pause. Throws every other error. */
 export async function keepTrying(
   work: (allIsWell: () => void, works: () => void) => Promise<void>,
   tell: (problem: Alert | null) => void,

@@ -21,10 +21,8 @@ export interface Alert {
 /** A row of the table from which notices, page, metrics, `status` and `doctor` say how albumd is. */
 export interface Check {
   key: string
-  /**
-   * An alert's code, a host's error code, or, of what is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY,
-   * UPLOAD_COMMAND, STORE_AWAY.
-   */
+  /** An alert's code, a host's error code, or, of what is no alert: OTHER_CONFIG, PAUSED, LOSS, USED_UP_EARLY,
+   * UPLOAD_COMMAND, STORE_AWAY. */
   code: string
   /** What is so, in one line. */
   look: string
@@ -74,10 +72,8 @@ function oldestUnsynced({ mirrors }: Known, now: number): number {
   return since.length > 0 ? Math.max(0, now - Math.min(...since)) : 0
 }
 
-/**
- * All that is worth saying of a status, the gravest first. `file`: of the asker's config; null: the daemon's own. `env`:
- * where the key may come from; null: it comes to another process.
- */
+/** All that is worth saying of a status, the gravest first. `file`: of the asker's config; null: the daemon's own. `env`:
+ * where the key may come from; null: it comes to another process. */
 export function checksOf(
   status: Known,
   config: HealthConfig,

@@ -39,10 +39,8 @@ const COMMAND_MS = 60_000
 /** How many alerts a message names. It says only the number of the others. */
 const ALERTS_SAID = 10
 
-/**
- * Sends a heartbeat while there is no alert, and runs a command when the alerts change; one at a time, failures are
- * borne.
- */
+/** Sends a heartbeat while there is no alert, and runs a command when the alerts change; one at a time, failures are
+ * borne. */
 export class Notifier {
   readonly #options: Required<NotifierOptions>
   #look: (() => Health) | null = null

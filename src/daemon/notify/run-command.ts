@@ -6,10 +6,8 @@ const TIMEOUT_MS = 60_000
 const KEPT_BYTES = 1000
 const ON_WINDOWS = process.platform === 'win32'
 
-/**
- * Runs a command by the shell, with `said` in its environment. On `stop` and after `timeoutMs` it is killed with all that
- * it started. Returns what went wrong, in one line, or null.
- */
+/** Runs a command by the shell, with `said` in its environment. On `stop` and after `timeoutMs` it is killed with all that
+ * it started. Returns what went wrong, in one line, or null. */
 export async function runCommand(
   command: string,
   said: Record<string, string>,

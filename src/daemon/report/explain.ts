@@ -61,10 +61,8 @@ export interface Explanation {
   state: PathState
   /** Why the path is in that state. */
   reason: string
-  /**
-   * Why the picture does not come to the host as it is, for a program. MOVED: it moved away. GONE: it is gone. LEFT_OUT: it
-   * is not mirrored. NOT_READY: it is empty yet. Null: nothing of this.
-   */
+  /** Why the picture does not come to the host as it is, for a program. MOVED: it moved away. GONE: it is gone. LEFT_OUT: it
+   * is not mirrored. NOT_READY: it is empty yet. Null: nothing of this. */
   cause: string | null
   /** The long reason. Null: `reason` says it all. */
   details: string | null
@@ -101,10 +99,8 @@ export interface ExplainContext extends WaitContext {
   disk: Disk
 }
 
-/**
- * What is known of a path: absolute, below a mirror's folder, or below the working folder. One entry for each mirror that
- * knows it, none when it lies in no mirror. Reads state and disk.
- */
+/** What is known of a path: absolute, below a mirror's folder, or below the working folder. One entry for each mirror that
+ * knows it, none when it lies in no mirror. Reads state and disk. */
 export function explainPath(config: Config, path: string, now: Millis): Explanation[] {
   const running = stateIsLocked(stateFiles(config.state_dir).lock)
   return readState(config, synced =>

@@ -13,10 +13,8 @@ import type { FileAtPath, FileRow, FileState } from '../../synced/tables/files.t
 import type { ImageRow } from '../../synced/tables/images.ts'
 import { orNull } from '../or-null.ts'
 
-/**
- * The locations that a path from a command line may mean: absolute, below a mirror's folder, or below the working folder.
- * None when it lies in no mirror. Without a path: all mirrors.
- */
+/** The locations that a path from a command line may mean: absolute, below a mirror's folder, or below the working folder.
+ * None when it lies in no mirror. Without a path: all mirrors. */
 export function locationsOf(config: Config, synced: Synced, given: string | undefined): MirrorLocation[] {
   if (given === undefined) return config.mirrors.map(mirror => ({ mirror, path: '' }))
   const isKnown = (at: MirrorLocation) => isKnownAt(synced, at) || nameMeant(at) !== null
@@ -152,10 +150,8 @@ export function mirroredPictures(
   }
 }
 
-/**
- * What is recorded at a location. `picture` null: it has no image that stays. `gone`: from the disk, its address ends
- * with its image; `movedTo`: where the picture lies now, or null.
- */
+/** What is recorded at a location. `picture` null: it has no image that stays. `gone`: from the disk, its address ends
+ * with its image; `movedTo`: where the picture lies now, or null. */
 export type Recorded =
   | { kind: 'picture'; picture: MirroredPicture | null; gone?: { movedTo: string | null } }
   | { kind: 'folder'; pictures: Iterable<MirroredPicture> }

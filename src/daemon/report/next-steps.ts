@@ -214,10 +214,8 @@ function isMoving(synced: Synced, { image }: EscrowRow): boolean {
 /** Pictures of a folder that are missed within so long after each other count as lost together. */
 const TOGETHER_MS = 60_000
 
-/**
- * How a folder comes back as it was before the last of these images lost its picture. No step for what moved or may have,
- * nor while the root is in doubt, because a restore may refuse then. `folder`: below the mirror. `full`: absolute.
- */
+/** How a folder comes back as it was before the last of these images lost its picture. No step for what moved or may have,
+ * nor while the root is in doubt, because a restore may refuse then. `folder`: below the mirror. `full`: absolute. */
 function bringBack(
   { synced }: WaitContext,
   entries: readonly EscrowRow[],

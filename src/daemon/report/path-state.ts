@@ -16,15 +16,13 @@ import type { MirrorRow } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { isFolder, shownState } from './mirrored-pictures.ts'
 
-/**
- * The state of a path: the state of its record, or one of these.
+/** The state of a path: the state of its record, or one of these.
  * gone_on_host: it would be synced or linked, but an audit found its image gone from the host.
  * unseen: it lies on the disk, and no scan has seen it yet.
  * absent: it does not lie on the disk, and has no record.
  * left_out: it lies on the disk, and is not mirrored.
  * unknown: it can't be looked at, or it is in doubt.
- * folder: it is a folder that is mirrored.
- */
+ * folder: it is a folder that is mirrored. */
 export type PathState = FileState | 'gone_on_host' | 'unseen' | 'absent' | 'left_out' | 'unknown' | 'folder'
 
 /** What is recorded of a path. */

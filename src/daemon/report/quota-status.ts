@@ -24,10 +24,8 @@ export interface QuotaStatus {
   /** Whether no more than the reserve is left of today's uploads. */
   only_reserve_left: boolean
   exhausted: boolean
-  /**
-   * Whether the host called the quota used up long before `limit`: the plan has less, or another program uses the
-   * account.
-   */
+  /** Whether the host called the quota used up long before `limit`: the plan has less, or another program uses the
+   * account. */
   used_up_early: boolean
   /** When there is quota again, by the config or the host's Retry-After. Null: it is not used up, or not known. */
   resumes_at: string | null

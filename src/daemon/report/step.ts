@@ -2,10 +2,8 @@ import type { Millis } from '../../protocol/clock.ts'
 import { codeOf, commandOf, failureIn, inWords, type Reason, type ReasonCode } from '../../words/reasons.ts'
 import { count, isoTime, localTime, printable } from '../../words/text.ts'
 
-/**
- * What something waits for, as recorded by whoever decides: with account, mirror, folder, picture or image. Or what a
- * person can do.
- */
+/** What something waits for, as recorded by whoever decides: with account, mirror, folder, picture or image. Or what a
+ * person can do. */
 export interface Wait {
   why: Reason
   /** Until when, at the earliest. Null: nobody can tell. */

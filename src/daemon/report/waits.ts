@@ -34,10 +34,8 @@ export interface WaitContext {
   now: Millis
 }
 
-/**
- * What stands with the account, so that nothing is sent or deleted; what a person must end first. `since`: when a scan
- * found the picture, for which the reserve may be kept; null: no picture.
- */
+/** What stands with the account, so that nothing is sent or deleted; what a person must end first. `since`: when a scan
+ * found the picture, for which the reserve may be kept; null: no picture. */
 export function accountWaits(
   context: WaitContext,
   what: 'upload' | 'delete',
@@ -143,10 +141,8 @@ export function imageOf({ reason }: Pick<EscrowRow, 'reason'>): 'image' | 'older
   return reason === 'superseded' ? 'older' : 'image'
 }
 
-/**
- * What an image in escrow waits for: its own wait, account, mirrors, and the command without a daemon. Only a grace that
- * nothing stops has a time.
- */
+/** What an image in escrow waits for: its own wait, account, mirrors, and the command without a daemon. Only a grace that
+ * nothing stops has a time. */
 export function deletionWaits(
   context: WaitContext,
   entry: EscrowRow,

@@ -16,11 +16,9 @@ import { safeName, type TargetFolder } from './target-folder.ts'
 
 type ListedImage = WholeWalk['images'][number]
 
-/**
- * Fills an empty folder with all images that the host lists, or goes on. Needs no records; where there are some, they
+/** Fills an empty folder with all images that the host lists, or goes on. Needs no records; where there are some, they
  * prove the bytes. No albumd may use the state meanwhile, since both share the rate (§8). Throws Refused, LockedError and
- * StateError.
- */
+ * StateError. */
 export async function restoreFromHost(
   config: Config,
   folder: string,
@@ -118,11 +116,9 @@ async function listAll(
   }
 }
 
-/**
- * The path of each image. Where several would have one path, all but the newest get their id into their names. `before`:
+/** The path of each image. Where several would have one path, all but the newest get their id into their names. `before`:
  * the paths of an earlier run, whose files may be on the disk. `fold`: the same text for paths that the disk takes for
- * one. `renamed`: the images with an id in their names, and the path that each would have had.
- */
+ * one. `renamed`: the images with an id in their names, and the path that each would have had. */
 export function placed(
   { albums, images }: Pick<WholeWalk, 'albums' | 'images'>,
   before: ReadonlyMap<string, string>,

@@ -52,11 +52,9 @@ export function placeInMirror({ mirrors }: Config, folder: string): PlaceInMirro
   return mirror ? { mirror: mirror.folder, path: real.slice(mirror.folder.length + 1) } : null
 }
 
-/**
- * Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host holds their bytes. In a
+/** Brings back mirrors' pictures as they were recorded at an earlier time, as far as the host holds their bytes. In a
  * mirror, later pictures stay, and a file that differs is put aside. A folder elsewhere must be empty. Needs no API key,
- * and may run beside a daemon. Throws NotPossible, LockedError and StateError.
- */
+ * and may run beside a daemon. Throws NotPossible, LockedError and StateError. */
 export function restoreMoment(
   config: Config,
   { folder, mirrors, at, ca }: MomentRequest,

@@ -26,10 +26,8 @@ export interface RestoreRequest {
   ca: string | null
 }
 
-/**
- * Fills an empty folder with the mirrors' pictures, or goes on where an earlier run ended. Needs no API key, and may run
- * beside a daemon. Throws NotPossible, LockedError and StateError.
- */
+/** Fills an empty folder with the mirrors' pictures, or goes on where an earlier run ended. Needs no API key, and may run
+ * beside a daemon. Throws NotPossible, LockedError and StateError. */
 export function restoreMirrors(
   config: Config,
   request: RestoreRequest,

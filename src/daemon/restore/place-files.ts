@@ -61,10 +61,8 @@ export class PlaceFiles {
     this.#aside = aside
   }
 
-  /**
-   * The picture's size when it is there with the known bytes (its mtime is then set); null: nothing, or a file to put
-   * aside. Throws PictureProblem where something else is.
-   */
+  /** The picture's size when it is there with the known bytes (its mtime is then set); null: nothing, or a file to put
+   * aside. Throws PictureProblem where something else is. */
   async sizeThere({ to, known, mtime, isThere }: Wanted): Promise<number | null> {
     if (isThere?.() && isReal(dirname(join(this.root, to)))) return sizeOf(known)
     const file = await this.#fullPath(to)
@@ -101,10 +99,8 @@ export class PlaceFiles {
     return new BegunFile(temporary, await open(temporary, 'wx+'))
   }
 
-  /**
-   * Moves a proved file to its path; another file there gets a second name in `aside` first, and is replaced by one
-   * rename, because a scan would take an empty path for deleted. Returns whether one was put aside.
-   */
+  /** Moves a proved file to its path; another file there gets a second name in `aside` first, and is replaced by one
+   * rename, because a scan would take an empty path for deleted. Returns whether one was put aside. */
   async finish(begun: BegunFile, { to, mtime }: Wanted): Promise<boolean> {
     await begun.complete(mtime)
     const full = await this.#fullPath(to)

@@ -26,12 +26,10 @@ export interface Shown {
   to: string
 }
 
-/**
- * What a person must know about a restored picture. The report counts each note.
+/** What a person must know about a restored picture. The report counts each note.
  * older: the picture is an older version, because its last change was not uploaded.
  * proved: the image was only linked or listed so far, and now its bytes proved to have the recorded hash.
- * unproved: no record has the image's bytes, so only its size and dimensions are compared with the host's listing.
- */
+ * unproved: no record has the image's bytes, so only its size and dimensions are compared with the host's listing. */
 export type Note = 'older' | 'proved' | 'unproved'
 
 /** The result of a restore. The counts of notes include pictures that were there already. */
@@ -114,10 +112,8 @@ export interface Source {
 /** More downloads at once would slow down others, and one disk would hardly be faster. */
 const CONCURRENCY_MAX = 8
 
-/**
- * Fills an empty folder with what a source names, or goes on. `ca`: PEM, or null. Throws NotPossible, LockedError,
- * StateError, and what `openSource` throws.
- */
+/** Fills an empty folder with what a source names, or goes on. `ca`: PEM, or null. Throws NotPossible, LockedError,
+ * StateError, and what `openSource` throws. */
 export async function fillFolder(
   config: Config,
   { ca, ...request }: TargetRequest & { ca: string | null },

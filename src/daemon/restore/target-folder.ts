@@ -86,10 +86,8 @@ export async function openTarget(
         await write(MOMENT, now)
         return now
       },
-      /**
-       * Removes `own` when the restore is complete, or elsewhere and empty. Else a later run goes on, and nothing missing
-       * is deleted meanwhile. Returns whether it stays.
-       */
+      /** Removes `own` when the restore is complete, or elsewhere and empty. Else a later run goes on, and nothing missing
+       * is deleted meanwhile. Returns whether it stays. */
       async close(complete: boolean): Promise<boolean> {
         try {
           if (!complete && (place || (await namesIn(root)).length > 0)) return true

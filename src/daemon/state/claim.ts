@@ -72,10 +72,8 @@ const PATIENCE_MS = 10_000
 const TOLD_AFTER_MS = 1000
 const PAUSE_MS = 100
 
-/**
- * Does `work` again while another albumd has the state, so that commands queue. Throws LockedError where `daemonHasIt` or
- * another state's albumd has a root, WaitEnded where one process stays too long and on `stop`.
- */
+/** Does `work` again while another albumd has the state, so that commands queue. Throws LockedError where `daemonHasIt` or
+ * another state's albumd has a root, WaitEnded where one process stays too long and on `stop`. */
 export async function whenFree<T>(
   work: () => T | Promise<T>,
   { stop, say, clock = systemClock }: Waiting,

@@ -14,20 +14,16 @@ import { canBe } from '../../sync/listing/index.ts'
 import type { Synced } from '../../synced/synced.ts'
 import { because } from '../../words/reasons.ts'
 
-/**
- * How many albums are looked at, those with most images first. Recorded images may be on a late page among others'
- * images.
- */
+/** How many albums are looked at, those with most images first. Recorded images may be on a late page among others'
+ * images. */
 const ALBUMS_MOST = 8
 const PAGES_MOST = 100
 
 /** Why albumd may not work with the account. Null: it may. */
 type Doubt = Omit<HostFailure, 'endpoint'> | null
 
-/**
- * Checks the account of a new key before the first request: its albums must show recorded images. In another account,
- * perhaps with the same ids, albumd would miss its own images and delete another person's.
- */
+/** Checks the account of a new key before the first request: its albums must show recorded images. In another account,
+ * perhaps with the same ids, albumd would miss its own images and delete another person's. */
 export function hostOfOwnAccount(
   host: ImageHost,
   synced: Synced,
@@ -127,10 +123,8 @@ export async function judgeAccount(
     : { remedy: 'key', code: OTHER_ACCOUNT, message: because('other_account'), unsent: true }
 }
 
-/**
- * Whether more than half of the listed images with recorded ids resemble their records, one of them by its name. Some
- * hosts change names, not all of them; where all differ, another account has the same ids by chance.
- */
+/** Whether more than half of the listed images with recorded ids resemble their records, one of them by its name. Some
+ * hosts change names, not all of them; where all differ, another account has the same ids by chance. */
 async function showsRecordedImages(
   host: Lister,
   synced: Synced,

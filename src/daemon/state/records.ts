@@ -26,10 +26,8 @@ type RecordFiles = Pick<ReturnType<typeof stateFiles>, 'database' | 'witness' | 
 
 /** The records, opened for work by this process alone. */
 export interface Records {
-  /**
-   * Every commit checks that the records are still this process's own, because a person may replace their files. Uploads
-   * and deletions begin with a commit, so none goes by replaced records.
-   */
+  /** Every commit checks that the records are still this process's own, because a person may replace their files. Uploads
+   * and deletions begin with a commit, so none goes by replaced records. */
   synced: Synced
   /** Whether uploads or deletions may be missing in the records, because the records are an older copy or made anew. */
   knowLess: boolean
@@ -39,11 +37,9 @@ export interface Records {
   close(end: 'clean' | 'cut_off' | 'damaged'): void
 }
 
-/**
- * Opens or makes the records, sets damaged ones aside, and finds out whether they are lost or an older copy. `say`: to a
+/** Opens or makes the records, sets damaged ones aside, and finds out whether they are lost or an older copy. `say`: to a
  * person, in one line. `replaced`: this process found others in their place, so what it sent may be missing. Tests
- * replace `open`. Throws StateError.
- */
+ * replace `open`. Throws StateError. */
 export function openRecords(
   files: RecordFiles,
   say: (line: string) => void,
@@ -171,10 +167,8 @@ function isUnopened({ database, witness }: RecordFiles, synced: MetaReads): bool
   return judge(rememberedBy(synced), markOf(database), readWitness(witness)) === 'restored'
 }
 
-/**
- * Counts an opening, first in the database and then in its witness: after a power cut only an older copy has the lower
- * count.
- */
+/** Counts an opening, first in the database and then in its witness: after a power cut only an older copy has the lower
+ * count. */
 function begin(files: RecordFiles, synced: Synced, witness: Witness | null): number {
   const generation = Math.max(synced.meta.get('generation') ?? 0, witness?.generation ?? 0) + 1
   synced.commitNow(({ meta }) => meta.set('generation', generation))

@@ -18,11 +18,9 @@ import { openRecords } from './records.ts'
 /** An open state, locked for this process together with the mirrors' folders. */
 export type State = ReturnType<typeof openClaimed>
 
-/**
- * Opens the state of a claimed folder for work, or makes a new one. `say` says to a person in one line what was wrong with
+/** Opens the state of a claimed folder for work, or makes a new one. `say` says to a person in one line what was wrong with
  * the state. Throws StateError. The codes STATE_OTHER_HOST, STATE_OTHER_ALBUM and STATE_OTHER_FOLDER mean that the state
- * does not belong to this config. `refuse`: called before anything is written; throws where the state can't be used.
- */
+ * does not belong to this config. `refuse`: called before anything is written; throws where the state can't be used. */
 export function openClaimed(
   config: Config,
   claim: Pick<Claim, 'roots' | 'replaced'>,
@@ -98,13 +96,11 @@ function knowsTheHost({ albums, images, journal }: Synced): boolean {
   return images.fullestAlbums(1).length > 0 || albums.all().length > 0 || journal.open().length > 0
 }
 
-/**
- * Throws StateError where the state does not belong to this config: a state belongs to one host, and a mirror's records
+/** Throws StateError where the state does not belong to this config: a state belongs to one host, and a mirror's records
  * to one folder and one album. Otherwise albumd would upload and delete wrongly.
  *
  * A mirror that was removed from the config keeps its images. Another mirror may not use an album at, above or below that
- * mirror's album, because the same pictures would be uploaded there again.
- */
+ * mirror's album, because the same pictures would be uploaded there again. */
 export function refuseOther(synced: Synced, { host, mirrors, state_dir }: Config): void {
   const refuse = (code: string, message: string, needsStop = false) => {
     throw new StateError(code, message, needsStop)

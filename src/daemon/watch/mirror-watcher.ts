@@ -11,10 +11,8 @@ import { Bell } from '../bell.ts'
 import type { StaleFolders } from './stale-folders.ts'
 import type { WatchState } from './watching.ts'
 
-/**
- * Watches each folder of a mirror, first the recorded ones: a root in doubt is not scanned, but its return must be
- * noticed.
- */
+/** Watches each folder of a mirror, first the recorded ones: a root in doubt is not scanned, but its return must be
+ * noticed. */
 export type MirrorWatcher = ReturnType<typeof openMirrorWatcher>
 
 export interface MirrorWatcherOptions {
@@ -193,10 +191,8 @@ const LACKING: ReadonlySet<string> = new Set(['FOLDER_EMPTIED', 'FOLDER_OLDER'])
 /** The same doubts about a disk that is mounted at the folder. */
 const LACKING_DISK: ReadonlySet<string> = new Set<ReasonCode>(['folder_remounted', 'folder_mounted_over'])
 
-/**
- * The folders to watch: the root always, what is not in doubt, and where pictures may be put back. Another folder in
- * doubt may come back by a mount, which makes no event.
- */
+/** The folders to watch: the root always, what is not in doubt, and where pictures may be put back. Another folder in
+ * doubt may come back by a mount, which makes no event. */
 function foldersToWatch(synced: Synced, mirror: string): Set<string> {
   const row = synced.mirrors.of(mirror)
   if (!row) return new Set([''])

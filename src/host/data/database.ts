@@ -2,13 +2,11 @@ import Database from 'better-sqlite3'
 
 export type Db = Database.Database
 
-/**
- * Opens or makes the host's database; ':memory:' for a database without a file. Each commit is on the disk before it
+/** Opens or makes the host's database; ':memory:' for a database without a file. Each commit is on the disk before it
  * returns, because the host then answers that the change was made. Throws when the data was written by a newer version.
  *
  * Statements that search an index of many rows write a bound value as `+?`, so that SQLite does not prepare the statement
- * again for each value.
- */
+ * again for each value. */
 export function openDatabase(file: string): Db {
   const db = new Database(file)
   try {
@@ -50,13 +48,11 @@ export function lockData(folder: string, file: string): () => void {
   return () => void db.close()
 }
 
-/**
- * The schema of the embedded host's data. An account's root (§1.2) is an album of depth 0 without a parent, whose id is
+/** The schema of the embedded host's data. An account's root (§1.2) is an album of depth 0 without a parent, whose id is
  * told to nobody. `seq` is the order of creation and of listings. Times are milliseconds since 1970, sizes are bytes.
  *
  * Each step turns the previous version of the schema into the next version. To change the schema, add a step, because
- * existing databases have taken the earlier steps already.
- */
+ * existing databases have taken the earlier steps already. */
 export const STEPS = [
   `
 CREATE TABLE accounts (

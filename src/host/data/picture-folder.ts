@@ -42,10 +42,8 @@ function shelfOf(file: string): string {
 /** Resolves when that folder is there and its name survives a power cut. */
 type Shelves = (shelf: string) => Promise<void>
 
-/**
- * Makes each folder with its first picture; then a picture syncs its folder alone. One from an earlier process counts as
- * new, because that may have ended before the sync.
- */
+/** Makes each folder with its first picture; then a picture syncs its folder alone. One from an earlier process counts as
+ * new, because that may have ended before the sync. */
 function openShelves(kept: string): Shelves {
   const made = new Map<string, Promise<void>>()
   const make = async (shelf: string) => {

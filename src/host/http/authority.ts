@@ -21,10 +21,8 @@ export function authorityFile(folder: string): string {
   return join(folder, 'ca.pem')
 }
 
-/**
- * The certificate for `hosts` and this machine's names, by an authority that is made once in `folder` and that clients
- * may trust.
- */
+/** The certificate for `hosts` and this machine's names, by an authority that is made once in `folder` and that clients
+ * may trust. */
 export async function serverCertificate(folder: string, hosts: readonly string[]): Promise<Certificate> {
   await mkdir(folder, { recursive: true })
   const authority = await stored(authorityFile(folder), join(folder, 'ca-key.pem'), isFresh, makeAuthority)

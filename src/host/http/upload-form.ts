@@ -5,10 +5,8 @@ import { FILE_PART } from '../../protocol/endpoints.ts'
 import type { Readings } from '../decisions.ts'
 import { Refusal } from '../refusal.ts'
 
-/**
- * The bytes of the form part `file` (§4.2) as they arrive. Refuses more than `bound` bytes, and what is no form, by its
- * end.
- */
+/** The bytes of the form part `file` (§4.2) as they arrive. Refuses more than `bound` bytes, and what is no form, by its
+ * end. */
 export async function* filePart(incoming: IncomingMessage, bound: number): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()

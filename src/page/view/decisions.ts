@@ -142,10 +142,8 @@ ${grouped({
 })}`
 }
 
-/**
- * `all`: the held deletions that are listed, of all folders. A person decides about a folder together with the folders in it.
- * `isCut`: some are not listed, so nobody knows here how many a folder has.
- */
+/** `all`: the held deletions that are listed, of all folders. A person decides about a folder together with the folders in it.
+ * `isCut`: some are not listed, so nobody knows here how many a folder has. */
 function heldHead(
   group: readonly PendingDeletion[],
   all: readonly PendingDeletion[],

@@ -60,10 +60,8 @@ ${
 }${left > 0 && html`<p class="aside">and ${inDigits(left)} more; “${others}” shows them</p>`}`
 }
 
-/**
- * A button that asks first: it unfolds the question, and the button that answers it. `about`: what a screen reader reads
- * after the label. `question`: what would happen, to how many and to which.
- */
+/** A button that asks first: it unfolds the question, and the button that answers it. `about`: what a screen reader reads
+ * after the label. `question`: what would happen, to how many and to which. */
 export function asksFirst(label: string, about: string, question: string, answer: Html): Html {
   return html`<details class="asks"><summary>${label}…<span class="unseen"> ${about}</span></summary>
 <p>${question}</p>${answer}</details>`

@@ -78,9 +78,7 @@ export function bytesLeft({ bytes }: Backlog, underWay: readonly UnderWay[]): nu
   )
 }
 
-/**
- * How long the uploads will take, for example "4 min". `bytes`: what is left. `rate`: bytes per second. Null: not known.
- */
+/** How long the uploads will take, for example "4 min". `bytes`: what is left. `rate`: bytes per second. Null: not known. */
 export function timeLeft(
   { days, done_by }: Backlog,
   bytes: number,

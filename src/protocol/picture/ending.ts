@@ -1,14 +1,12 @@
 import { type ByteReader, PAGE } from './byte-reader.ts'
 
-/**
- * How a picture's bytes end.
+/** How a picture's bytes end.
  * closed: the picture is complete, and the file ends with the picture's end marker.
  * whole: the picture is complete, and more bytes follow its end, or may follow.
  * blank: the file has the stated length, but ends with a page of zeros, or has one among compressed pixels. This is a dark part
  * of the picture, or reserved room that is not written yet.
  * cut: a part is missing. `missing` says which, as the end of "it is not complete: …".
- * unclear: the bytes do not tell.
- */
+ * unclear: the bytes do not tell. */
 export type Ending = { kind: 'closed' | 'whole' | 'blank' | 'unclear' } | { kind: 'cut'; missing: string }
 
 export const CLOSED: Ending = { kind: 'closed' }
@@ -34,10 +32,8 @@ export function endingAt(end: number, size: number, wants: string): Ending {
 /** A file that ends with so many zeros is not closed: they may be dark pixels or reserved room. */
 const SUSPECT = 16
 
-/**
- * The ending of a format whose header states its length. `end`: behind the last byte. The full length proves little:
- * Windows reserves it for copies to a share, and downloads in parts may write the last part first.
- */
+/** The ending of a format whose header states its length. `end`: behind the last byte. The full length proves little:
+ * Windows reserves it for copies to a share, and downloads in parts may write the last part first. */
 export async function endingOfLength(reader: ByteReader, end: number, wants: string): Promise<Ending> {
   if (end > reader.size) return endingAt(end, reader.size, wants)
   const zeros = await reader.zerosAtEnd()

@@ -16,10 +16,8 @@ const APP2 = 0xe2
 /** The first bytes of an APP1 segment that holds EXIF. */
 const EXIF = 'Exif\0\0'
 
-/**
- * The size in a JPEG's frame header (ITU-T T.81, B.2.2), also behind long EXIF or ICC data. `turned`: by EXIF, on its
- * side; the size is as stored. Null: no frame header, or a DNG segment states the height.
- */
+/** The size in a JPEG's frame header (ITU-T T.81, B.2.2), also behind long EXIF or ICC data. `turned`: by EXIF, on its
+ * side; the size is as stored. Null: no frame header, or a DNG segment states the height. */
 export async function readJpegSize(reader: ByteReader): Promise<(Size & { turned: boolean }) | null> {
   let exif: number | null = null
   for await (const { code, start } of segmentsBeforePixels(reader)) {

@@ -56,8 +56,7 @@ export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | n
   return readThumbnail(new ByteReader(source, { block: BLOCK, reads: MOST_READS }))
 }
 
-/**
- * How each format begins, how its end is found, and which reader finds its dimensions. A format without `size` leaves its
+/** How each format begins, how its end is found, and which reader finds its dimensions. A format without `size` leaves its
  * dimensions to image-size, which gets the first bytes. On real and crafted pictures, image-size proved wrong for these
  * formats:
  *
@@ -67,8 +66,7 @@ export function readJpegThumbnail(source: ByteSource): Promise<ExifThumbnail | n
  * | tiff | image-size needs the directory in the first bytes, and most large files have it at their end |
  * | bmp | image-size does not read the header of OS/2 |
  *
- * Each signature takes more than two or three characters, because a text may begin with the same two or three characters.
- */
+ * Each signature takes more than two or three characters, because a text may begin with the same two or three characters. */
 const READERS: Readonly<Record<Format, FormatReader>> = {
   png: { begins: /^\x89PNG\r\n\x1a\n.{4}(?:IHDR|CgBI)/s, ending: pngEnding },
   gif: { begins: /^GIF8[79]a/, ending: gifEnding },
@@ -104,10 +102,8 @@ disableTypes(types.filter(type => !ALLOWED.has(type)))
 /** image-size gets so many bytes. An ICO has 16 for each entry, so 500 fit; other formats state their size in 40. */
 const ENOUGH = 8192
 
-/**
- * The size in a picture's first bytes: an ICO's largest entry, a WebP's canvas, a GIF's screen. With `ENOUGH` bytes even
- * crafted ones cost at most some 40 ms.
- */
+/** The size in a picture's first bytes: an ICO's largest entry, a WebP's canvas, a GIF's screen. With `ENOUGH` bytes even
+ * crafted ones cost at most some 40 ms. */
 function readHeaderSize(format: Format, head: Uint8Array): Size | null {
   // image-size gets a copy, because it reads beyond the end of a view, into memory that Node's small buffers share.
   const own = new Uint8Array(head.subarray(0, ENOUGH))
@@ -133,10 +129,8 @@ function picture(format: Format, size: SizeRead | null): Picture {
 
 const NO_SIZE = { width: null, height: null, turned: false }
 
-/**
- * Whether a picture is complete, by its structure alone: a half-written one is `cut`. `format`: null: no picture. Rejects
- * only when `source.read` does; memory is bounded.
- */
+/** Whether a picture is complete, by its structure alone: a half-written one is `cut`. `format`: null: no picture. Rejects
+ * only when `source.read` does; memory is bounded. */
 export async function readEnding(format: Format | null, source: ByteSource): Promise<Ending> {
   return format
     ? READERS[format].ending(new ByteReader(source))

@@ -12,12 +12,10 @@ const UNFINISHED_NAME = /^<[\w.:\-\x80-\xff]*$/
 const ATTRIBUTE = /\s+([^\s=<>/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gy
 const TAG_END = /^\s*\/?>$/
 
-/**
- * The start tag of an SVG's root element, with only the attributes that state a size:
+/** The start tag of an SVG's root element, with only the attributes that state a size:
  * `<svg width="…" height="…" viewBox="…">`. 'cut': the text ends within the tag or before it. Null: the text is no XML, or
  * its root is another element. Comments, processing instructions and a DOCTYPE may come first, and the name may have a
- * namespace prefix. `head`: the first bytes of the source.
- */
+ * namespace prefix. `head`: the first bytes of the source. */
 export async function findSvgRoot(source: ByteSource, head: Uint8Array): Promise<Uint8Array | 'cut' | null> {
   const limited: ByteSource = {
     size: Math.min(source.size, SEARCHED),
@@ -173,10 +171,8 @@ function indexOf(text: string, sign: string | RegExp, from: number): number {
   return sign.exec(text)?.index ?? -1
 }
 
-/**
- * A text of one byte a character: UTF-16 is narrowed, what is not Latin-1 becomes "?", since only XML's ASCII matters,
- * and a byte order mark a blank. `head`: the first two bytes.
- */
+/** A text of one byte a character: UTF-16 is narrowed, what is not Latin-1 becomes "?", since only XML's ASCII matters,
+ * and a byte order mark a blank. `head`: the first two bytes. */
 function oneByteText(source: ByteSource, head: Uint8Array): ByteSource {
   const [first, second] = head
   const little = (first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)

@@ -37,10 +37,8 @@ const MOST_PIECES = 4_000_000
 
 const DNG_VERSION = 50_706
 
-/**
- * The size in the first directory of a TIFF, which may be at the file's end; others are further pages or smaller copies.
- * 'raw': a camera's CR2 or DNG, built like a TIFF. NEF and ARW have the tags of scanners' TIFFs.
- */
+/** The size in the first directory of a TIFF, which may be at the file's end; others are further pages or smaller copies.
+ * 'raw': a camera's CR2 or DNG, built like a TIFF. NEF and ARW have the tags of scanners' TIFFs. */
 export async function readTiffSize(reader: ByteReader): Promise<Size | 'raw' | null> {
   const header = await reader.bytes(0, HEADER)
   if (header === null) return null

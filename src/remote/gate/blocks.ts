@@ -10,11 +10,9 @@ interface Shut {
 
 const OF_ACCOUNT: ReadonlySet<Remedy> = new Set<Remedy>(['quota', 'storage', 'plan', 'key'])
 
-/**
- * States of the account (§5, §8) that block an endpoint: quota or storage used up, an endpoint outside the plan, a refused
+/** States of the account (§5, §8) that block an endpoint: quota or storage used up, an endpoint outside the plan, a refused
  * key. A request to a blocked endpoint is not sent, and gets the failure that caused the block, until somebody opens the
- * block for a try.
- */
+ * block for a try. */
 export class Blocks {
   /** The blocks by endpoint. 'key': the key was refused, which blocks all endpoints that need the key. */
   readonly #shut = new Map<Endpoint | 'key', Shut>()

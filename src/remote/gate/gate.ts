@@ -36,10 +36,8 @@ export interface GateOptions {
   earlier?: EarlierRequests
   /** The wall clock, by which people are told until when the host asks to wait. Left out: the system's. */
   wall?(): number
-  /**
-   * Makes the rate window of an endpoint whose rate several machines share. Left out: each endpoint has this machine's own
-   * window.
-   */
+  /** Makes the rate window of an endpoint whose rate several machines share. Left out: each endpoint has this machine's own
+   * window. */
   windowOf?: ((endpoint: Endpoint, limit: number, own: RateWindow) => RequestWindow) | undefined
   /** Blocks that an earlier process met. */
   blocks?: readonly Block[]
@@ -91,11 +89,9 @@ interface Turn {
   probed: readonly Outage[]
 }
 
-/**
- * The only way to the host. Each request takes four steps: the queue of its endpoint (concurrency), the blocks of the
+/** The only way to the host. Each request takes four steps: the queue of its endpoint (concurrency), the blocks of the
  * account, the outages, and the rate window. Then it is sent. When a request fails because of an outage, it is sent again,
- * if this can do no harm.
- */
+ * if this can do no harm. */
 export class Gate {
   readonly #options: GateOptions
   readonly #lanes: ReadonlyMap<Endpoint, Lane>
@@ -112,10 +108,8 @@ export class Gate {
     this.#blocks = blocks
   }
 
-  /**
-   * Sends a request when its turn comes, and again as long as `Patience` allows. `mayGo` is asked just before each try is
-   * sent; when it says no, the outcome is CANCELLED. Rejects with what `send` or `mayGo` throw, and after `close`.
-   */
+  /** Sends a request when its turn comes, and again as long as `Patience` allows. `mayGo` is asked just before each try is
+   * sent; when it says no, the outcome is CANCELLED. Rejects with what `send` or `mayGo` throw, and after `close`. */
   async pass<T>(
     endpoint: Endpoint,
     signal: AbortSignal,
@@ -144,10 +138,8 @@ export class Gate {
     for (const outage of this.#lanes.get(endpoint)!.waitsOut) outage.probeSoon()
   }
 
-  /**
-   * Wakes the requests that wait for the end of an outage, also where the host asked to wait (Retry-After). Only a person's
-   * command says this: whatever runs by itself keeps the host's wait, and uses `unblock`.
-   */
+  /** Wakes the requests that wait for the end of an outage, also where the host asked to wait (Retry-After). Only a person's
+   * command says this: whatever runs by itself keeps the host's wait, and uses `unblock`. */
   askNow(): void {
     for (const { outage, hostOutage } of this.#lanes.values()) {
       outage.probeNow()
@@ -176,10 +168,8 @@ export class Gate {
     await Promise.allSettled(this.#underWay)
   }
 
-  /**
-   * Sends a request again and again until it succeeds, until it fails in a way that another try can't mend, or until the
-   * outage counts as lasting.
-   */
+  /** Sends a request again and again until it succeeds, until it fails in a way that another try can't mend, or until the
+   * outage counts as lasting. */
   async #persist<T>(
     lane: Lane,
     signal: AbortSignal,
@@ -209,10 +199,8 @@ export class Gate {
     }
   }
 
-  /**
-   * Waits until a request may be sent, and takes its place in the rate window. Between the last check and the taking
-   * nothing is awaited, so that no other request takes the same place.
-   */
+  /** Waits until a request may be sent, and takes its place in the rate window. Between the last check and the taking
+   * nothing is awaited, so that no other request takes the same place. */
   async #turn(
     { endpoint, window, waitsOut }: Lane,
     signal: AbortSignal,
@@ -275,10 +263,8 @@ export class Gate {
     }
   }
 
-  /**
-   * The same outcome. A host without a free upload node is no outage while its nodes take other uploads of ours. Then there
-   * is room again when one of these uploads has ended.
-   */
+  /** The same outcome. A host without a free upload node is no outage while its nodes take other uploads of ours. Then there
+   * is room again when one of these uploads has ended. */
   #orFull<T>(outcome: Outcome<T>): Outcome<T> {
     if (outcome.ok || this.#lanes.get('send')!.underWay === 0) return outcome
     const { endpoint, code } = outcome.failure
@@ -298,9 +284,7 @@ export class Gate {
     return { ok: false, failure }
   }
 
-  /**
-   * Records what a finished request shows about the account and the outages. `failure`: null when the request succeeded.
-   */
+  /** Records what a finished request shows about the account and the outages. `failure`: null when the request succeeded. */
   #learn(failure: HostFailure | null, lane: Lane, sent: number, { retryAfterMs }: Pace, now: number): void {
     const { endpoint, window, outage, hostOutage } = lane
     const waitMs = waitAfter(failure, retryAfterMs)

@@ -8,10 +8,8 @@ const PATIENT_MS = 60_000
 /** While one request probes the host, the other requests check this often whether the probe has ended. */
 const PROBE_POLL_MS = 250
 
-/**
- * How long requests wait in an outage. After `attempts` failures in a row, waiting requests fail with the last failure.
- * From then on only one request at a time probes the host, after a delay of at most `maxDelayMs`.
- */
+/** How long requests wait in an outage. After `attempts` failures in a row, waiting requests fail with the last failure.
+ * From then on only one request at a time probes the host, after a delay of at most `maxDelayMs`. */
 export interface Patience {
   attempts: number
   maxDelayMs: number
@@ -22,13 +20,11 @@ export interface OutageOptions extends Patience {
   random(): number
 }
 
-/**
- * An outage of one endpoint, or of the whole host, and how requests wait for its end. After a failure all requests to the
+/** An outage of one endpoint, or of the whole host, and how requests wait for its end. After a failure all requests to the
  * endpoint wait. Then one request probes the host, and the others are sent when it succeeds. After `attempts` failures in a
  * row the outage counts as lasting: requests fail at once with the last failure instead of waiting. Example: while the host
  * is down for an hour, a backlog of 10,000 pictures sends one probe every few minutes, and not 10,000 requests that fail.
- * All times are milliseconds of a monotonic clock.
- */
+ * All times are milliseconds of a monotonic clock. */
 export class Outage {
   readonly #options: OutageOptions
   #failures = 0
@@ -70,11 +66,9 @@ export class Outage {
     this.#probing = false
   }
 
-  /**
-   * Counts the failure of a request that was sent at `sent`. `retryAfterMs`: how long the host asks to wait (Retry-After,
+  /** Counts the failure of a request that was sent at `sent`. `retryAfterMs`: how long the host asks to wait (Retry-After,
    * §7); all requests wait at least so long. Requests that were under way at the same time fail together, so only the first
-   * of these failures is counted.
-   */
+   * of these failures is counted. */
   failed(sent: number, now: number, failure: HostFailure, retryAfterMs: number | null): void {
     if (sent < this.#since) return
     this.#failures++
@@ -83,10 +77,8 @@ export class Outage {
     this.#until = now + backoffMs(this.#failures, retryAfterMs, this.#options)
   }
 
-  /**
-   * A request succeeded that was sent at `sent`. When it was sent before the last failure, its success does not show that
-   * the outage is over, and nothing changes. Returns whether the success ended an outage that lasted.
-   */
+  /** A request succeeded that was sent at `sent`. When it was sent before the last failure, its success does not show that
+   * the outage is over, and nothing changes. Returns whether the success ended an outage that lasted. */
   passed(sent: number): boolean {
     if (sent < this.#since) return false
     const lasted = this.#failures >= this.#options.attempts
@@ -106,10 +98,8 @@ export class Outage {
   }
 }
 
-/**
- * Milliseconds to wait after so many failures in a row: a random part ("full jitter") of a delay that doubles with each
- * failure, as §7 advises clients, and at least as long as the host asked for with `Retry-After`.
- */
+/** Milliseconds to wait after so many failures in a row: a random part ("full jitter") of a delay that doubles with each
+ * failure, as §7 advises clients, and at least as long as the host asked for with `Retry-After`. */
 export function backoffMs(
   failures: number,
   retryAfterMs: number | null,

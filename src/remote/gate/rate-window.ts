@@ -2,16 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { DAY_MS } from '../../protocol/clock.ts'
 import type { Endpoint } from '../../protocol/endpoints.ts'
 
-/**
- * A "second" of §8 in the strictest reading: no window of one second, wherever it begins, holds more requests than the
- * limit. It has two milliseconds more, because the host's clock and ours do not run at exactly the same speed.
- */
+/** A "second" of §8 in the strictest reading: no window of one second, wherever it begins, holds more requests than the
+ * limit. It has two milliseconds more, because the host's clock and ours do not run at exactly the same speed. */
 const SECOND_MS = 1002
-/**
- * The host counts when requests arrive, but albumd knows only when a request left and when its answer came. The quickest
+/** The host counts when requests arrive, but albumd knows only when a request left and when its answer came. The quickest
  * answer so far shows how long a request takes at least. When an answer took longer than the quickest one, the request may
- * have arrived later than others by the difference. The guard is for a request that is quicker than any before it.
- */
+ * have arrived later than others by the difference. The guard is for a request that is quicker than any before it. */
 const GUARD_MS = 22
 /** After so many answers, and no sooner than after a second, one of them was quick. */
 const FIRST = 10
@@ -24,10 +20,8 @@ export const WINDOW_MS = SECOND_MS + GUARD_MS
 
 /** A place in the window, for one request. */
 export interface Slot {
-  /**
-   * Whether the place was taken so long ago that it may be another machine's by now. Then the request must not leave. Left
-   * out: the place counts until its request leaves.
-   */
+  /** Whether the place was taken so long ago that it may be another machine's by now. Then the request must not leave. Left
+   * out: the place counts until its request leaves. */
   isOver?(now: number): boolean
   start(now: number): void
   answered(now: number): void
@@ -43,11 +37,9 @@ export interface RequestWindow extends Pick<RateWindow, 'recent' | 'waitMs' | 'a
   enter?(): () => void
 }
 
-/**
- * The requests of the process before this one, by a clock that all processes share. An object: the latest time at which
+/** The requests of the process before this one, by a clock that all processes share. An object: the latest time at which
  * each request that may still count can have arrived. A number: nobody knows how many requests there were, and the last may
- * have been sent at this time. Null: they were sent so long ago that none counts.
- */
+ * have been sent at this time. Null: they were sent so long ago that none counts. */
 export type EarlierRequests = Partial<Record<Endpoint, number[]>> | number | null
 
 /** The time span within which a request has arrived at the host. */
@@ -56,15 +48,13 @@ interface Arrival {
   latest: number
 }
 
-/**
- * The recent requests of one endpoint. All times are milliseconds of a monotonic clock.
+/** The recent requests of one endpoint. All times are milliseconds of a monotonic clock.
  *
  * Example, with a limit of 2 a second: request A leaves at 0 and its answer comes at 80; request B leaves at 5 and its
  * answer has not come yet. A arrived between 0 and 80, B arrives between 5 and 1005. A third request may leave at 1082,
  * because A then arrived more than a second ago, wherever in its span. If B's answer comes at 105, and the quickest answer,
  * A's, took 80, then B was 20 slower than the quickest one. B counts as having arrived at 47 at the latest, with the guard of 22,
- * and a fourth request may leave at 1049.
- */
+ * and a fourth request may leave at 1049. */
 export class RateWindow {
   readonly #most: number
   #limit: number
@@ -75,10 +65,8 @@ export class RateWindow {
   /** How long the quickest answer took. */
   #quickestMs = Number.POSITIVE_INFINITY
 
-  /**
-   * `before`: the latest times at which requests of the process before this one can have arrived. With a limit of Infinity
-   * no request is counted.
-   */
+  /** `before`: the latest times at which requests of the process before this one can have arrived. With a limit of Infinity
+   * no request is counted. */
   constructor(limit: number, before: readonly number[] = []) {
     this.#most = limit
     this.#limit = limit
@@ -112,10 +100,8 @@ export class RateWindow {
     }
     this.#taken++
     return {
-      /**
-       * Call this when the request is being written to its connection, at `now`. Before, the place only counts as taken,
-       * because connecting can take any time. Returns when the request can have arrived at the latest.
-       */
+      /** Call this when the request is being written to its connection, at `now`. Before, the place only counts as taken,
+       * because connecting can take any time. Returns when the request can have arrived at the latest. */
       start: (now: number): number => {
         release()
         arrival.earliest = now
@@ -175,10 +161,8 @@ function text(value: string | string[] | undefined): string {
 /** A week. When a host asks to wait for longer, this is a mistake, and albumd waits for a week at most. */
 const RETRY_AFTER_MAX_MS = 7 * DAY_MS
 
-/**
- * How long `Retry-After` asks to wait. It holds seconds or a date (RFC 9110, 10.2.3). A date is compared with the host's
- * own `Date` header, because the clocks of host and client may differ.
- */
+/** How long `Retry-After` asks to wait. It holds seconds or a date (RFC 9110, 10.2.3). A date is compared with the host's
+ * own `Date` header, because the clocks of host and client may differ. */
 function retryAfter(value: string, hostDate: string): number | null {
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, RETRY_AFTER_MAX_MS)
   if (!value.endsWith('GMT')) return null

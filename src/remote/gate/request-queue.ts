@@ -3,17 +3,13 @@ import Bottleneck from 'bottleneck'
 /** Runs `job` when its turn comes. Resolves to null when `signal` is aborted before its turn. */
 export type InTurn = <T>(job: () => Promise<T>, signal: AbortSignal) => Promise<T | null>
 
-/**
- * Bottleneck computes by the wall clock when its next job may start. When somebody sets the clock back by an hour, the next
- * job would wait for an hour. With a negative infinite `minTime` the computed time always lies in the past.
- */
+/** Bottleneck computes by the wall clock when its next job may start. When somebody sets the clock back by an hour, the next
+ * job would wait for an hour. With a negative infinite `minTime` the computed time always lies in the past. */
 const NO_MIN_TIME = Number.NEGATIVE_INFINITY
 
-/**
- * The queue of an endpoint. It runs at most `places` requests at a time, in the order in which they came. An endpoint
+/** The queue of an endpoint. It runs at most `places` requests at a time, in the order in which they came. An endpoint
  * without a rate limit, as of a benchmark's host, gets no queue: its callers send few requests at a time anyway, and
- * Bottleneck's bookkeeping takes longer than such a request.
- */
+ * Bottleneck's bookkeeping takes longer than such a request. */
 export function openQueue(places: number, requestsPerSecond: number): InTurn {
   if (requestsPerSecond === Number.POSITIVE_INFINITY)
     return async (job, signal) => (signal.aborted ? null : job())

@@ -27,12 +27,10 @@ export interface HttpRequest {
   address: Address
   headers: Record<string, string>
   body?: Uint8Array | ChunkedBody
-  /**
-   * Whether the answer itself shows that it belongs to this request. Only then is the connection used for another request.
+  /** Whether the answer itself shows that it belongs to this request. Only then is the connection used for another request.
    * A host, or a proxy in front of it, may send an answer twice, and the second copy would be read as the answer to the
    * next request on this connection. When `isOwn` is left out, no answer shows this, and the request gets a connection of
-   * its own.
-   */
+   * its own. */
   isOwn?(answer: HttpResult): boolean
   /** The longest time from the first byte of the request to the end of the answer, in milliseconds. */
   limitMs?: number
@@ -44,10 +42,8 @@ export interface HttpRequest {
   onChunk?(chunk: Uint8Array): void
 }
 
-/**
- * How much of the request may have reached the host. Bytes that the connection has taken may have, even if they are still
- * in a buffer.
- */
+/** How much of the request may have reached the host. Bytes that the connection has taken may have, even if they are still
+ * in a buffer. */
 export type Left = 'nothing' | 'part' | 'all'
 
 export type HttpResult =
@@ -59,15 +55,13 @@ export type HttpResult =
 /** The error that undici is given when albumd aborts a request. Nobody sees it, because the result is settled before. */
 const ABORTED = new Error('aborted')
 
-/**
- * Sends one request and reads its answer, on the lowest level of undici (`dispatch`), because only this level shows which
+/** Sends one request and reads its answer, on the lowest level of undici (`dispatch`), because only this level shows which
  * bytes of the body the connection took. This decides what a lost answer means. Example: an upload of 5 MB ends with
  * ECONNRESET. With `left: 'part'` the upload node never had the whole picture and stored nothing, so the picture can be
  * sent again at once. With `left: 'all'` the node may have stored the picture, so recovery has to find out first.
  *
  * `timeoutMs`: the longest time without progress. `ca`: see `explainTransportError`. Rejects with what `onStart`, `onChunk`
- * or the body's chunks throw, and with nothing else.
- */
+ * or the body's chunks throw, and with nothing else. */
 export function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,

@@ -8,11 +8,9 @@ import { exchange, type HttpOptions, type HttpRequest, type HttpResult } from '.
 
 const CONNECT_MS = 10_000
 
-/**
- * HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, answers of limited length. Each request
+/** HTTP/1.1 as far as albumd needs it: no redirects, no decompression, no retries, answers of limited length. Each request
  * under way has a connection of its own. If a request had to wait for a connection, it would leave later than the rate
- * window was told.
- */
+ * window was told. */
 export class Http {
   readonly #options: HttpOptions
   readonly #connection: Client.Options
@@ -48,10 +46,8 @@ export class Http {
     }
   }
 
-  /**
-   * Whether a connection still has bytes in memory to write. A host may answer before it has read the whole request. The
-   * connection then still needs the memory of the request's bytes.
-   */
+  /** Whether a connection still has bytes in memory to write. A host may answer before it has read the whole request. The
+   * connection then still needs the memory of the request's bytes. */
   isWriting(): boolean {
     for (const socket of this.#sockets) if (socket.writableLength > 0) return true
     return false

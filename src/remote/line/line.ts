@@ -78,12 +78,10 @@ export class Passage {
   }
 }
 
-/**
- * The way to the upload nodes, which all uploads share. As many uploads are on the way at once as end within half of a
+/** The way to the upload nodes, which all uploads share. As many uploads are on the way at once as end within half of a
  * credential's life at the measured rate, because an upload that takes longer than its credential lives has cost quota for
  * nothing. Example: eight pictures of 10 MB wait, on a line of 100 KB/s. All at once they would need 800 seconds, but a
- * credential lives for 600: all eight would fail, over and over.
- */
+ * credential lives for 600: all eight would fail, over and over. */
 export class Line {
   readonly #options: LineOptions
   readonly #underWay = new Set<Passage>()

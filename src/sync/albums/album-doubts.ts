@@ -7,19 +7,15 @@ import type { AlbumListings } from '../listing/index.ts'
 
 type Context = Pick<EngineContext, 'synced' | 'clock' | 'contents' | 'credentialLifetimeMs'>
 
-/**
- * Finds out, in one pass, which albums are gone, after the host answered NOT_FOUND. Only a listing proves that an album is
+/** Finds out, in one pass, which albums are gone, after the host answered NOT_FOUND. Only a listing proves that an album is
  * gone. A host may also answer NOT_FOUND because an album is too deep to hold others, or because it is late to know a new
  * album. Any other refusal may concern the picture alone. When the plan has no listings, such a refusal puts no album in
- * doubt. Otherwise a second album of the same name would be created, and would get the folder's further pictures.
- */
+ * doubt. Otherwise a second album of the same name would be created, and would get the folder's further pictures. */
 export class AlbumDoubts {
   readonly #context: Context
   readonly #listings: AlbumListings
-  /**
-   * The albums, by the host's ids, for which a NOT_FOUND is ignored: their record was put in doubt in this pass already, or
-   * they were created just now, and the host may be late to know them.
-   */
+  /** The albums, by the host's ids, for which a NOT_FOUND is ignored: their record was put in doubt in this pass already, or
+   * they were created just now, and the host may be late to know them. */
   readonly #doubted = new Map<string, Promise<void>>()
   /** The albums, by their records' ids, in which the host creates no albums. */
   readonly #closed = new Set<number>()
@@ -34,10 +30,8 @@ export class AlbumDoubts {
     this.#doubted.set(remoteId, Promise.resolve())
   }
 
-  /**
-   * Puts the record of an album in doubt, at most once a pass, because a host may list an album and still answer NOT_FOUND
-   * for it. Answers whether the album must be looked for again.
-   */
+  /** Puts the record of an album in doubt, at most once a pass, because a host may list an album and still answer NOT_FOUND
+   * for it. Answers whether the album must be looked for again. */
   async doubt({ remote_id, parent }: AlbumRow): Promise<boolean> {
     const { synced, contents } = this.#context
     const { albums, commit } = synced
@@ -53,10 +47,8 @@ export class AlbumDoubts {
     return albums.byRemoteId(remote_id)?.confirmed !== 1
   }
 
-  /**
-   * Puts an album in doubt, after the host answered NOT_FOUND to step 1 of an upload into it, unless the plan has no
-   * listings. Returns the failure that kept albumd from looking for the album, or null.
-   */
+  /** Puts an album in doubt, after the host answered NOT_FOUND to step 1 of an upload into it, unless the plan has no
+   * listings. Returns the failure that kept albumd from looking for the album, or null. */
   async doubtAfterUpload(album: AlbumRow, signal: AbortSignal): Promise<HostFailure | null> {
     const listed = this.#doubted.has(album.remote_id) || (await this.#isListed(album, signal))
     if (listed !== true && !listed.ok) return listed.failure
@@ -64,11 +56,9 @@ export class AlbumDoubts {
     return null
   }
 
-  /**
-   * Whether an album is gone, after the host answered NOT_FOUND for this album, or for the creation of another album in it.
+  /** Whether an album is gone, after the host answered NOT_FOUND for this album, or for the creation of another album in it.
    * An album that is still there is closed: the host creates no album in it. When the plan has no listings, the album counts
-   * as closed too.
-   */
+   * as closed too. */
   async isGone(album: AlbumRow, failure: HostFailure, signal: AbortSignal): Promise<Outcome<boolean>> {
     if (failure.endpoint !== 'create_album')
       return (await this.doubt(album)) ? { ok: true, value: true } : { ok: false, failure }

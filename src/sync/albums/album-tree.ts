@@ -15,26 +15,20 @@ type AlbumContext = Pick<
   'synced' | 'host' | 'clock' | 'claims' | 'emit' | 'contents' | 'credentialLifetimeMs'
 >
 
-/**
- * The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of this
+/** The albums that pictures go into. An album is created when its first image needs it. When the host lists an album of this
  * name already, the listed album is used. A tree lives for one pass, and what it has learned of the host is forgotten with
- * it.
- */
+ * it. */
 export class AlbumTree {
   readonly #context: AlbumContext
   readonly #listings: AlbumListings
   readonly #doubts: AlbumDoubts
-  /**
-   * The searches and creations under way, by parent and name. Two uploads that need the same album wait for the same
-   * search.
-   */
+  /** The searches and creations under way, by parent and name. Two uploads that need the same album wait for the same
+   * search. */
   readonly #underWay = new Map<string, Promise<Outcome<Album>>>()
   /** By parent and name: the failure after which this album is not asked for again in this pass. */
   readonly #refusals = new Map<string, HostFailure>()
-  /**
-   * The parents, by the host's ids, that were walked again after the host had refused to create an album in them. Null is
-   * the root.
-   */
+  /** The parents, by the host's ids, that were walked again after the host had refused to create an album in them. Null is
+   * the root. */
   readonly #walkedAgain = new Set<string | null>()
 
   constructor(context: AlbumContext) {
@@ -57,10 +51,8 @@ export class AlbumTree {
     return { ok: true, value: parent }
   }
 
-  /**
-   * The album at `path`, created when it is missing. When the account's plan or the host's depth limit does not allow this
-   * album, the deepest album above it that can be had is answered.
-   */
+  /** The album at `path`, created when it is missing. When the account's plan or the host's depth limit does not allow this
+   * album, the deepest album above it that can be had is answered. */
   async find(path: readonly string[], signal: AbortSignal): Promise<Outcome<Album>> {
     let parent: Album = null
     for (const name of path) {
@@ -80,10 +72,8 @@ export class AlbumTree {
     return { ok: true, value: parent }
   }
 
-  /**
-   * Like `find`, after the host answered NOT_FOUND for the album `lost`: the album is looked for, and created when the host
-   * lists none. Without listings the album stays as it is recorded.
-   */
+  /** Like `find`, after the host answered NOT_FOUND for the album `lost`: the album is looked for, and created when the host
+   * lists none. Without listings the album stays as it is recorded. */
   async lookAgain(path: readonly string[], signal: AbortSignal, lost: AlbumRow): Promise<Outcome<Album>> {
     const failure = await this.#doubts.doubtAfterUpload(lost, signal)
     if (failure) return { ok: false, failure }
@@ -153,10 +143,8 @@ export class AlbumTree {
     return above === '' ? name : `${above}/${name}`
   }
 
-  /**
-   * Finds the album of this name in the host's listing, and records it. Answers undefined when the host lists no such
-   * album.
-   */
+  /** Finds the album of this name in the host's listing, and records it. Answers undefined when the host lists no such
+   * album. */
   async #search(
     parent: Album,
     name: string,
@@ -174,10 +162,8 @@ export class AlbumTree {
     return found ? this.#record(parent, name, found.id, 'listed') : { ok: true, value: undefined }
   }
 
-  /**
-   * Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
-   * late, and asking again would make a second album of this name.
-   */
+  /** Why an album that is not listed is not created yet, or null. An album that was asked for a short time ago may be listed
+   * late, and asking again would make a second album of this name. */
   async #whyNotYet(
     parent: Album,
     name: string,
@@ -251,10 +237,8 @@ export class AlbumTree {
     return album
   }
 
-  /**
-   * The album of this name, when the host refused to create it because another program has created it after `parent` was
-   * walked. §4 names no code for this refusal. So `parent` is walked again, but only once a pass.
-   */
+  /** The album of this name, when the host refused to create it because another program has created it after `parent` was
+   * walked. §4 names no code for this refusal. So `parent` is walked again, but only once a pass. */
   async #madeMeanwhile(
     parent: Album,
     name: string,
@@ -291,21 +275,17 @@ export class AlbumTree {
   }
 }
 
-/**
- * Whether the host allows no album in `parent`: the account's plan has no albums, the depth limit is reached, or the name
+/** Whether the host allows no album in `parent`: the account's plan has no albums, the depth limit is reached, or the name
  * is taken, and §4 names no code for the last two. In the root, NOT_FOUND can't mean that the parent is gone. FORBIDDEN in
- * the root has another reason, which a person must be told.
- */
+ * the root has another reason, which a person must be told. */
 function cannotBeMade({ endpoint, remedy }: HostFailure, parent: Album): boolean {
   if (endpoint !== 'create_album') return false
   const here = parent === null ? 'gone' : 'not_permitted'
   return remedy === 'plan' || remedy === 'change_request' || remedy === here
 }
 
-/**
- * After a failure with one of these remedies, the album is not asked for again in the same pass, because the host would
- * refuse again, or create a second album of this name.
- */
+/** After a failure with one of these remedies, the album is not asked for again in the same pass, because the host would
+ * refuse again, or create a second album of this name. */
 const LASTING: ReadonlySet<Remedy> = new Set(['plan', 'change_request', 'not_permitted', 'gone', 'find_out'])
 
 /** A failure with one of these remedies may mean that there is an album of this name already. */
@@ -318,10 +298,8 @@ function inDoubt(message: Reason): HostFailure {
 /** The code for an album that may or may not have been created. Its pictures wait. Pictures of other albums go on. */
 export const ALBUM_IN_DOUBT = 'ALBUM_IN_DOUBT'
 
-/**
- * Chooses between albums of the same name. The order is: the recorded album, the album with most images, the album with
- * most albums in it, the oldest album.
- */
+/** Chooses between albums of the same name. The order is: the recorded album, the album with most images, the album with
+ * most albums in it, the oldest album. */
 function choose(twins: readonly ListedAlbum[], recorded: string | undefined): ListedAlbum | undefined {
   const [best] = twins.toSorted(
     (a, b) => b.image_count - a.image_count || b.sub_count - a.sub_count || dateOf(a) - dateOf(b),

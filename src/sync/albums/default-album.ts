@@ -3,17 +3,13 @@ import type { Album } from '../album.ts'
 import type { EngineContext } from '../context.ts'
 import { recordAlbums, walkEverything } from '../listing/index.ts'
 
-/**
- * When a look did not show the image, the next look comes so many milliseconds later, because a look walks everything, and
- * a host may be late to list the image.
- */
+/** When a look did not show the image, the next look comes so many milliseconds later, because a look walks everything, and
+ * a host may be late to list the image. */
 const NEXT_LOOK_MS = 60_000
 
-/**
- * A picture that is uploaded without an album lands in the account's default album, when the account has one (§4.1). No
+/** A picture that is uploaded without an album lands in the account's default album, when the account has one (§4.1). No
  * answer of the host names the default album. So the first upload without an album goes alone, and then all albums are
- * walked to see where its image is.
- */
+ * walked to see where its image is. */
 export class DefaultAlbum {
   #canNotKnow = false
   /** The ids of images that were uploaded without an album and are not listed yet. */

@@ -56,10 +56,8 @@ export function compareAlbum(listed: readonly ListedImage[], records: AuditRecor
   return { findings, inPlace, missing, elsewhere, instead }
 }
 
-/**
- * The findings about unrecorded images. One that may be a missing picture goes into `instead`: a person might delete a
- * copy.
- */
+/** The findings about unrecorded images. One that may be a missing picture goes into `instead`: a person might delete a
+ * copy. */
 function judgeUnrecorded(
   unrecorded: readonly ListedImage[],
   { inPlace, missing, instead }: Record<'inPlace' | 'missing', ImageRow[]> & { instead: Map<number, string> },
@@ -111,10 +109,8 @@ function differencesOf(image: ImageRow, listed: ListedImage, names: boolean): Re
 /** Files without pixels or with several pictures: hosts differ in the dimensions that they read (§4.1). */
 const NO_FIXED_DIMENSIONS: ReadonlySet<string> = new Set(['image/svg+xml', 'image/tiff', 'image/x-icon'])
 
-/**
- * Whether a file needs an image of the same name and bytes in the same album. Without one, the image may be there on
- * purpose: a mirror keeps images, or a person has discarded its deletion.
- */
+/** Whether a file needs an image of the same name and bytes in the same album. Without one, the image may be there on
+ * purpose: a mirror keeps images, or a person has discarded its deletion. */
 function isTwin(
   image: ImageRow,
   inPlace: readonly ImageRow[],
@@ -180,10 +176,8 @@ export function recordsOf(
   }
 }
 
-/**
- * Whether albumd deleted this image and the host still holds it. An image uploaded later may have the same id, where ids
- * are made from bytes.
- */
+/** Whether albumd deleted this image and the host still holds it. An image uploaded later may have the same id, where ids
+ * are made from bytes. */
 export function isLeftOver({ deleted }: Synced, { id, time }: ListedImage): boolean {
   const at = deleted.at(id)
   return at !== undefined && time !== undefined && Date.parse(time) <= at

@@ -29,10 +29,8 @@ export interface Repairs {
   stopped: HostFailure | null
 }
 
-/**
- * Records that the images of `gone` findings are lost, after their albums were walked again. Changes nothing on the host;
- * the next pass uploads them.
- */
+/** Records that the images of `gone` findings are lost, after their albums were walked again. Changes nothing on the host;
+ * the next pass uploads them. */
 export async function repairGone(
   context: AuditContext & Pick<EngineContext, 'contents'>,
   { stop, cut }: Interruption,
@@ -99,10 +97,8 @@ async function lookForMissing(
   return listingChanges
 }
 
-/**
- * Deletes the images of `twice` findings that are albumd's own. Each album is walked once more. More than `most` are left
- * alone. `mayGo` is asked before each deletion.
- */
+/** Deletes the images of `twice` findings that are albumd's own. Each album is walked once more. More than `most` are left
+ * alone. `mayGo` is asked before each deletion. */
 export async function deleteTwice(
   context: AuditContext,
   most: number,
@@ -148,10 +144,8 @@ async function deleteOne(
   return null
 }
 
-/**
- * A record names its id, or albumd deleted it before; what only looks alike is another person's. `shown`: as it is listed
- * now.
- */
+/** A record names its id, or albumd deleted it before; what only looks alike is another person's. `shown`: as it is listed
+ * now. */
 export function isOurs(
   synced: Synced,
   { remote_id }: Pick<Finding, 'remote_id'>,

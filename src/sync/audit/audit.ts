@@ -41,10 +41,8 @@ export interface AuditReport {
 /** An audit that began longer ago than this is not continued. A new audit begins instead. */
 const STALE_MS = 7 * DAY_MS
 
-/**
- * Walks every album that holds recorded images, that albumd created, or that is at or below a mirror's, and records the
- * differences. Changes nothing on the host. Nothing may upload or delete meanwhile.
- */
+/** Walks every album that holds recorded images, that albumd created, or that is at or below a mirror's, and records the
+ * differences. Changes nothing on the host. Nothing may upload or delete meanwhile. */
 export async function runAudit(run: AuditRun, { stop, cut }: Interruption): Promise<AuditReport> {
   const { synced, clock } = run
   const began = await begin(run)
@@ -161,10 +159,8 @@ function youngFor(
   return Math.max(0, credentialLifetimeMs - ages.since(recorded_at * 1000, clock))
 }
 
-/**
- * For how many milliseconds more nobody can tell whether an unlisted image is gone: a young one may be listed late, and
- * the host may have named no delivery address to ask.
- */
+/** For how many milliseconds more nobody can tell whether an unlisted image is gone: a young one may be listed late, and
+ * the host may have named no delivery address to ask. */
 export function unsureFor(context: Omit<AuditContext, 'synced'>, image: ImageRow): number {
   return image.cdn_url === null ? youngFor(context, image) : 0
 }
@@ -194,12 +190,10 @@ function record(
   }
 }
 
-/**
- * What the host shows of an album.
+/** What the host shows of an album.
  * whole: all of its images.
  * unknown: the listing proves nothing, for the reason given.
- * failed: the host can't be asked about further albums either.
- */
+ * failed: the host can't be asked about further albums either. */
 export type AlbumLook =
   /** atOnce: the first walk was complete. So no incomplete walk lies between the previous look and this look. */
   | { kind: 'whole'; images: Walk['images']; albums: Walk['albums']; atOnce: boolean }
@@ -222,10 +216,8 @@ export async function lookAtAlbum(
   return lookOf(walk, context.synced.images.inAlbum(album))
 }
 
-/**
- * The images of the root, and those of other albums that are recorded there: an upload without an album lands in the
- * account's default album (§4.1), and while that is not known, the root is recorded.
- */
+/** The images of the root, and those of other albums that are recorded there: an upload without an album lands in the
+ * account's default album (§4.1), and while that is not known, the root is recorded. */
 async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSignal): Promise<AlbumLook> {
   const recorded = synced.images.inAlbum(null)
   const look = lookOf(await walkEverything(host, signal), recorded)
@@ -235,10 +227,8 @@ async function lookEverywhere({ synced, host }: AuditContext, signal: AbortSigna
   return { ...look, images }
 }
 
-/**
- * What walks of an album show. When all `recorded` images are listed, the look is `whole`, although the host may count
- * more.
- */
+/** What walks of an album show. When all `recorded` images are listed, the look is `whole`, although the host may count
+ * more. */
 export function lookOf(walk: Outcome<WholeWalk>, recorded: readonly ImageRow[] | null = null): AlbumLook {
   if (!walk.ok) {
     const { failure } = walk

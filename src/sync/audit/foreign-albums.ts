@@ -24,10 +24,8 @@ export function albumsBelowMirrors(synced: Synced): Set<number | null> {
   return found
 }
 
-/**
- * The images of unrecorded albums in an album, and below. Such an album is another person's, or its folder was renamed
- * while the state was lost. `listed`: what the walk of `album` has shown.
- */
+/** The images of unrecorded albums in an album, and below. Such an album is another person's, or its folder was renamed
+ * while the state was lost. `listed`: what the walk of `album` has shown. */
 export async function foreignAlbums(
   { synced, host }: Pick<EngineContext, 'synced' | 'host'>,
   album: number | null,

@@ -12,14 +12,12 @@ import { deleteImages } from './delete-images.ts'
 import { doubtAbout, weighAhead, weighDeletions, whyNoDeletions } from './hold.ts'
 import { LastCheck } from './last-check.ts'
 
-/**
- * Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
+/** Deletes the images whose grace is over. First everything is scanned a second time, because a picture may have moved into
  * a folder that the first scan had looked at before. The second scan finds the picture there, and the picture is uploaded
  * before its old image is deleted. When only the second scan found a picture missing, its image waits for the next pass.
  *
  * A person who has failures tried again has not asked to delete anything. So the task `retry` deletes only what the host
- * has refused to delete before.
- */
+ * has refused to delete before. */
 export async function deleteDueImages(
   context: EngineContext,
   pass: Pass,
@@ -60,10 +58,8 @@ export async function deleteDueImages(
   }
 }
 
-/**
- * Keeps for good the images of a mirror that waited for their deletion, because the mirror was set to keep images
- * meanwhile.
- */
+/** Keeps for good the images of a mirror that waited for their deletion, because the mirror was set to keep images
+ * meanwhile. */
 async function keepAll({ synced, clock }: EngineContext, { row }: ScannedMirror): Promise<void> {
   const images = synced.escrow.ofMirror(row.id).map(({ image }) => image)
   if (images.length > 0) await synced.commit(tx => kept(tx, images, clock.wall()))

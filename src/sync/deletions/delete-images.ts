@@ -16,10 +16,8 @@ import { type Deletion, type DiskCheck, sendDelete, whyImageStays } from './send
 
 type DeletionContext = Pick<EngineContext, 'synced' | 'host' | 'clock' | 'claims' | 'running' | 'emit'>
 
-/**
- * What decides about the deletions of one mirror. `known`: the images that the pass may delete, and that were in escrow
- * before everything was scanned again.
- */
+/** What decides about the deletions of one mirror. `known`: the images that the pass may delete, and that were in escrow
+ * before everything was scanned again. */
 export interface DeletionRun {
   mirror: { id: number; folder: string }
   disk: DiskCheck
@@ -40,10 +38,8 @@ export function endsDeletion(why: Reason): boolean {
 /** A deletion that the host refused is tried again after so many milliseconds of running time. */
 const POSTPONED_MS = HOUR_MS
 
-/**
- * Deletes the images of a mirror whose grace is over, one by one. An image stays when there is a reason for it. Returns the
- * host's failure that ended the deletions early, or null.
- */
+/** Deletes the images of a mirror whose grace is over, one by one. An image stays when there is a reason for it. Returns the
+ * host's failure that ended the deletions early, or null. */
 export async function deleteImages(
   context: DeletionContext,
   run: DeletionRun,
@@ -81,10 +77,8 @@ export function isGraceOver({ state, due_at }: EscrowRow, running: number): bool
   return state !== 'held' && due_at <= running
 }
 
-/**
- * Whether an image may be deleted in this pass: its grace is over, the pass means it, and it was in escrow before everything
- * was scanned again.
- */
+/** Whether an image may be deleted in this pass: its grace is over, the pass means it, and it was in escrow before everything
+ * was scanned again. */
 function isDue(
   { running }: Pick<EngineContext, 'running'>,
   { known }: Pick<DeletionRun, 'known'>,
@@ -114,11 +108,9 @@ async function whyStays(
   return notProved ?? (image.proof === 'none' ? whyImageStays(context, image, disk) : null)
 }
 
-/**
- * Why an image may belong to another person, or null. The host has once answered with another address than its credential
+/** Why an image may belong to another person, or null. The host has once answered with another address than its credential
  * promised (`promises_broken`). So it may have answered an upload with another person's image of equal bytes. Such an image
- * is not listed in the album that the upload went to.
- */
+ * is not listed in the album that the upload went to. */
 async function whyAnothers(
   { synced, host, running }: DeletionContext,
   { state }: EscrowRow,
@@ -137,21 +129,17 @@ async function whyAnothers(
   return because('not_in_its_album')
 }
 
-/**
- * Compares the bytes of linked images before `image` is deleted. An example: the picture of `image` has moved. Its new file
- * may be linked, by its name alone, to an image with other bytes. Then `image` is still needed.
- */
+/** Compares the bytes of linked images before `image` is deleted. An example: the picture of `image` has moved. Its new file
+ * may be linked, by its name alone, to an image with other bytes. Then `image` is still needed. */
 async function verifyMoves(context: DeletionContext, image: ImageRow, signal: AbortSignal): Promise<void> {
   const { files, images } = context.synced
   for (const { image: linked } of files.linkedTo(image))
     if (linked !== null && linked !== image.id) await verifyLink(context, images.byId(linked)!, signal)
 }
 
-/**
- * Why an image that was only linked may not be deleted, or null. The bytes of the image are compared first. When they
+/** Why an image that was only linked may not be deleted, or null. The bytes of the image are compared first. When they
  * differ from the file's bytes, the record of the image is deleted. When they can't be compared, a person must approve the
- * deletion.
- */
+ * deletion. */
 async function whyUnproved(
   context: DeletionContext,
   { state }: EscrowRow,

@@ -23,10 +23,8 @@ export function isTooMuch({ pending, deleted, in_use }: EscrowWeight, policy: Ho
   return pending > 0 && all > policy.hold_min && all > policy.hold_above * (in_use + all)
 }
 
-/**
- * Holds all deletions of a mirror that wait, when they are too many. Nobody can tell which of them are intended, so all
- * of them are held. `running`: running time in milliseconds.
- */
+/** Holds all deletions of a mirror that wait, when they are too many. Nobody can tell which of them are intended, so all
+ * of them are held. `running`: running time in milliseconds. */
 export async function weighDeletions(
   synced: Synced,
   emit: Emit,
@@ -80,10 +78,8 @@ export function whyNoDeletions(
   return claims.doubt() ?? doubtAbout(synced, policies)
 }
 
-/**
- * Why nothing of any mirror may be deleted now, or null. When the root of one mirror is in doubt, a picture of another
- * mirror may have moved into it.
- */
+/** Why nothing of any mirror may be deleted now, or null. When the root of one mirror is in doubt, a picture of another
+ * mirror may have moved into it. */
 export function doubtAbout({ mirrors }: Synced, policies: readonly { folder: string }[]): Reason | null {
   for (const { folder } of policies) {
     const guard = mirrors.of(folder)?.guard

@@ -32,10 +32,8 @@ export class LastCheck {
     return lost === undefined ? null : because('mount_gone', { path: lost })
   }
 
-  /**
-   * Why the root or a mount of any mirror is in doubt, so that nothing may be deleted now; or null. All mirrors are asked,
-   * because a picture may have moved to another mirror.
-   */
+  /** Why the root or a mount of any mirror is in doubt, so that nothing may be deleted now; or null. All mirrors are asked,
+   * because a picture may have moved to another mirror. */
   doubt(): Reason | null {
     if (this.#unseen !== null) return because('location_unseen', { path: this.#unseen })
     for (const mirror of this.#mirrors.values()) {
@@ -58,10 +56,8 @@ export class LastCheck {
     return this.#isPruned(mirror, path, file) ? null : because('file_there_again', { path })
   }
 
-  /**
-   * Why an image may be needed by a restore that has not ended, or null. Until it has ended, what is missing from its folder was
-   * not deleted, but is not back yet.
-   */
+  /** Why an image may be needed by a restore that has not ended, or null. Until it has ended, what is missing from its folder was
+   * not deleted, but is not back yet. */
   whyRestored({ mirror, path }: EscrowRow): Reason | null {
     const root = this.#mirrors.get(mirror)?.policy.folder
     for (const folder of root === undefined ? [] : foldersAbove(path)) {
@@ -78,10 +74,8 @@ export class LastCheck {
     return this.#isThere(this.#mirrors.get(mirror)!, path) ? because('file_there_again', { path }) : null
   }
 
-  /**
-   * Whether something is at a path. On a disk that ignores case, `a.png` is found although the file is called `A.png` now.
-   * Then the answer is no.
-   */
+  /** Whether something is at a path. On a disk that ignores case, `a.png` is found although the file is called `A.png` now.
+   * Then the answer is no. */
   #isThere({ policy: { folder } }: ScannedMirror, path: string): boolean {
     const at = `${folder}/${path}`
     const there = whetherThere(this.#disk, at)
@@ -106,10 +100,8 @@ function whetherFolder(disk: Disk, path: string): boolean {
   }
 }
 
-/**
- * Whether a path below `root` is found only because the disk ignores case. An example: `A/b.png` is found, but the root
- * lists only `a`, with the same inode. Reads every folder on the path.
- */
+/** Whether a path below `root` is found only because the disk ignores case. An example: `A/b.png` is found, but the root
+ * lists only `a`, with the same inode. Reads every folder on the path. */
 export function isAnotherName(disk: Disk, root: string, path: string): boolean {
   let above = root
   try {

@@ -17,10 +17,8 @@ export interface Deletion {
   target: { image: string } | { album: string }
   /** Records the intent, before the request leaves. */
   intend(tx: Tx): void
-  /**
-   * Why the deletion must not be done, or null. Asked just before the request leaves: the gate may have held the request
-   * back for minutes, and a picture may have come back meanwhile.
-   */
+  /** Why the deletion must not be done, or null. Asked just before the request leaves: the gate may have held the request
+   * back for minutes, and a picture may have come back meanwhile. */
   whyNot(): Reason | null
   /** Records that the host does not hold the target any more. */
   done(tx: Tx): void
@@ -28,14 +26,12 @@ export interface Deletion {
   notDone(tx: Tx, refusal: HostFailure): void
 }
 
-/**
- * Sends a DELETE. No other function deletes: deletions of images and of empty albums, and the audit's repair all
+/** Sends a DELETE. No other function deletes: deletions of images and of empty albums, and the audit's repair all
  * come here. Returns null when the host does not hold the target any more, or else the host's refusal.
  *
  * First the intent is recorded. Then the request waits in the gate. Just before the request leaves, this machine must still
  * have its claim on its albums, and `whyNot` is asked. When the answer is lost, the host may have done the deletion. So the
- * intent stays open, and the deletion is repeated later.
- */
+ * intent stays open, and the deletion is repeated later. */
 export async function sendDelete(
   { synced, host, claims }: Pick<EngineContext, 'synced' | 'host' | 'claims'>,
   { target, intend, whyNot, done, notDone }: Deletion,

@@ -13,12 +13,10 @@ export type UnrecordedImage = ListedImage & { album: number | null }
 
 type ListingContext = Pick<EngineContext, 'synced' | 'host' | 'emit'>
 
-/**
- * The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the
+/** The unrecorded images of albums. When the state is new, or was put back from an earlier copy, a picture may be on the
  * host although no record says so, and sending the picture would make a second image. So before the first upload into an
  * album since the process started, the album's count on the host is compared with the records. When the count differs from
- * the records, the whole album is walked.
- */
+ * the records, the whole album is walked. */
 export class AlbumContents {
   /** For each album, the look at it, or the look that is under way. The keys are rows of albums; 0 is the root. */
   readonly #looks = new Map<number, Promise<Outcome<void>>>()
@@ -126,10 +124,8 @@ export class AlbumContents {
   }
 }
 
-/**
- * Whether the count fits, and the first and last page show no unrecorded image. The count alone is not enough: after a
- * rollback of the disk as many other images may be there. Hosts list by time, so those are on the first or last page.
- */
+/** Whether the count fits, and the first and last page show no unrecorded image. The count alone is not enough: after a
+ * rollback of the disk as many other images may be there. Hosts list by time, so those are on the first or last page. */
 async function looksAsRecorded(
   synced: Synced,
   host: ImageHost,
@@ -191,10 +187,8 @@ export function namesAreKept({ images }: Synced, listed: readonly ListedImage[])
   })
 }
 
-/**
- * Records the albums that hold the walk's images, and those above. Returns their rows by the host's ids; null is the
- * root.
- */
+/** Records the albums that hold the walk's images, and those above. Returns their rows by the host's ids; null is the
+ * root. */
 export function recordAlbums(tx: Tx, walk: Walk): Map<string | null, number | null> {
   const rows = new Map<string | null, number | null>([[null, null]])
   const byId = new Map(walk.albums.map(album => [album.id, album]))

@@ -6,13 +6,11 @@ import type { OpenUpload } from '../../synced/tables/journal.ts'
 import type { DeliveryPattern } from './delivery.ts'
 import { plainName } from './walk.ts'
 
-/**
- * What a listing shows of one open upload.
+/** What a listing shows of one open upload.
  * exact: the listing holds the image whose id the credential named.
  * alike: exactly one listed image can be the upload's image, and it can't be the image of another open upload.
  * unclear: several listed images can be the upload's image, or one listed image can be the image of several uploads.
- * nothing: no listed image can be the upload's image.
- */
+ * nothing: no listed image can be the upload's image. */
 export type Evidence<Image extends ListedImage> =
   | { kind: 'exact'; image: Image }
   | { kind: 'alike'; image: Image }
@@ -135,10 +133,8 @@ export function mostBytes(printed: string): number | null {
   return meanings && Math.max(...meanings.map(([, most]) => most))
 }
 
-/**
- * The least and most bytes for each meaning of a listed size. §2 shows "1.2 MB", not how it is rounded or how large a KB
- * is. Null: not understood.
- */
+/** The least and most bytes for each meaning of a listed size. §2 shows "1.2 MB", not how it is rounded or how large a KB
+ * is. Null: not understood. */
 function meaningsOf(printed: string): [least: number, most: number][] | null {
   const parts = PRINTED.exec(printed)
   if (!parts) return null

@@ -22,10 +22,8 @@ const TRIES = 3
 const QUIET_WALKS = 5
 const WALKS_MOST = 20
 
-/**
- * Reads every page of an album; null is the root. Albums may be on any page (§4.4 does not show which). A page with
- * nothing new ends the walk, because a wrong `total_pages` could have no end. More entries than `most` fail the walk.
- */
+/** Reads every page of an album; null is the root. Albums may be on any page (§4.4 does not show which). A page with
+ * nothing new ends the walk, because a wrong `total_pages` could have no end. More entries than `most` fail the walk. */
 export async function walkAlbum(
   host: Lister,
   album: string | null,
@@ -159,10 +157,8 @@ export class AlbumListings {
     this.#host = host
   }
 
-  /**
-   * The albums of this name; else those whose names differ in what hosts change: Unicode form and blanks around. After a
-   * walk that failed, the next call walks again.
-   */
+  /** The albums of this name; else those whose names differ in what hosts change: Unicode form and blanks around. After a
+   * walk that failed, the next call walks again. */
   async named(
     parent: string | null,
     name: string,
@@ -215,10 +211,8 @@ export function plainName(name: string): string {
 /** A host may refuse an album that it lists, once for each picture. A listed album is not looked for so long. */
 const BELIEVED = HOUR_MS
 
-/**
- * A refused request whose album is gone fails with the remedy `gone`. §4 names no code for it, so after a refusal the
- * parent's listing is read: another person deletes an album, and the next upload gets FORBIDDEN.
- */
+/** A refused request whose album is gone fails with the remedy `gone`. §4 names no code for it, so after a refusal the
+ * parent's listing is read: another person deletes an album, and the next upload gets FORBIDDEN. */
 export function tellingLostAlbums(
   host: ImageHost,
   { albums }: Synced,

@@ -23,10 +23,8 @@ export async function reviewAccount(context: EngineContext, pass: Pass): Promise
   await askAboutSize(context)
 }
 
-/**
- * Asks the host with a new key, and with a key that it refused before, once the key may be tried again. Otherwise nobody
- * would know whether the host accepts the key until something else is asked.
- */
+/** Asks the host with a new key, and with a key that it refused before, once the key may be tried again. Otherwise nobody
+ * would know whether the host accepts the key until something else is asked. */
 async function tryKey(
   { host }: EngineContext,
   { isKeyNew = false, interruption }: Pass,
@@ -64,10 +62,8 @@ export function triedAgainAt(
   return said_at + ((remedy && tryAgainAfterMs(remedy, allowance)) ?? RETRY_MS)
 }
 
-/**
- * How many milliseconds after a refusal an endpoint is tried again. Null: something else decides. The upload queue asks
- * about a used-up quota, and the gate waits for the end of an outage.
- */
+/** How many milliseconds after a refusal an endpoint is tried again. Null: something else decides. The upload queue asks
+ * about a used-up quota, and the gate waits for the end of an outage. */
 function tryAgainAfterMs(remedy: Remedy, { probeEveryMs }: Pick<Allowance, 'probeEveryMs'>): number | null {
   if (remedy === 'key') return HOUR_MS
   return remedy === 'plan' || remedy === 'storage' ? probeEveryMs : null

@@ -38,10 +38,8 @@ export interface QuotaState {
   ends: Millis
   /** How many credentials the host issued on the day that began at `began`. */
   used: number
-  /**
-   * Null while there is quota. `since`: when the host first said that the quota is used up. `ask`: when to ask next.
-   * `resumes`: when there is quota again at the latest; null: this is not known.
-   */
+  /** Null while there is quota. `since`: when the host first said that the quota is used up. `ask`: when to ask next.
+   * `resumes`: when there is quota again at the latest; null: this is not known. */
   exhausted: { since: Millis; ask: Millis; resumes: Millis | null } | null
   /** Whether `ends` follows from the config or from the time at which the quota last opened again. */
   isDayKnown: boolean
@@ -55,10 +53,8 @@ export function onlyReserveLeft({ limit, reserve }: Allowance, { used }: Pick<Qu
 /** Refused with less than this share used: something else uses the account, or the limit is wrong. */
 const OWN_SHARE = 0.9
 
-/**
- * The quota now. Where the config does not say when a day begins, it has 24 hours from the time at which the quota last
- * opened again, or else from midnight UTC. By this time only estimates are made.
- */
+/** The quota now. Where the config does not say when a day begins, it has 24 hours from the time at which the quota last
+ * opened again, or else from midnight UTC. By this time only estimates are made. */
 export function readQuota(
   synced: Pick<Synced, 'account' | 'meta'>,
   allowance: Allowance,
@@ -91,11 +87,9 @@ export function readQuota(
   return { began: current, ends: beginningAfter(days, now), used, exhausted: null, isDayKnown }
 }
 
-/**
- * Whether the host said that the quota is used up long before albumd reached the limit. Then the host allows less than the
+/** Whether the host said that the quota is used up long before albumd reached the limit. Then the host allows less than the
  * config says, or something else uses the account too. Of a limit that the config has got since then, the host has said
- * nothing yet.
- */
+ * nothing yet. */
 export function isUsedUpEarly(
   { account, meta }: Pick<Synced, 'account' | 'meta'>,
   { limit }: Allowance,
@@ -164,10 +158,8 @@ export function forecast({ pictures, now, left, perDay, nextDay, rate }: Backlog
 /** How many uploads a measurement of the pace needs. */
 const UPLOADS_NEEDED = 20
 
-/**
- * The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. `before`: the pace that was measured
- * before, which weighs as much as the new one. Null: too few pictures were uploaded to measure the pace.
- */
+/** The pace in pictures a second, after `uploaded` pictures in `ms` milliseconds. `before`: the pace that was measured
+ * before, which weighs as much as the new one. Null: too few pictures were uploaded to measure the pace. */
 export function rateOf(uploaded: number, ms: number, before: number | null): number | null {
   if (uploaded < UPLOADS_NEEDED || ms <= 0) return null
   const rate = (uploaded * 1000) / ms

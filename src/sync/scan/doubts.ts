@@ -26,10 +26,8 @@ export interface Doubt {
   why: Reason
 }
 
-/**
- * Whether a folder below a root is a mount point now: its device differs from its parent's device, or the system lists it
- * as a mount point. When a folder was moved together with its mount, nothing is mounted at the old path.
- */
+/** Whether a folder below a root is a mount point now: its device differs from its parent's device, or the system lists it
+ * as a mount point. When a folder was moved together with its mount, nothing is mounted at the old path. */
 export function isMount(disk: Disk, root: string, path: string): boolean {
   const at = `${root}/${path}`
   try {
@@ -41,11 +39,9 @@ export function isMount(disk: Disk, root: string, path: string): boolean {
   }
 }
 
-/**
- * Whether another disk is mounted at a mount point than before. When no disk was mounted before, the disk is another disk
+/** Whether another disk is mounted at a mount point than before. When no disk was mounted before, the disk is another disk
  * too, because it may hide the folder's pictures. Two file systems without birth times (FAT) may look the same. So in the
- * end the known files decide.
- */
+ * end the known files decide. */
 export function isAnotherDisk(
   disk: Disk,
   synced: Synced,
@@ -72,10 +68,8 @@ export function noticingMounts(look: LookAtFolders, disk: Disk, root: string): L
   }
 }
 
-/**
- * Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point is an
- * ordinary folder, and mostly empty. When a disk was mounted over a folder, it hides the pictures in that folder.
- */
+/** Doubts about folders below the root that are or were mount points. When a disk is not mounted, its mount point is an
+ * ordinary folder, and mostly empty. When a disk was mounted over a folder, it hides the pictures in that folder. */
 export class MountDoubts {
   readonly #context: Pick<EngineContext, 'disk' | 'synced'>
   readonly #mirror: MirrorRow
@@ -117,10 +111,8 @@ export class MountDoubts {
     return { folder, code: 'FOLDER_UNMOUNTED', why: because(code, { folder: at }) }
   }
 
-  /**
-   * The doubt about a folder that its parent does not list, or null. Its pictures may be on a disk that was mounted at this
-   * folder or below it.
-   */
+  /** The doubt about a folder that its parent does not list, or null. Its pictures may be on a disk that was mounted at this
+   * folder or below it. */
   missing(folder: FolderRow): Doubt | null {
     const mount = this.#known.from(folder.path).find(below => below.mount === 1)
     return mount ? this.#unmounted(folder, mount) : null
@@ -139,13 +131,11 @@ export class MountDoubts {
 /** An editor may save a file by deleting it and writing it again. So many milliseconds later, the file is there again. */
 const BACK_SOON_MS = 10_000
 
-/**
- * Remembers ignore files that were found gone, alone or with their folder. Without its ignore file, everything that it hid
+/** Remembers ignore files that were found gone, alone or with their folder. Without its ignore file, everything that it hid
  * would be published. So albumd believes that an ignore file is gone only when a later pass, at least ten seconds later,
  * does not find it either. Two passes alone prove nothing, because passes may follow each other at once. An example: an
  * editor saves `.albumdignore` by deleting it and renaming a new file to its place. A scan in between sees no ignore file,
- * and nothing in this folder is uploaded until the file is back.
- */
+ * and nothing in this folder is uploaded until the file is back. */
 export class VanishedRules {
   readonly #clock: Pick<Clock, 'monotonic'>
   /** When each ignore file was found gone, by mirror and path, because the folder may lose its row meanwhile. */
@@ -167,10 +157,8 @@ export class VanishedRules {
     if (folder.ignore_text !== null) this.#note(folder)
   }
 
-  /**
-   * The folder's ignore file as it was found. `vanished`: the folder had an ignore file, and it may come back at any
-   * moment.
-   */
+  /** The folder's ignore file as it was found. `vanished`: the folder had an ignore file, and it may come back at any
+   * moment. */
   judge({ folders }: Tx, folder: FolderRow, { ignoreFile }: FolderLook): IgnoreFile | { vanished: true } {
     if ('text' in ignoreFile && ignoreFile.text !== null) this.#foundGone.delete(keyOf(folder))
     const isJustGone = this.#foundGone.has(keyOf(folder))

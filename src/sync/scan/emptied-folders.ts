@@ -18,20 +18,16 @@ interface LackingLook {
   changes: FileChange[]
   /** The files of the lost pictures that may be on the host. */
   lost: FileRow[]
-  /**
-   * Set where another folder is in the place of the recorded one; `lost` has pictures of the folders below too then. `isLike`:
-   * it shows a picture just as it is recorded. `below`: the recorded folders in it.
-   */
+  /** Set where another folder is in the place of the recorded one; `lost` has pictures of the folders below too then. `isLike`:
+   * it shows a picture just as it is recorded. `below`: the recorded folders in it. */
   other: { isLike: boolean; below: readonly FolderRow[] } | null
 }
 
-/**
- * Folders that lack what nobody is known to have deleted: those that have lost all their many pictures at once, and those in
+/** Folders that lack what nobody is known to have deleted: those that have lost all their many pictures at once, and those in
  * whose place another folder lies, which lacks pictures and shows others just as they are recorded. (A folder that shows none
  * of them was made anew: grace and hold decide.) Either their disk fails, or a backup was put in their place, or a
  * person has moved the pictures, for example by changing the names of two folders. Once everything was scanned, albumd knows
- * whether pictures of the same sizes and times have appeared elsewhere.
- */
+ * whether pictures of the same sizes and times have appeared elsewhere. */
 export class EmptiedFolders {
   readonly #synced: Synced
   readonly #waiting = new Map<string, LackingLook>()
@@ -64,10 +60,8 @@ export class EmptiedFolders {
     })
   }
 
-  /**
-   * The emptied folders, each with its doubt. Null in the place of a doubt: the folder's pictures have moved. `root`: the
-   * mirror's folder.
-   */
+  /** The emptied folders, each with its doubt. Null in the place of a doubt: the folder's pictures have moved. `root`: the
+   * mirror's folder. */
   settle(taken: Set<string>, root: string): (LackingLook & { doubt: Doubt | null })[] {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
@@ -122,12 +116,10 @@ export function isAnotherFolder({ birthtime }: FolderRow, { identity }: FolderLo
   return birthtime !== null && birthtime !== 0 && ![0, birthtime].includes(identity.birthtime)
 }
 
-/**
- * Whether a lost picture was found in another folder. The candidates are pictures that the scans have found and that
+/** Whether a lost picture was found in another folder. The candidates are pictures that the scans have found and that
  * use no image yet. Each candidate stands for one lost picture of the same size and modification time. `taken`: candidates
  * that stand for another lost picture already. `lacking`: the rows of folders whose records still name lost
- * pictures. `found`: pictures that were found in these folders.
- */
+ * pictures. `found`: pictures that were found in these folders. */
 export function foundElsewhere(
   { files }: Pick<Synced, 'files'>,
   taken: Set<string>,

@@ -93,10 +93,8 @@ function folderAt(disk: Disk, root: string, path: string): OnDisk {
   return { kind: 'folder' }
 }
 
-/**
- * What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it.
- * `isDeep`: false: the folders in the location are not looked at.
- */
+/** What is left out at and below a location, folder by folder. A folder that is left out stands for all that lies in it.
+ * `isDeep`: false: the folders in the location are not looked at. */
 export function* leftOutBelow(
   disk: Disk,
   location: MirrorLocation,
@@ -175,10 +173,8 @@ function entryAt(disk: Disk, root: string, path: string): Entry | null {
 
 const KNOWN = Object.values(FORMATS).flatMap(({ extensions }) => extensions)
 
-/**
- * Decides about `at` as a scan does: the same questions in the same order. `at`: the path in question, or a folder above
- * it. `last`: what lies at the path in question; null when `at` is a folder above it.
- */
+/** Decides about `at` as a scan does: the same questions in the same order. `at`: the path in question, or a folder above
+ * it. `last`: what lies at the path in question; null when `at` is a folder above it. */
 function leftOut(
   disk: Disk,
   root: string,

@@ -37,8 +37,7 @@ interface Seen {
 
 type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
 
-/**
- * One scan of a mirror: it looks at folders, compares each with its records, and records what changed.
+/** One scan of a mirror: it looks at folders, compares each with its records, and records what changed.
  *
  * Folders are looked at in batches, parents before their children, and each batch is recorded in one commit. When a folder
  * looks as recorded (its digest is the same), nothing more is done. Every other look has one of four outcomes:
@@ -53,8 +52,7 @@ type Job = { path: string; rules: IgnoreRules[]; rulesKey: string }
  * An example: `2024/` holds `a.jpg`, and a person moves the folder to `old/2024/`. The watcher says "look at the root". The
  * root now lists `old` and no `2024`. So `2024` is missing, its file `a.jpg` is gone, and its image gets its grace. `old`
  * is new, so it is looked at, then `old/2024`, where `a.jpg` is found as a pending file. It is uploaded before the old
- * image is deleted. If `2024` had been the mount point of a disk, `2024` would now be in doubt, and its image would stay.
- */
+ * image is deleted. If `2024` had been the mount point of a disk, `2024` would now be in doubt, and its image would stay. */
 export class MirrorScan {
   /** As recorded when the scan began. */
   readonly mirror: MirrorRow
@@ -135,10 +133,8 @@ export class MirrorScan {
     return { path, rules, rulesKey: rules.map(({ base, text }) => `${base}\0${text}`).join('\0') }
   }
 
-  /**
-   * Whether the root is still the folder that the scan began with. Asked after folders were read, because the disk may have
-   * been unmounted meanwhile. When the root is another folder now, the scan ends.
-   */
+  /** Whether the root is still the folder that the scan began with. Asked after folders were read, because the disk may have
+   * been unmounted meanwhile. When the root is another folder now, the scan ends. */
   #isSameRoot(): boolean {
     const { folder } = this.mirror
     if (!isSameRoot(this.#context.disk, folder, this.root.identity))
@@ -206,10 +202,8 @@ export class MirrorScan {
       .flatMap(name => this.#known.from(pathOf(path, name)))
   }
 
-  /**
-   * Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: a person trusts the folder as it
-   * is.
-   */
+  /** Why a folder is in doubt because of its mount or its ignore file, or null. `trusted`: a person trusts the folder as it
+   * is. */
   #doubtAbout(tx: Tx, folder: FolderRow, look: FolderLook, trusted: boolean): Doubt | null {
     const { vanishedRules } = this.#context
     const mount = trusted ? null : this.#mounts.seen(folder, look)

@@ -7,11 +7,9 @@ import type { MirrorRow, RootIdentity } from '../../synced/tables/mirrors.ts'
 import { because, codeOf, type Reason } from '../../words/reasons.ts'
 import { fullPath, isAtOrBelow, pathOf } from '../tree-path.ts'
 
-/**
- * Whether a mirror's root is the root that was scanned before. `accepted`: a person said that what the root holds now is
+/** Whether a mirror's root is the root that was scanned before. `accepted`: a person said that what the root holds now is
  * right. `found`: what was seen of a root that is not trusted. Null: the root could not be read, so a person can't trust it
- * either.
- */
+ * either. */
 export type RootCheck = TrustedRoot | DoubtfulRoot
 
 export interface DoubtfulRoot {
@@ -30,12 +28,10 @@ export interface TrustedRoot {
 /** When the root's identity differs, at most so many known files are looked for. */
 const SAMPLE = 200
 
-/**
- * Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a
+/** Checks the root before a scan. The identity of a root may change, because device numbers change at a reboot, and a
  * restore makes new inodes. So a root with another identity is the same root when most of the known files are there, with
  * the same names, sizes and times. An older copy, such as a backup, also holds most of them. So when the inode or the birth
- * time differs, no known file may be missing.
- */
+ * time differs, no known file may be missing. */
 export function checkRoot(disk: Disk, synced: Synced, mirror: MirrorRow): RootCheck {
   const { folder } = mirror
   const doubt = (reason: Reason): RootCheck => ({ trusted: false, reason, found: null })
@@ -88,10 +84,8 @@ function whyAnother(
   return isOlder ? because('root_older', { folder }) : null
 }
 
-/**
- * Whether the inode or the birth time of the root differs from its record. False when there are no birth times, because
- * then many file systems number their inodes anew with every mount.
- */
+/** Whether the inode or the birth time of the root differs from its record. False when there are no birth times, because
+ * then many file systems number their inodes anew with every mount. */
 function isRenewed({ ino, birthtime }: RootIdentity, mirror: MirrorRow): boolean {
   const differs = ino !== mirror.ino || birthtime !== mirror.birthtime
   return differs && (birthtime !== 0 || mirror.birthtime !== 0)
@@ -140,11 +134,9 @@ function lacksAny(disk: Disk, synced: Synced, { id, folder: root }: MirrorRow, t
   return false
 }
 
-/**
- * Whether the file was on the disk at the last scan, and may be on the host: it has an image, or its upload is in doubt. An
+/** Whether the file was on the disk at the last scan, and may be on the host: it has an image, or its upload is in doubt. An
  * example: the answer to the upload of `a.jpg` was lost, and then a backup without `a.jpg` is put in the place of its folder.
- * When recovery finds the image of `a.jpg` later, the image must not be deleted.
- */
+ * When recovery finds the image of `a.jpg` later, the image must not be deleted. */
 export function isHeld({ journal }: Synced, { folder, name, image, state }: FileRow): boolean {
   if (state === 'gone' || state === 'kept' || state === 'hidden') return false
   return image !== null || journal.openOnFile({ folder, name }).length > 0
@@ -226,10 +218,8 @@ export function trustIn(disk: Disk, synced: Synced, mirror: MirrorRow, path: str
   }
 }
 
-/**
- * The pictures of a mirror that have an image and are not there now, each with its path below the mirror's root. `isMeant`:
- * only the paths that it is true for are looked at. A generator, because there may be a million.
- */
+/** The pictures of a mirror that have an image and are not there now, each with its path below the mirror's root. `isMeant`:
+ * only the paths that it is true for are looked at. A generator, because there may be a million. */
 export function* missingPictures(
   disk: Disk,
   synced: Synced,
@@ -265,10 +255,8 @@ export function recordTrust(synced: Synced, trust: Trust & { kind: 'root' | 'fol
   })
 }
 
-/**
- * Why the records of a mirror do not belong to what lies in another folder now, or null when they do: see `checkRoot`. An
- * older copy of the mirror is none of the reasons, because the next scan finds it, and a person may trust it.
- */
+/** Why the records of a mirror do not belong to what lies in another folder now, or null when they do: see `checkRoot`. An
+ * older copy of the mirror is none of the reasons, because the next scan finds it, and a person may trust it. */
 export function whyNotMovedTo(disk: Disk, synced: Synced, mirror: MirrorRow, folder: string): Reason | null {
   const check = checkRoot(disk, synced, { ...mirror, folder })
   if (check.trusted || codeOf(check.reason) === 'root_older') return null

@@ -21,11 +21,9 @@ import {
 } from '../listing/index.ts'
 import type { UploadJob, UploadResult } from './upload-job.ts'
 
-/**
- * Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to
+/** Asks, before a picture is sent, whether an unrecorded image in its album is this picture already. Each image is given to
  * one file at most. When several images can be the picture and nothing tells them apart, the file fails with a message that
- * says so. Returns null when the picture must be sent.
- */
+ * says so. Returns null when the picture must be sent. */
 export async function adopt(
   context: EngineContext,
   job: UploadJob,
@@ -78,10 +76,8 @@ export async function adopt(
   return ambiguous(context, open, why)
 }
 
-/**
- * Asks, for a changed file whose image was only linked, whether the image has the file's new bytes. The image was linked by
- * its name, so it may have had the new bytes all along. Returns null when the picture must be sent.
- */
+/** Asks, for a changed file whose image was only linked, whether the image has the file's new bytes. The image was linked by
+ * its name, so it may have had the new bytes all along. Returns null when the picture must be sent. */
 export async function adoptLinked(
   context: EngineContext,
   job: UploadJob,

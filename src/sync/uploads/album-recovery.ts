@@ -30,11 +30,9 @@ export type Recovery = EngineContext & { propagating: ReadonlySet<number> }
 
 type Placed = ListedImage & { album: number | null }
 
-/**
- * What is known of an upload besides the evidence.
+/** What is known of an upload besides the evidence.
  * conclusive: the walk was complete, and the upload can't arrive any more.
- * delivered: the promised address gives the upload's bytes, so the upload has arrived.
- */
+ * delivered: the promised address gives the upload's bytes, so the upload has arrived. */
 interface Looked extends WalkBefore {
   conclusive: boolean
   delivered: boolean
@@ -48,11 +46,9 @@ interface WalkBefore {
   missed: Set<number>
 }
 
-/**
- * So many milliseconds after an upload was sent, albumd does not believe the host's count of images any more. When several
+/** So many milliseconds after an upload was sent, albumd does not believe the host's count of images any more. When several
  * walks show the same images, and none of them is the upload's, the upload has not arrived, although the host counts more
- * images. The reason: either the host always counts wrongly, or an image that it lists late would be listed by now.
- */
+ * images. The reason: either the host always counts wrongly, or an image that it lists late would be listed by now. */
 const COUNTED_MS = DAY_MS
 
 /** How often an album is walked at most, until two walks in a row are complete. */
@@ -101,11 +97,9 @@ export async function lookAtAlbum(
   return null
 }
 
-/**
- * Forgets the previous walk. Two walks prove that an image is missing only when no incomplete walk lies between them. An
+/** Forgets the previous walk. Two walks prove that an image is missing only when no incomplete walk lies between them. An
  * example: while others change the album, images move from page to page, and a walk that reads page 2 too late misses one
- * of them. When an incomplete walk lies between two complete walks, both may have missed the same image.
- */
+ * of them. When an incomplete walk lies between two complete walks, both may have missed the same image. */
 function forget({ alike, missed }: WalkBefore): void {
   alike.clear()
   missed.clear()
@@ -143,11 +137,9 @@ async function act(
   recovery.emit(emitted)
 }
 
-/**
- * The failure of an upload that has not arrived, when a proxy in front of the upload node answered it with a page of its
+/** The failure of an upload that has not arrived, when a proxy in front of the upload node answered it with a page of its
  * own. The proxy would refuse the picture again, so the picture waits as if the node had refused it. Null in all other
- * cases.
- */
+ * cases. */
 function failureByProxy(
   { failures }: EngineContext['synced'],
   intent: OpenUpload,
@@ -161,10 +153,8 @@ function failureByProxy(
   return { code: 'HOST_ANSWER', message, retryAt, hash }
 }
 
-/**
- * Decides about an upload when exactly one listed image can be the upload's. Returns false when this image proved to have
- * other bytes.
- */
+/** Decides about an upload when exactly one listed image can be the upload's. Returns false when this image proved to have
+ * other bytes. */
 async function actOnAlike(
   recovery: Recovery,
   intent: OpenUpload,
@@ -194,10 +184,8 @@ async function actOnAlike(
   return true
 }
 
-/**
- * The event that tells what became of an upload. Called before the outcome is recorded, because recording may delete the
- * folder's row, and the event needs this row.
- */
+/** The event that tells what became of an upload. Called before the outcome is recorded, because recording may delete the
+ * folder's row, and the event needs this row. */
 function foundOut(
   { folders, mirrors }: EngineContext['synced'],
   { folder, name }: OpenUpload,
@@ -242,10 +230,8 @@ function isFlatIn(
   return flatness({ albums }, albumPath, album === null ? null : albums.byId(album)!) === 1
 }
 
-/**
- * The images among which the upload's image may be. An upload without an album may be in the root, in the account's default
- * album, or in any album while the default album is not known (§4.1).
- */
+/** The images among which the upload's image may be. An upload without an album may be in the root, in the account's default
+ * album, or in any album while the default album is not known (§4.1). */
 async function listedIn(
   { synced, host }: Recovery,
   album: number | null,

@@ -28,14 +28,12 @@ export function forgetRefusingEndpoint({ account }: Tx): void {
   account.clearBlocks(others.map(({ endpoint }) => endpoint))
 }
 
-/**
- * Finds out whether the host refuses a picture, or all of them. A refused picture fails, waits for its next try, and goes
+/** Finds out whether the host refuses a picture, or all of them. A refused picture fails, waits for its next try, and goes
  * last then. But when three different pictures in a row are refused in the same way, their endpoint is blocked: none of them
  * has failed, one picture at a time asks again, after ever longer pauses, and the first that is taken ends the block. What is
  * refused again after that has failed by itself.
  *
- * A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once.
- */
+ * A 5xx of step 1 is an outage as far as the gate can tell, so it ends the uploads at once. */
 export class Breaker {
   readonly #synced: Synced
   readonly #block: BlockRow | undefined

@@ -4,10 +4,8 @@ import type { UploadRequest } from '../../protocol/records.ts'
 import type { HostFailure } from '../../remote/host.ts'
 import type { MetaReads, Tx } from '../../synced/synced.ts'
 
-/**
- * How one picture is declared (§4.1): the type of its bytes and its dimensions as stored, none for an SVG or a TIFF. Once
- * the host has refused these, with `skip_dimension_check`, so that it compares none.
- */
+/** How one picture is declared (§4.1): the type of its bytes and its dimensions as stored, none for an SVG or a TIFF. Once
+ * the host has refused these, with `skip_dimension_check`, so that it compares none. */
 export class Declaration {
   readonly #picture: Picture
   #skips: boolean

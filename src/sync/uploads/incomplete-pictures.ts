@@ -17,16 +17,12 @@ export interface IncompletePolicy {
 
 type Read = Pick<OpenPicture, 'ending' | 'look' | 'hash'>
 
-/**
- * For so many milliseconds a picture whose end was missing is not read again, as long as its size and times stay the same.
- * Afterwards it is read again, because a program that writes through a memory map changes the times late.
- */
+/** For so many milliseconds a picture whose end was missing is not read again, as long as its size and times stay the same.
+ * Afterwards it is read again, because a program that writes through a memory map changes the times late. */
 const READ_AGAIN_MS = 30_000
 
-/**
- * A picture was read without its end, and changes within so many milliseconds. Then the program that writes it for the
- * first time has changed it, and not an editor.
- */
+/** A picture was read without its end, and changes within so many milliseconds. Then the program that writes it for the
+ * first time has changed it, and not an editor. */
 const JUST_MS = 2000
 
 /** How many pictures are remembered at most. A forgotten picture is only read once more. */
@@ -37,10 +33,8 @@ const BLANK_MS = 60_000
 
 /** A picture that waits. Times are monotonic milliseconds. */
 interface Waiting extends FileKey, Pick<Read, 'look' | 'hash'> {
-  /**
-   * cut: its end was missing. blank: it contains a long stretch of zeros. restless: it changed while albumd waited for it to
-   * rest.
-   */
+  /** cut: its end was missing. blank: it contains a long stretch of zeros. restless: it changed while albumd waited for it to
+   * rest. */
   why: 'cut' | 'blank' | 'restless'
   message: Reason
   /** Since when its size, times and bytes have not changed. */
@@ -51,10 +45,8 @@ interface Waiting extends FileKey, Pick<Read, 'look' | 'hash'> {
   end: number
 }
 
-/**
- * Remembers pictures that somebody is writing, or whose writer has stopped too early. While such a picture waits, it holds up
- * no other picture.
- */
+/** Remembers pictures that somebody is writing, or whose writer has stopped too early. While such a picture waits, it holds up
+ * no other picture. */
 export class IncompletePictures {
   readonly #policy: IncompletePolicy
   readonly #waiting = new Map<string, Waiting>()
@@ -63,10 +55,8 @@ export class IncompletePictures {
     this.#policy = policy
   }
 
-  /**
-   * What a picture waits for, if it was read a moment ago and has not changed since. A restless picture has to wait although
-   * it has changed, so that a picture that is written all the time is not read all the time. Null: the picture must be read.
-   */
+  /** What a picture waits for, if it was read a moment ago and has not changed since. A restless picture has to wait although
+   * it has changed, so that a picture that is written all the time is not read all the time. Null: the picture must be read. */
   recall(file: FileRow, clock: Clock): Waits | null {
     const known = this.#waiting.get(textOf(file))
     if (!known || (known.why !== 'restless' && !isSameLook(known.look, file))) return null
@@ -80,10 +70,8 @@ export class IncompletePictures {
     return this.#waiting.get(textOf(file))?.why === 'restless'
   }
 
-  /**
-   * Decides about a restless picture that was just read: null when it was the same at each read for `settleMs`. Otherwise it
-   * waits.
-   */
+  /** Decides about a restless picture that was just read: null when it was the same at each read for `settleMs`. Otherwise it
+   * waits. */
   rest(
     { settleMs, clock }: Pick<EngineContext, 'settleMs' | 'clock'>,
     file: FileKey,
@@ -105,10 +93,8 @@ export class IncompletePictures {
     })
   }
 
-  /**
-   * Whether the picture's end was missing when it was read a moment ago. Then the program that writes it for the first time
-   * is still at work, and not an editor.
-   */
+  /** Whether the picture's end was missing when it was read a moment ago. Then the program that writes it for the first time
+   * is still at work, and not an editor. */
   wasJustCut(file: FileKey, clock: Clock): boolean {
     const known = this.#waiting.get(textOf(file))
     return known?.why === 'cut' && clock.monotonic() - known.from < JUST_MS

@@ -15,14 +15,12 @@ export interface Lane {
 /** Takes the next of the files and uploads it. False: there is no further file, or nothing more may be sent. */
 type Next = (files: Generator<FileRow>) => Promise<boolean>
 
-/**
- * Decides which pictures are worked on at a time. `concurrency` uploads are on the way to the host, from their credential to
+/** Decides which pictures are worked on at a time. `concurrency` uploads are on the way to the host, from their credential to
  * their answer. Meanwhile the next pictures are read ahead, and those that have arrived are recorded. With a concurrency of
  * 1, uploads go strictly one after the other.
  *
  * A large picture may be on the way for minutes. So what becomes stale meanwhile is scanned beside the uploads. During such a
- * scan no further picture is begun and no upload begins, because the scan may find a folder in doubt.
- */
+ * scan no further picture is begun and no upload begins, because the scan may find a folder in doubt. */
 export class Lanes {
   readonly #workers: number
   readonly #underWay: UnderWay
@@ -60,10 +58,8 @@ export class Lanes {
     await ended
   }
 
-  /**
-   * Scans beside the uploads. After the scan all files are gone through anew, because the scan may have found new files.
-   * Returns when the scan has ended, also when it has failed. Then the run fails too.
-   */
+  /** Scans beside the uploads. After the scan all files are gone through anew, because the scan may have found new files.
+   * Returns when the scan has ended, also when it has failed. Then the run fails too. */
   async scanBeside(scan: Promise<void>): Promise<void> {
     const ended = this.#underWay.beside(scan)
     this.#beginAnew()

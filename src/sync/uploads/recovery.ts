@@ -14,26 +14,22 @@ import { isNamed, type Pass } from '../pass-request.ts'
 import { fullPath } from '../tree-path.ts'
 import { lookAtAlbum, type Recovery, record } from './album-recovery.ts'
 
-/**
- * Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
+/** Recovery: what became of uploads whose answer is not known. Nothing is sent while it works.
  *
  * An example. `a.jpg` was sent at 10:00, and the connection broke after its last byte. Its intent stays open in the
  * journal, and the file is `uncertain`. Recovery asks first whether the delivery address that the credential promised gives
  * the bytes of `a.jpg`. When it does not, recovery walks the album. An image with the promised id ends the doubt. When
  * exactly one unrecorded image has that name, comparing its bytes ends the doubt. When the album shows no such image, the
  * upload may still arrive until its credential has expired (§8: after ten minutes). After that, two complete walks in a row
- * without the image prove that the upload never arrived, and the file is pending again.
- */
+ * without the image prove that the upload never arrived, and the file is pending again. */
 export async function recoverUploads(context: EngineContext, pass: Pass): Promise<void> {
   await endLoss(context)
   await settleJournal(context, pass)
   if (pass.task !== 'look') pass.notRecovered = await findOut(context, pass)
 }
 
-/**
- * Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come: those
- * that the pass names.
- */
+/** Makes files uncertain whose upload an earlier process left open, and tries failed uploads again whose time has come: those
+ * that the pass names. */
 export async function settleJournal(
   { synced, clock, credentialLifetimeMs }: Pick<EngineContext, 'synced' | 'clock' | 'credentialLifetimeMs'>,
   pass: Pick<Pass, 'named'> = {},
@@ -48,10 +44,8 @@ export async function settleJournal(
   })
 }
 
-/**
- * The version of the file that was sent may have arrived, so the file becomes uncertain and is not sent again. When the
- * file has changed since, the new version is sent.
- */
+/** The version of the file that was sent may have arrived, so the file becomes uncertain and is not sent again. When the
+ * file has changed since, the new version is sent. */
 function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: number): void {
   const { hash, size, mtime, since } = intent
   const file = tx.files.at(intent)
@@ -60,10 +54,8 @@ function doubtVersion(tx: Tx, intent: OpenUpload, mayArriveMs: number, now: numb
   uncertain(tx, file, { hash, since, until: since + mayArriveMs, why }, now)
 }
 
-/**
- * The uploads in doubt of which the pass must know. A pass that names its pictures looks for these alone, and for pictures
- * with the bytes of an image in escrow, because the deletion of such an image waits for them.
- */
+/** The uploads in doubt of which the pass must know. A pass that names its pictures looks for these alone, and for pictures
+ * with the bytes of an image in escrow, because the deletion of such an image waits for them. */
 export function inDoubt({ synced }: Pick<EngineContext, 'synced'>, pass: Pass): OpenUpload[] {
   const { journal, images, escrow } = synced
   const isAwaited = ({ hash }: OpenUpload) => images.byHash(hash).some(({ id }) => escrow.of(id))
@@ -75,10 +67,8 @@ function isOfPass(synced: Synced, pass: Pick<Pass, 'named'>, file: FileKey): boo
   return isNamed(pass, fullPath(synced.mirrors.byId(mirror)!.folder, path))
 }
 
-/**
- * Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. The caller must not upload at
- * the same time. Returns the failure that kept an album from being walked, or null.
- */
+/** Looks for the uploads in doubt. An upload whose outcome can't be found out stays in doubt. The caller must not upload at
+ * the same time. Returns the failure that kept an album from being walked, or null. */
 export async function findOut(context: EngineContext, pass: Pass): Promise<HostFailure | null> {
   const { synced, clock, pace, credentialLifetimeMs } = context
   const propagating = pass.mirrors.filter(({ deletions }) => deletions === 'propagate')
@@ -106,10 +96,8 @@ export async function findOut(context: EngineContext, pass: Pass): Promise<HostF
   return unlisted
 }
 
-/**
- * Whether the delivery address that the credential promised gives the upload's bytes. When the address also tells the
- * image's id, the image is recorded.
- */
+/** Whether the delivery address that the credential promised gives the upload's bytes. When the address also tells the
+ * image's id, the image is recorded. */
 async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: AbortSignal): Promise<boolean> {
   const { cdn_url, remote_id, album, hash } = intent
   if (cdn_url === null || !(await delivers(recovery.host, cdn_url, intent, signal))) return false
@@ -128,15 +116,11 @@ async function lookAtDelivery(recovery: Recovery, intent: OpenUpload, signal: Ab
   return true
 }
 
-/**
- * An upload that can't arrive any more and is still in doubt is looked for once in so many milliseconds. Seldom, because
- * each look costs a walk.
- */
+/** An upload that can't arrive any more and is still in doubt is looked for once in so many milliseconds. Seldom, because
+ * each look costs a walk. */
 const UNDECIDED_MS = HOUR_MS
-/**
- * For so many milliseconds after an upload was sent, it is often looked for, because its album may show it at any moment.
- * Afterwards it is looked for once it can't arrive any more.
- */
+/** For so many milliseconds after an upload was sent, it is often looked for, because its album may show it at any moment.
+ * Afterwards it is looked for once it can't arrive any more. */
 const EARLY_MS = 60_000
 /** How often an upload is looked for that was sent a short time ago. */
 const SOON_MS = 10_000

@@ -97,10 +97,8 @@ function isFull({ endpoint, code, remedy }: HostFailure): boolean {
   return endpoint === 'send' ? code === NO_ROOM : remedy === 'give_way'
 }
 
-/**
- * Whether the file is still the one that was read, and is to be sent. While a picture waits for its lane, it may be deleted,
- * saved anew or hidden by an ignore rule.
- */
+/** Whether the file is still the one that was read, and is to be sent. While a picture waits for its lane, it may be deleted,
+ * saved anew or hidden by an ignore rule. */
 function isAsRead({ disk }: UploadRun, { job: { root, path, isAsScanned }, open }: Parcel): boolean {
   try {
     return isAsScanned() && isSameLook(disk.lstat(fullPath(root, path)), open.look)

@@ -12,19 +12,14 @@ type SettleContext = AgeContext &
     incomplete: Pick<EngineContext['incomplete'], 'wasJustCut' | 'isRestless' | 'rest'>
   }
 
-/**
- * Two reads that lie so many milliseconds apart show whether a file is being written. The time is longer than the tick of
- * any system's timestamps.
- */
+/** Two reads that lie so many milliseconds apart show whether a file is being written. The time is longer than the tick of
+ * any system's timestamps. */
 const LOOKS_APART_MS = 50
-/**
- * For every so many bytes, the second read comes a millisecond later, so that a large file that grows slowly is not read
- * again and again.
- */
+/** For every so many bytes, the second read comes a millisecond later, so that a large file that grows slowly is not read
+ * again and again. */
 const BYTES_PER_MS = 100_000
 
-/**
- * Opens a picture once nobody writes to it any more. It must have been left unchanged for `settleMs`. A younger picture is
+/** Opens a picture once nobody writes to it any more. It must have been left unchanged for `settleMs`. A younger picture is
  * read twice, `settleMs` apart, and must have the same bytes both times, because the kernel's timestamps are too coarse to
  * be trusted alone.
  *
@@ -38,8 +33,7 @@ const BYTES_PER_MS = 100_000
  * host already, a picture whose end is missing, and a picture that has changed while this function waited for it before.
  * IncompletePictures remembers the latter two. An example: a webcam writes over `c.jpg` twice a second. Later passes read
  * `c.jpg` once in `settleMs`, and open it when its bytes were the same twice in a row. Until then it waits.
- * `used`: the hash of the image that the file uses, or null.
- */
+ * `used`: the hash of the image that the file uses, or null. */
 export async function openSettled(
   context: SettleContext,
   job: Pick<UploadJob, 'file' | 'root' | 'path'>,
@@ -74,29 +68,23 @@ export async function openSettled(
   }
 }
 
-/**
- * Whether the picture was just written for the first time, and not over an older file. Then the picture was created less
+/** Whether the picture was just written for the first time, and not over an older file. Then the picture was created less
  * than `settleMs` before its last change. Or it was renamed after it had been left alone for `settleMs`, because some
- * programs write to a temporary name and rename the file at the end.
- */
+ * programs write to a temporary name and rename the file at the end. */
 function isNew({ look: { ctime, mtime }, bornAt }: OpenPicture, settleMs: number): boolean {
   const tookMs = (mtime - bornAt) / 1000
   const restedMs = (ctime - mtime) / 1000
   return restedMs >= settleMs || (tookMs >= 0 && tookMs < settleMs)
 }
 
-/**
- * Whether the picture ends where its format says, and uses no image yet. False on a file system whose timestamps are whole
- * seconds, because there a file may change without a new timestamp.
- */
+/** Whether the picture ends where its format says, and uses no image yet. False on a file system whose timestamps are whole
+ * seconds, because there a file may change without a new timestamp. */
 function endsEarly({ ending, look }: OpenPicture, { image }: UploadJob['file']): boolean {
   return ending.kind === 'closed' && image === null && !isCoarse(look.ctime)
 }
 
-/**
- * On a network disk the times come from another machine, whose clock may be behind by so many milliseconds. When such a
- * file seems younger than this, its age is not known: 0 is returned.
- */
+/** On a network disk the times come from another machine, whose clock may be behind by so many milliseconds. When such a
+ * file seems younger than this, its age is not known: 0 is returned. */
 const BEHIND_MS = 300_000
 
 /**

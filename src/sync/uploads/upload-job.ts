@@ -27,10 +27,8 @@ export interface UploadJob {
   mirror: number
   albumPath: string[]
   deletions: Deletions
-  /**
-   * Whether the root, and the disks that are mounted above the file, are still those that the scan saw. Also false when a
-   * scan beside the uploads has found the file changed or hidden, or its folder in doubt.
-   */
+  /** Whether the root, and the disks that are mounted above the file, are still those that the scan saw. Also false when a
+   * scan beside the uploads has found the file changed or hidden, or its folder in doubt. */
   isAsScanned: () => boolean
   lane: Lane
 }
@@ -46,10 +44,8 @@ export interface UploadRun extends EngineContext {
   underWay: UnderWay
 }
 
-/**
- * What is to be uploaded for a file. Null: its folder or mirror is in doubt, or only others are sent. `mirrors`: by their
- * rows.
- */
+/** What is to be uploaded for a file. Null: its folder or mirror is in doubt, or only others are sent. `mirrors`: by their
+ * rows. */
 export function jobOf(
   run: Pick<UploadRun, 'synced' | 'disk' | 'named'>,
   mirrors: ReadonlyMap<number, ScannedMirror>,
@@ -76,18 +72,14 @@ export function jobOf(
   }
 }
 
-/**
- * What a run does that sends nothing.
+/** What a run does that sends nothing.
  * adopt: pictures are linked to images that the host holds already, and no album is created.
  * compare: only bytes are read, of pictures that use an image and of new pictures that may have the bytes of an image that
- * no file uses. The host is not asked.
- */
+ * no file uses. The host is not asked. */
 export type Only = 'adopt' | 'compare'
 
-/**
- * A file whose upload failed. `retryAt` null: it is tried again when it changes. `refusal`: the host's answer, when the host
- * may answer so to every picture.
- */
+/** A file whose upload failed. `retryAt` null: it is tried again when it changes. `refusal`: the host's answer, when the host
+ * may answer so to every picture. */
 interface FailedUpload {
   kind: 'failed'
   code: string
@@ -104,10 +96,8 @@ export interface Waits {
   retryInMs?: number
 }
 
-/**
- * What became of one file. Only `stop` concerns other files too. `hash`: the file's SHA-256; null when the file was not
- * read.
- */
+/** What became of one file. Only `stop` concerns other files too. `hash`: the file's SHA-256; null when the file was not
+ * read. */
 export type UploadResult =
   | { kind: 'uploaded'; imageId: string; cdnUrl: string | null; size: number }
   /** The host holds the file's bytes already. `compared`: an image was fetched to find this out. */
@@ -119,10 +109,8 @@ export type UploadResult =
   | FailedUpload
   | { kind: 'uncertain'; failure: HostFailure; hash: Buffer }
   | Waits
-  /**
-   * Nothing can be uploaded now, and all files stay pending. `ofPicture`: the failure of this file, if it turns out that
-   * only this file is concerned.
-   */
+  /** Nothing can be uploaded now, and all files stay pending. `ofPicture`: the failure of this file, if it turns out that
+   * only this file is concerned. */
   | { kind: 'stop'; failure: HostFailure; ofPicture?: FailedUpload }
 
 const OF_A_FILE: ReadonlySet<Endpoint> = new Set(['upload', 'send'])
@@ -132,9 +120,7 @@ export function afterRefusalMs(attempts: number): number {
   return Math.min(HOUR_MS * 24 ** attempts, 7 * DAY_MS)
 }
 
-/**
- * What the host's refusal means for this file and for others. `attempts`: how often the file's upload has failed before.
- */
+/** What the host's refusal means for this file and for others. `attempts`: how often the file's upload has failed before. */
 export function resultOfRefusal(failure: HostFailure, hash: Buffer, now: Millis, attempts = 0): UploadResult {
   const { code, endpoint, message, remedy } = failure
   const failed = { kind: 'failed', code, message, retryAt: now + HOUR_MS, hash } as const
@@ -204,20 +190,16 @@ const AT_NODE: ReadonlySet<Remedy> = new Set<Remedy>([
   'other_dimensions',
 ])
 
-/**
- * Whether the host refuses an album, and may take others: the key lacks the right to it, another person's album has its
- * name, or the host does not list it.
- */
+/** Whether the host refuses an album, and may take others: the key lacks the right to it, another person's album has its
+ * name, or the host does not list it. */
 export function isOfAlbum({ remedy, endpoint, code }: HostFailure): boolean {
   return (
     isErrorCode(code) && (remedy === 'not_permitted' || (endpoint === 'list' && remedy === 'change_request'))
   )
 }
 
-/**
- * Records that no picture can be sent now. This is not left to the end of the pass: deletions may take hours until then,
- * and a process that starts meanwhile must not ask the host again.
- */
+/** Records that no picture can be sent now. This is not left to the end of the pass: deletions may take hours until then,
+ * and a process that starts meanwhile must not ask the host again. */
 export async function recordStop({ synced, quota, clock }: UploadRun, failure: HostFailure): Promise<void> {
   const { remedy, code, message, repeated } = failure
   if (repeated) return

@@ -10,19 +10,15 @@ import { Uploader } from './upload.ts'
 import type { Only } from './upload-job.ts'
 import { UploadQueue } from './upload-queue.ts'
 
-/**
- * When the answer of an upload is lost, a pass looks for the upload and begins another round of uploads. A pass makes at
- * most so many rounds.
- */
+/** When the answer of an upload is lost, a pass looks for the upload and begins another round of uploads. A pass makes at
+ * most so many rounds. */
 const ROUNDS = 3
 
-/**
- * Uploads the pending files of the scanned mirrors. Returns the mirrors as the last scan saw them, because what becomes
+/** Uploads the pending files of the scanned mirrors. Returns the mirrors as the last scan saw them, because what becomes
  * stale is scanned beside the uploads. When uploads must wait, two kinds of pictures are still read: pictures that may have
  * the bytes of their image, and new pictures that may have the bytes of an image that no file uses. Reading asks the host
  * for nothing. It shows whether a picture is on the host already, and whether an image is still needed, so neither waits for
- * quota or for the end of an outage.
- */
+ * quota or for the end of an outage. */
 export async function uploadPending(
   context: EngineContext,
   pass: Pass,
@@ -44,10 +40,8 @@ export async function uploadPending(
   return scanned
 }
 
-/**
- * Sends the pending files. When the answer of an upload is lost, the upload is looked for at once, and when its outcome is
- * found out, sending goes on. `ended`: the failure that ended the uploads early, or null.
- */
+/** Sends the pending files. When the answer of an upload is lost, the upload is looked for at once, and when its outcome is
+ * found out, sending goes on. `ended`: the failure that ended the uploads early, or null. */
 async function sendPending(
   context: EngineContext,
   pass: Pass,

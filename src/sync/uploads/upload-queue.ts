@@ -128,10 +128,8 @@ export class UploadQueue {
     if (!isEnded(interruption) && synced.files.anyPending(this.#ids)) this.#stop(reserveIsKept)
   }
 
-  /**
-   * Lets uploads be sent again that a used-up quota has blocked. Returns whether a single upload must be sent first, to find
-   * out whether the host takes uploads again. `isProbe`: the caller knows that a single upload must be sent first.
-   */
+  /** Lets uploads be sent again that a used-up quota has blocked. Returns whether a single upload must be sent first, to find
+   * out whether the host takes uploads again. `isProbe`: the caller knows that a single upload must be sent first. */
   #letAsk(isProbe: boolean): boolean {
     const { synced, host, only } = this.#run
     if (only) return false
@@ -151,10 +149,8 @@ export class UploadQueue {
     return this.#breaker.last(synced.files.pendingSince(quota.read().began, ids, most))
   }
 
-  /**
-   * Works through files, several at a time. `files`: returns all files anew. `mayGoOn`: whether another file may be taken.
-   * `most`: so many files at a time.
-   */
+  /** Works through files, several at a time. `files`: returns all files anew. `mayGoOn`: whether another file may be taken.
+   * `most`: so many files at a time. */
   #together(
     files: () => Generator<FileRow>,
     interruption: Interruption,

@@ -21,10 +21,8 @@ import {
   type Waits,
 } from './upload-job.ts'
 
-/**
- * Each pass tries a file that can't be read (`failures.due`). When no other pass comes, one begins after so many
- * milliseconds.
- */
+/** Each pass tries a file that can't be read (`failures.due`). When no other pass comes, one begins after so many
+ * milliseconds. */
 const UNREADABLE_PASS_MS = 60_000
 /** Each try that fails doubles UNREADABLE_PASS_MS, up to so many times. */
 const DOUBLINGS = 6
@@ -139,9 +137,7 @@ export class Uploader {
     return { kind: 'unchanged', size: open.look.size }
   }
 
-  /**
-   * The picture's album, after a look at the images in it. Undefined: there is no such album, and this run creates none.
-   */
+  /** The picture's album, after a look at the images in it. Undefined: there is no such album, and this run creates none. */
   async #albumOf(job: UploadJob, signal: AbortSignal): Promise<Outcome<Album | undefined>> {
     const { albums, contents, synced } = this.#run
     for (let tries = 1; ; tries++) {
@@ -189,10 +185,8 @@ export class Uploader {
     })
   }
 
-  /**
-   * After a state loss nobody knows what is on the host, and a plan without listings can't tell. Then the picture fails.
-   * Returns this failure, or null in all other cases.
-   */
+  /** After a state loss nobody knows what is on the host, and a plan without listings can't tell. Then the picture fails.
+   * Returns this failure, or null in all other cases. */
   #blindly(failure: HostFailure, hash: Buffer): UploadResult | null {
     const { synced, clock } = this.#run
     if (!isUnlisted(failure) || synced.meta.get('restored') === null) return null
@@ -200,10 +194,8 @@ export class Uploader {
     return { kind: 'failed', code: 'STATE_RESTORED', message, retryAt: clock.wall() + HOUR_MS, hash }
   }
 
-  /**
-   * The result when the host holds no image of the picture, or when the host can't be asked because the plan has no
-   * listings.
-   */
+  /** The result when the host holds no image of the picture, or when the host can't be asked because the plan has no
+   * listings. */
   #notThere(): UploadResult {
     const shut = this.#run.host.blocks().find(({ endpoint }) => endpoint === 'list')
     return shut ? { kind: 'waits', message: because('host_not_asked', { why: shut.message }) } : notThere
@@ -215,11 +207,9 @@ export class Uploader {
   }
 }
 
-/**
- * An image of these bytes and this name, in this album, that no file uses: it waits for its deletion, or it is kept for
+/** An image of these bytes and this name, in this album, that no file uses: it waits for its deletion, or it is kept for
  * good. The file can use this image again. An image that was only linked does not replace the image of a file. A run that
- * asks the host for nothing takes no image that an audit found gone.
- */
+ * asks the host for nothing takes no image that an audit found gone. */
 function unusedImageOf(
   { synced, only }: UploadRun,
   { file }: UploadJob,

@@ -8,10 +8,8 @@ export interface AlbumRow {
   ours: 0 | 1
   /** 0: the host did not know the album's id, so albumd must look for the album again. */
   confirmed: 0 | 1
-  /**
-   * When albumd created the album, in monotonic milliseconds. Null when somebody else created the album, or once something
-   * was put into the album.
-   */
+  /** When albumd created the album, in monotonic milliseconds. Null when somebody else created the album, or once something
+   * was put into the album. */
   made_at: number | null
 }
 
@@ -40,11 +38,9 @@ export function openAlbums({ all, get, run }: Statements) {
     return false
   }
 
-  /**
-   * Changes parent and name of an album's record, because the host lists the album there. The row keeps its id, because
+  /** Changes parent and name of an album's record, because the host lists the album there. The row keeps its id, because
    * images and intents name it. `lost`: another record that has this parent and name; it gets the old parent and name of
-   * the album. When an album would then lie below itself, nothing changes.
-   */
+   * the album. When an album would then lie below itself, nothing changes. */
   function move(album: AlbumRow, parent: number | null, name: string, lost: AlbumRow | undefined): AlbumRow {
     if (liesIn(parent, album.id) || (lost && liesIn(album.id, lost.id))) return album
     // Two records can't have the same parent and name, so `lost` gets an empty name in between. No album has an empty name
@@ -63,11 +59,9 @@ export function openAlbums({ all, get, run }: Statements) {
       all: all<[], AlbumRow>('SELECT * FROM albums ORDER BY id'),
     },
     writes: {
-      /**
-       * Records that the host has an album with this id under this parent and name. `ours`: albumd created the album. When
+      /** Records that the host has an album with this id under this parent and name. `ours`: albumd created the album. When
        * another id is recorded there, its record gets the new id. When this id is recorded elsewhere, its record moves
-       * here, unless an album would then lie below itself. Returns the record with the id.
-       */
+       * here, unless an album would then lie below itself. Returns the record with the id. */
       put(parent: number | null, name: string, remoteId: string, ours: boolean): AlbumRow {
         const known = named(parent, name)
         const held = byRemoteId(remoteId)
@@ -91,11 +85,9 @@ export function openAlbums({ all, get, run }: Statements) {
   }
 }
 
-/**
- * How many unrecorded images each album holds. An unrecorded image may be the image of a picture that is about to be
+/** How many unrecorded images each album holds. An unrecorded image may be the image of a picture that is about to be
  * uploaded. So an album is walked before the first upload into it, unless the count here is 0. Albums have a count once
- * they were walked, or when albumd created them. A null album is the host's root.
- */
+ * they were walked, or when albumd created them. A null album is the host's root. */
 export function openContents({ has, run, value }: Statements) {
   return {
     reads: {
@@ -118,11 +110,9 @@ export function openContents({ has, run, value }: Statements) {
   }
 }
 
-/**
- * empty: a complete walk showed no image and no album in the album, for the first time at `since`.
+/** empty: a complete walk showed no image and no album in the album, for the first time at `since`.
  * occupied: at `since` the album held an unrecorded image, or the host refused to delete the album.
- * deleting: albumd asked the host to delete the album, and the album may be gone.
- */
+ * deleting: albumd asked the host to delete the album, and the album may be gone. */
 export interface UnusedAlbumRow {
   album: number
   /** Milliseconds since the machine started. */
@@ -154,10 +144,8 @@ export function openUnusedAlbums({ all, get, run, value }: Statements) {
       below: all<[album: number | null], AlbumRow>('SELECT * FROM albums WHERE parent IS +?'),
       all: all<[], UnusedAlbumRow>('SELECT * FROM unused_albums ORDER BY album'),
       at: get<[album: number], UnusedAlbumRow>('SELECT * FROM unused_albums WHERE album = ?'),
-      /**
-       * The earliest `since` of an album that is empty or being deleted, in monotonic milliseconds; null when there is
-       * none.
-       */
+      /** The earliest `since` of an album that is empty or being deleted, in monotonic milliseconds; null when there is
+       * none. */
       oldest: value<[], number | null>(`SELECT min(since) FROM unused_albums WHERE state <> 'occupied'`),
     },
     writes: {

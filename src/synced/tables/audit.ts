@@ -2,12 +2,10 @@ import type { Millis } from '../../protocol/clock.ts'
 import type { Reason } from '../../words/reasons.ts'
 import type { Statements } from '../database.ts'
 
-/**
- * gone: a recorded image that is not listed any more.
+/** gone: a recorded image that is not listed any more.
  * changed: a recorded image that is listed with another name, size, dimensions or album.
  * foreign: an unrecorded image.
- * twice: an image that no file needs, while a file needs another image of the same name and bytes.
- */
+ * twice: an image that no file needs, while a file needs another image of the same name and bytes. */
 export type FindingKind = 'gone' | 'changed' | 'foreign' | 'twice'
 
 export interface Finding {
@@ -48,10 +46,8 @@ export function openAudit({ all, column, has, run }: Statements) {
       kinds: all<[], { kind: FindingKind; n: number }>(
         'SELECT kind, count(*) AS n FROM audit_findings GROUP BY kind',
       ),
-      /**
-       * Whether an image is in escrow, or albumd has asked the host to delete it. An unproved image is not asked for, so
-       * only the audit can find that it is gone.
-       */
+      /** Whether an image is in escrow, or albumd has asked the host to delete it. An unproved image is not asked for, so
+       * only the audit can find that it is gone. */
       isLeaving: has<[{ image: number }]>(
         `SELECT image FROM escrow WHERE image = @image AND state <> 'unproved'
          UNION ALL SELECT image FROM journal JOIN files USING (image) WHERE image = @image`,
@@ -77,10 +73,8 @@ export function openAudit({ all, column, has, run }: Statements) {
       remove: run<[kind: FindingKind, remoteId: string]>(
         'DELETE FROM audit_findings WHERE kind = ? AND remote_id = ?',
       ),
-      /**
-       * Forgets findings that hold no longer. Examples: a foreign image was recorded or deleted since `began`; an image
-       * that was gone has no record any more.
-       */
+      /** Forgets findings that hold no longer. Examples: a foreign image was recorded or deleted since `began`; an image
+       * that was gone has no record any more. */
       dropMoot: run<[began: number]>(`DELETE FROM audit_findings WHERE CASE kind
        WHEN 'foreign' THEN EXISTS (SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id)
          OR EXISTS (SELECT 1 FROM deleted WHERE deleted.remote_id = audit_findings.remote_id AND deleted.at >= ?)
@@ -93,10 +87,8 @@ export function openAudit({ all, column, has, run }: Statements) {
            AND NOT EXISTS (SELECT 1 FROM escrow WHERE escrow.image = images.id AND state <> 'unproved')
            AND NOT EXISTS (SELECT 1 FROM journal WHERE journal.image = images.id))
      END`),
-      /**
-       * Forgets findings of images that are recorded in this album and listed in another album. The audit could not compare
-       * this album, so the images may be listed here too.
-       */
+      /** Forgets findings of images that are recorded in this album and listed in another album. The audit could not compare
+       * this album, so the images may be listed here too. */
       dropMovedFrom: run<[album: number | null]>(
         `DELETE FROM audit_findings WHERE kind = 'changed' AND EXISTS (
            SELECT 1 FROM images WHERE images.remote_id = audit_findings.remote_id

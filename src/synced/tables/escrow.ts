@@ -22,10 +22,8 @@ export interface EscrowRow {
   why_at: Millis | null
 }
 
-/**
- * Every transition of an escrow entry: the state that it leads to, and the states that it comes from. 'none': the image
- * is not in escrow. The statements below are made from this table. ARCHITECTURE.md draws it.
- */
+/** Every transition of an escrow entry: the state that it leads to, and the states that it comes from. 'none': the image
+ * is not in escrow. The statements below are made from this table. ARCHITECTURE.md draws it. */
 export const ESCROW_TRANSITIONS = {
   entered: { grace: ['none', 'grace'] },
   held: { held: ['grace', 'unproved'] },

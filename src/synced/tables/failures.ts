@@ -39,10 +39,8 @@ export function openFailures({ all, get, run, value }: Statements) {
      WHERE source = 'upload' AND code = ? AND state = 'failed' ORDER BY size`),
       /** When the next failure is due to be tried again; null when none is tried again by itself. */
       nextDue: value<[], number | null>('SELECT min(next_attempt_at) FROM failures'),
-      /**
-       * Failed uploads that are tried again now, those that were tried least first: those whose time has come, and in each
-       * pass the files that could not be read, because the host is not asked before a file is read.
-       */
+      /** Failed uploads that are tried again now, those that were tried least first: those whose time has come, and in each
+       * pass the files that could not be read, because the host is not asked before a file is read. */
       due: all<[now: number], FailureRow>(
         `SELECT * FROM failures WHERE source = 'upload' AND next_attempt_at IS NOT NULL
        AND (next_attempt_at <= +? OR code = 'UNREADABLE')
@@ -63,10 +61,8 @@ export function openFailures({ all, get, run, value }: Statements) {
       postpone: run<[until: number, folder: number, name: string]>(
         `UPDATE failures SET next_attempt_at = ? WHERE folder = ? AND name = ? AND source = 'upload'`,
       ),
-      /**
-       * Forgets that the file's upload failed or is in doubt. A failed look stays, because it may be another file's: a name
-       * that is not UTF-8 may be written exactly like this file's name.
-       */
+      /** Forgets that the file's upload failed or is in doubt. A failed look stays, because it may be another file's: a name
+       * that is not UTF-8 may be written exactly like this file's name. */
       clear: run<[folder: number, name: string]>(
         `DELETE FROM failures WHERE folder = +? AND name = +? AND source <> 'look'`,
       ),

@@ -3,16 +3,14 @@ import type { Statements } from '../database.ts'
 import { boundsBelow, pages } from '../queries.ts'
 import type { ImageRow } from './images.ts'
 
-/**
- * pending: the file must be hashed, and uploaded when its bytes are new.
+/** pending: the file must be hashed, and uploaded when its bytes are new.
  * synced: the file's image has the file's bytes.
  * linked: an image on the host has the file's name, dimensions and size; their bytes are not compared yet.
  * uncertain: the file's upload is in doubt.
  * failed: the file's last upload failed.
  * gone: the file is not on the disk any more; its image is in escrow.
  * kept: the file is not on the disk any more; its image stays for good.
- * hidden: the file is left out (ignored, empty, a link); its image stays.
- */
+ * hidden: the file is left out (ignored, empty, a link); its image stays. */
 export type FileState = 'pending' | 'synced' | 'linked' | 'uncertain' | 'failed' | 'gone' | 'kept' | 'hidden'
 
 export interface FileRow extends FileLook {
@@ -21,10 +19,8 @@ export interface FileRow extends FileLook {
   since: number | null
   image: number | null
   hash: Buffer | null
-  /**
-   * 1: the image lies flat: in another album than the folder's own, which could not be had. It stays there until the picture
-   * changes.
-   */
+  /** 1: the image lies flat: in another album than the folder's own, which could not be had. It stays there until the picture
+   * changes. */
   flat: 0 | 1
 }
 
@@ -139,10 +135,8 @@ export function openFiles({ all, get, has, one, run }: Statements) {
           for (const file of pages<FileRow>(after => inFolder(folder.id, after?.name ?? '')))
             yield { ...file, path: folder.path === '' ? file.name : `${folder.path}/${file.name}` }
       },
-      /**
-       * The pending files, in the order of their mtime. Each file is given once, even when its state changes meanwhile and
-       * it becomes pending again.
-       */
+      /** The pending files, in the order of their mtime. Each file is given once, even when its state changes meanwhile and
+       * it becomes pending again. */
       pending: (order: 'newest' | 'oldest', mirrors: readonly number[]) =>
         filesAfter(beginning[order], after => next[order]({ ...of(mirrors), ...after })),
       /** The files that became pending at `from` or later, the latest first. Each file is given once. */
@@ -150,17 +144,13 @@ export function openFiles({ all, get, has, one, run }: Statements) {
         filesAfter({ since: Number.MAX_SAFE_INTEGER, ...FIRST }, after =>
           newlyPending({ ...of(mirrors), ...after, from, most }),
         ),
-      /**
-       * Pending files that have an image and were not read yet. They may still have the image's bytes; only reading them
-       * can tell. Each file is given once.
-       */
+      /** Pending files that have an image and were not read yet. They may still have the image's bytes; only reading them
+       * can tell. Each file is given once. */
       notCompared: (mirrors: readonly number[]) =>
         filesAfter(FIRST, after => notCompared({ ...of(mirrors), ...after })),
-      /**
-       * New files that are as large as an image that perhaps no file uses: its deletion is due at this running time, or it
+      /** New files that are as large as an image that perhaps no file uses: its deletion is due at this running time, or it
        * stays for good. The image's picture may have moved to one of these files, or it is there again; only their bytes can
-       * tell. Each file is given once.
-       */
+       * tell. Each file is given once. */
       perhapsOfUnused: (mirrors: readonly number[], running: number) =>
         filesAfter(FIRST, after => ofUnusedSize({ ...of(mirrors), ...after, running })),
       anyPending: (mirrors: readonly number[]) => anyPending(of(mirrors)),
@@ -206,10 +196,8 @@ export function openFiles({ all, get, has, one, run }: Statements) {
       ),
     },
     writes: {
-      /**
-       * Adds the record of a file that has no record. This is quicker than `put`, because SQLite keeps no data for undoing
-       * a plain insert.
-       */
+      /** Adds the record of a file that has no record. This is quicker than `put`, because SQLite keeps no data for undoing
+       * a plain insert. */
       add: run<[row: FileRow]>(insert),
       put: run<[row: FileRow]>(
         `${insert} ON CONFLICT DO UPDATE SET size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,

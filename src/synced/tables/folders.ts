@@ -122,20 +122,16 @@ export function openFolders({ all, column, get, run, value }: Statements) {
       /** Forgets the digest. So the next look answers the folder's whole content, which is compared with the records. */
       lookAgain: run<[id: number]>('UPDATE folders SET digest = NULL WHERE id = ?'),
       ignoreGone: run<[id: number]>('UPDATE folders SET ignore_gone = 1 WHERE id = ?'),
-      /**
-       * Records that a folder is gone or left out. Its row stays as long as files in it have images. A folder that is left out
-       * stays recorded as a mount point, also for the folders below it.
-       */
+      /** Records that a folder is gone or left out. Its row stays as long as files in it have images. A folder that is left out
+       * stays recorded as a mount point, also for the folders below it. */
       gone: run<
         [id: number]
       >(`UPDATE folders SET present = 0, digest = NULL, unknown = NULL, accept = 0, ignore_text = NULL, files = 0, left_format = 0,
        left_ignored = 0, left_hidden = 0, left_empty = 0, left_links = 0 WHERE id = ?`),
       unmounted: run<[id: number]>('UPDATE folders SET mount = 0 WHERE id = ?'),
       accept: run<[id: number]>('UPDATE folders SET accept = 1 WHERE id = ?'),
-      /**
-       * Removes the record of a folder that is gone, when no recorded file or open upload names it, and no recorded folder
-       * lies on a disk that was mounted there.
-       */
+      /** Removes the record of a folder that is gone, when no recorded file or open upload names it, and no recorded folder
+       * lies on a disk that was mounted there. */
       removeIfEmpty: run<[id: number]>(`DELETE FROM folders WHERE id = ? AND ${isEmpty}`),
       removeEmpty: run<[]>(`DELETE FROM folders WHERE ${isEmpty}`),
     },

@@ -4,8 +4,7 @@ import type { Statements } from '../database.ts'
 import type { FileKey } from './files.ts'
 import { excessOf } from './images.ts'
 
-/**
- * changed: a scan found another version of the picture, or found the picture again.
+/** changed: a scan found another version of the picture, or found the picture again.
  * uploaded: the picture's bytes were sent. unchanged: the host had its bytes already. adopted: an image that the host held
  * proved to have its bytes. linked: an image that the host held has its name and dimensions, and the bytes are not compared
  * yet.
@@ -16,8 +15,7 @@ import { excessOf } from './images.ts'
  * held: the deletion of its image waits for a person. approved: a person approved the deletion.
  * deleted: its image was deleted. postponed: the host refused to delete its image.
  * needed: its image was taken out of escrow, because something needs the image.
- * lost: the host does not hold its image any more, or the image belongs to somebody else.
- */
+ * lost: the host does not hold its image any more, or the image belongs to somebody else. */
 export type HistoryEvent =
   | 'changed'
   | 'uploaded'
@@ -58,10 +56,8 @@ export type HistoryRow = Location & Required<HistoryNote>
 /** The most rows that one path may have. Older rows are removed. */
 const MOST_OF_A_PATH = 20
 
-/**
- * What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one
- * row, so that a first sync costs little.
- */
+/** What happened to each path, for `why` and other answers to people. A picture that is found and uploaded gets only one
+ * row, so that a first sync costs little. */
 export function openHistory({ all, changes, get, run, value }: Statements) {
   const add = changes<[HistoryRow]>(
     `INSERT INTO history (mirror, path, at, event, detail, since)

@@ -14,10 +14,8 @@ export interface ImageRow {
   width: number | null
   height: number | null
   recorded_at: number
-  /**
-   * How albumd knows the image's bytes. uploaded: the host acknowledged the upload. compared: the bytes were fetched, and
-   * equal the picture's. none: the image is only linked.
-   */
+  /** How albumd knows the image's bytes. uploaded: the host acknowledged the upload. compared: the bytes were fetched, and
+   * equal the picture's. none: the image is only linked. */
   proof: 'uploaded' | 'compared' | 'none'
   /** 1: the image stays on the host for good. */
   kept: 0 | 1
@@ -25,10 +23,8 @@ export interface ImageRow {
   mtime: number | null
 }
 
-/**
- * Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image
- * has no record. `kept` changes independently of the proof. ARCHITECTURE.md draws the table.
- */
+/** Every transition of an image's record: the proof that it leads to, and the proofs that it comes from. 'none': the image
+ * has no record. `kept` changes independently of the proof. ARCHITECTURE.md draws the table. */
 export const IMAGE_TRANSITIONS = {
   recorded: { uploaded: ['none'], compared: ['none'], linked: ['none'] },
   proved: { compared: ['linked'] },
@@ -78,10 +74,8 @@ export function openImages({ all, column, get, run, value }: Statements) {
       latestUploaded: get<[], ImageRow>(
         `SELECT * FROM images WHERE proof = 'uploaded' ORDER BY id DESC LIMIT 1`,
       ),
-      /**
-       * The sizes of the images, and of the uploads in doubt, whose bytes a picture on the disk may turn out to have. Images of
-       * synced files are not among them, because their files have these bytes. Images of no file are.
-       */
+      /** The sizes of the images, and of the uploads in doubt, whose bytes a picture on the disk may turn out to have. Images of
+       * synced files are not among them, because their files have these bytes. Images of no file are. */
       sizesToCompare: column<[], number>(
         `SELECT size FROM images WHERE kept = 1 OR NOT EXISTS (SELECT 1 FROM files WHERE image = images.id)
          UNION SELECT images.size FROM escrow JOIN images ON images.id = escrow.image
@@ -91,10 +85,8 @@ export function openImages({ all, column, get, run, value }: Statements) {
       linked: all<[], ImageRow>(`SELECT * FROM images WHERE proof = 'none'`),
     },
     writes: {
-      /**
-       * Records an image. When the id is recorded already, the existing record is answered; a host may give equal bytes the
-       * same id.
-       */
+      /** Records an image. When the id is recorded already, the existing record is answered; a host may give equal bytes the
+       * same id. */
       put(image: NewImage): ImageRow {
         const row = { mtime: null, ...image }
         const id = insert(row)
@@ -133,10 +125,8 @@ export function openDeleted({ changes, has, run, value }: Statements) {
   }
 }
 
-/**
- * Images with the name and dimensions of a mirror's picture that proved to have other bytes, so that they are not linked
- * again.
- */
+/** Images with the name and dimensions of a mirror's picture that proved to have other bytes, so that they are not linked
+ * again. */
 export function openRefuted({ has, run }: Statements) {
   return {
     reads: {

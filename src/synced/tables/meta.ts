@@ -50,10 +50,8 @@ export interface AskedWait {
   until: Millis
 }
 
-/**
- * Single facts about the state, grouped by the room that owns them. Times are milliseconds since 1970 unless a fact says
- * otherwise.
- */
+/** Single facts about the state, grouped by the room that owns them. Times are milliseconds since 1970 unless a fact says
+ * otherwise. */
 const FACTS = {
   // daemon/state
   /** The {base_url} of the host whose images are recorded here. */
@@ -68,22 +66,16 @@ const FACTS = {
   config_needs_stop: flag,
   /** The same of the key that was read again. */
   key_refused: text,
-  /**
-   * How often the state was opened for work, and what the witness file looked like when it was last opened
-   * (synced/witness.ts).
-   */
+  /** How often the state was opened for work, and what the witness file looked like when it was last opened
+   * (synced/witness.ts). */
   generation: number,
   witness: text,
-  /**
-   * The records were lost or replaced by an older copy, and albumd has not compared the albums with the host since then.
-   */
+  /** The records were lost or replaced by an older copy, and albumd has not compared the albums with the host since then. */
   restored: flag,
   /** A salted hash of the API key whose account was last found to hold the recorded images (own-account.ts). */
   key_mark: text,
-  /**
-   * The id of the boot, and the requests that the next process must count for its rate (last-process.ts). Null while a
-   * process works, and after an end that was not clean.
-   */
+  /** The id of the boot, and the requests that the next process must count for its rate (last-process.ts). Null while a
+   * process works, and after an end that was not clean. */
   quiet_since: text,
   /** For each endpoint, the last long wait that the host asked for. */
   asked_waits: json<Readonly<Record<string, AskedWait>>>(),
@@ -95,10 +87,8 @@ const FACTS = {
   running_at: number,
   /** What the host has given up of the versions before this time is not known (records/versions.ts). */
   versions_since: number,
-  /**
-   * Older copies of the records were put back, so nothing is known of what happened between these times
-   * (records/versions.ts).
-   */
+  /** Older copies of the records were put back, so nothing is known of what happened between these times
+   * (records/versions.ts). */
   records_gaps: json<Gap[]>(),
 
   // sync
@@ -114,9 +104,7 @@ const FACTS = {
   default_album: text,
   /** The address below which the host delivers images, as its listings name it (§4.4, listing/delivery.ts). */
   cdn_base: text,
-  /**
-   * The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts).
-   */
+  /** The host has once acknowledged an upload with another delivery address than step 1 had promised (uploads/sender.ts). */
   promises_broken: flag,
   /** The host took a picture that EXIF turns only with `skip_dimension_check` (uploads/declaration.ts). */
   turned_skip: flag,
@@ -134,10 +122,8 @@ const FACTS = {
   quota_asked: flag,
   /** When the host last granted a credential again after the quota was used up. */
   quota_opened: number,
-  /**
-   * The size in bytes of the smallest file that the host refused as too large, and when such a file was last tried
-   * (limits.ts).
-   */
+  /** The size in bytes of the smallest file that the host refused as too large, and when such a file was last tried
+   * (limits.ts). */
   size_limit: json<{ refused: number; askedAt: number }>(),
   /** The largest file that the host has taken, in bytes. */
   largest_taken: number,
@@ -177,13 +163,11 @@ const FACTS = {
 type Key = keyof typeof FACTS
 type Value<K extends Key> = (typeof FACTS)[K] extends Codec<infer T> ? T : never
 
-/**
- * Reads and writes the facts, each with its own type.
+/** Reads and writes the facts, each with its own type.
  *
  * Each upload asks for ten facts, so facts are kept in memory. What is kept is always what was committed: a fact is kept
  * when it is read outside a transaction, and dropped when it is written. So a transaction that is rolled back leaves nothing
- * wrong behind. In a database that is open for reading nothing is kept, because another process writes there.
- */
+ * wrong behind. In a database that is open for reading nothing is kept, because another process writes there. */
 export function openMeta({ run, value }: Statements, db: Pick<Db, 'inTransaction' | 'readonly'>) {
   const kept = new Map<Key, unknown>()
   const get = value<[key: Key], string | undefined>('SELECT value FROM meta WHERE key = ?')

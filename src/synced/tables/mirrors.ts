@@ -7,10 +7,8 @@ export interface RootIdentity {
   birthtime: number
 }
 
-/**
- * Why a mirror is guarded. ROOT: its root is in doubt. FOLDER_UNKNOWN: a folder below the root is in doubt. SCAN_ENDED: its
- * last scan was ended early.
- */
+/** Why a mirror is guarded. ROOT: its root is in doubt. FOLDER_UNKNOWN: a folder below the root is in doubt. SCAN_ENDED: its
+ * last scan was ended early. */
 export type GuardCode = 'ROOT' | 'FOLDER_UNKNOWN' | 'SCAN_ENDED'
 
 export interface Guard {
@@ -28,10 +26,8 @@ export interface MirrorRow {
   guard: Reason | null
   guard_code: GuardCode | null
   phase: 'scanning' | 'syncing' | null
-  /**
-   * Whether a person trusts the root that `dev`, `ino` and `birthtime` name (`albumd trust`). 1: what the next whole scan
-   * does not find counts as deleted. 2: a scan found the trusted root empty, and the root may stay empty.
-   */
+  /** Whether a person trusts the root that `dev`, `ino` and `birthtime` name (`albumd trust`). 1: what the next whole scan
+   * does not find counts as deleted. 2: a scan found the trusted root empty, and the root may stay empty. */
   accept: 0 | 1 | 2
   /** Whether the last pass found more in its grace than the hold allows, so that it will be held. */
   will_hold: 0 | 1

@@ -1,7 +1,5 @@
-/**
- * Tests that need other limits and mounts. Run by `unshare --user --map-root-user --mount`, with the
- * name of the act and an empty folder. Prints what it saw as JSON.
- */
+/** Tests that need other limits and mounts. Run by `unshare --user --map-root-user --mount`, with the
+ * name of the act and an empty folder. Prints what it saw as JSON. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

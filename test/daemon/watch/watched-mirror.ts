@@ -42,10 +42,8 @@ class HeardFolders extends StaleFolders {
   }
 }
 
-/**
- * A mirror with folders that exist, unless they are `missing`, and that a scan has recorded. Files and watches are real; the
- * clock is the test's.
- */
+/** A mirror with folders that exist, unless they are `missing`, and that a scan has recorded. Files and watches are real; the
+ * clock is the test's. */
 export function watchMirror(
   root: string,
   folders: string[],

@@ -20,10 +20,8 @@ const writeAll = (stage: Stage) => {
   for (const path of ['a/1.png', 'a/2.png', 'b/3.png', 'b/4.png']) write(stage, path)
 }
 
-/**
- * `settled`: with pictures that are on the host. The disk fails for processes alone: passes and status of this one are of a
- * disk that has healed.
- */
+/** `settled`: with pictures that are on the host. The disk fails for processes alone: passes and status of this one are of a
+ * disk that has healed. */
 async function onFailingDisk(settled = true) {
   const stage = await setLeapingStage({ onDisk: true, ...(settled && { before: writeAll }) })
   if (!settled) writeAll(stage)

@@ -236,10 +236,8 @@ function localTrees({ home }: Stage): Record<string, string> {
   return tree
 }
 
-/**
- * The host's tree in the same shape, or its paths. Bytes are fetched only where every path is right: a move is an upload and
- * then a deletion, so that an image may be there twice for a moment.
- */
+/** The host's tree in the same shape, or its paths. Bytes are fetched only where every path is right: a move is an upload and
+ * then a deletion, so that an image may be there twice for a moment. */
 async function hostTree(stage: Stage, local: string[]): Promise<Record<string, string> | string[]> {
   const paths = await stage.paths()
   return paths.join('\n') === local.sort().join('\n') ? stage.delivered() : paths

@@ -15,11 +15,9 @@ import {
 import { inParallel } from '../stage/in-parallel.ts'
 import { startDaemon } from '../stage/process.ts'
 
-/**
- * What looks to albumd and to the host like another fault of the same endpoint. Only of a picture's bytes it counts how many
+/** What looks to albumd and to the host like another fault of the same endpoint. Only of a picture's bytes it counts how many
  * have left. A listing changes nothing, so it is the same whether the host has answered it or not. A credential that albumd
- * did not get is of no use, whenever the host has made it.
- */
+ * did not get is of no use, whenever the host has made it. */
 const ALIKE: Partial<Record<Kind, readonly Fault[]>> = {
   upload: ['half_body', 'late'],
   list: ['half_body', 'drop_answer', 'late'],

@@ -1,10 +1,8 @@
 import Database from 'better-sqlite3'
 
-/**
- * Taken in before the program (`node --import`): where ALBUMD_KILL_AT says so, the process kills itself around the commit of
+/** Taken in before the program (`node --import`): where ALBUMD_KILL_AT says so, the process kills itself around the commit of
  * the nth run of one statement. What was sent meanwhile stays sent, what SQLite had not committed is lost. The clocks of the
- * process are ahead by ALBUMD_CLOCK_AHEAD milliseconds.
- */
+ * process are ahead by ALBUMD_CLOCK_AHEAD milliseconds. */
 export interface KillAt {
   sql: string
   moment: 'before' | 'after'

@@ -128,10 +128,8 @@ const BOTH = [
   ['after', 1],
 ] as const satisfies Kills[string]
 
-/**
- * What is killed in a scenario. A transition that was not committed leaves the records of the one before it. So a second
- * upload and a second album are killed after they are recorded, and deletions, which go one after the other, only once.
- */
+/** What is killed in a scenario. A transition that was not committed leaves the records of the one before it. So a second
+ * upload and a second album are killed after they are recorded, and deletions, which go one after the other, only once. */
 const KILLED: Record<string, Kills> = {
   'at work': {
     'open upload': [...BOTH, ['after', 2]],

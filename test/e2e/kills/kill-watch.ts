@@ -9,10 +9,8 @@ interface Image {
   album: string
 }
 
-/**
- * Watches through the proxy what is deleted. `standing`: the pictures that were there, as they are, before the process
- * at work began, by path: it has seen them all before it may delete anything.
- */
+/** Watches through the proxy what is deleted. `standing`: the pictures that were there, as they are, before the process
+ * at work began, by path: it has seen them all before it may delete anything. */
 export class DeletionWatch {
   /** In words; empty where all was well. */
   readonly violations: string[] = []

@@ -21,10 +21,8 @@ export interface Refused {
   retryAfter?: number
 }
 
-/**
- * A host that differs from the embedded one: what is asked passes `edit`, which changes its body, or refuses it.
- * Answers the other host's {base_url}. Upload nodes and delivery addresses stay where they are.
- */
+/** A host that differs from the embedded one: what is asked passes `edit`, which changes its body, or refuses it.
+ * Answers the other host's {base_url}. Upload nodes and delivery addresses stay where they are. */
 export async function startEditProxy(
   hostBaseUrl: string,
   edit: (asked: Asked) => Refused | undefined | Promise<Refused | undefined>,

@@ -36,10 +36,8 @@ export interface FaultProxy {
   fail(kind: Kind, nth: number | 'each', fault: Fault): void
   /** How many of the faults that were asked for once have not happened. */
   outstanding(): number
-  /**
-   * Called when a request has come and when the host has answered it, both before anything else happens. A request whose
-   * `onSeen` answers a promise is held until then, with its body.
-   */
+  /** Called when a request has come and when the host has answered it, both before anything else happens. A request whose
+   * `onSeen` answers a promise is held until then, with its body. */
   onSeen: (passed: Passed) => void | Promise<void>
   onServed: (passed: Passed) => void
   /** Resolves when no client is connected and nothing is still to be passed on. */

@@ -17,10 +17,8 @@ import { QUICK, type Run, type Stage, type StageOptions, setStage, sha256 } from
 const USUAL = '60s'
 /** How long credentials live where nothing else is said (§8). */
 const USUAL_TTL_MS = 600_000
-/**
- * For a stage whose daemon waits until a credential has ended, because the clocks of a running daemon do not leap. Not
- * shorter: on a busy machine an upload takes seconds, and the credential would end before it is used.
- */
+/** For a stage whose daemon waits until a credential has ended, because the clocks of a running daemon do not leap. Not
+ * shorter: on a busy machine an upload takes seconds, and the credential would end before it is used. */
 export const SOON = { host: { credentialTtlMs: 15_000 }, access: { credential_lifetime: '15s' } }
 
 /** A stage whose host is reached through a proxy alone, without the hold. */
@@ -34,10 +32,8 @@ export interface FaultStage extends Stage {
 
 export interface FaultStageOptions {
   host?: Partial<HostOptions>
-  /**
-   * Of the config's `host`. A timeout of a second is for answers that do not come: on a busy machine some that do come
-   * are lost by it.
-   */
+  /** Of the config's `host`. A timeout of a second is for answers that do not come: on a busy machine some that do come
+   * are lost by it. */
   access?: object
   deletions?: object
   /** Writes what is mirrored before anything goes wrong. */
@@ -94,10 +90,8 @@ function letClocksLeap(): void {
   onTestFinished(() => void vi.restoreAllMocks())
 }
 
-/**
- * A stage where the life of a credential passes in leaps of the clocks of the host, of the stage's passes and commands in
- * this process, and of processes with its `env`.
- */
+/** A stage where the life of a credential passes in leaps of the clocks of the host, of the stage's passes and commands in
+ * this process, and of processes with its `env`. */
 export async function setLeapingStage(options: FaultStageOptions = {}): Promise<LeapingStage> {
   letClocksLeap()
   let ahead = 0
@@ -167,10 +161,8 @@ export function localTree({ pictures }: Stage): Record<string, string> {
   return tree
 }
 
-/**
- * Both sides hold the same, once each, in albums without twins; the status has nothing to say; a further run sends and
- * deletes no image.
- */
+/** Both sides hold the same, once each, in albums without twins; the status has nothing to say; a further run sends and
+ * deletes no image. */
 export async function expectInSync(stage: Stage): Promise<void> {
   // `delivered` throws where an image is there twice.
   expect(await stage.delivered()).toEqual(localTree(stage))
@@ -275,10 +267,8 @@ export function setting(options: StageOptions = {}): Promise<Stage> {
   })
 }
 
-/**
- * Short-lived credentials end all doubt soon: about what a lost state had sent, and about empty albums. Not shorter: on
- * a busy machine an upload takes seconds.
- */
+/** Short-lived credentials end all doubt soon: about what a lost state had sent, and about empty albums. Not shorter: on
+ * a busy machine an upload takes seconds. */
 export function configure(stage: Stage, changes: object = {}, baseUrl = stage.baseUrl): void {
   stage.configure({
     host: {

@@ -94,10 +94,8 @@ export function startDaemon(stage: Stage, args: string[] = [], env: NodeJS.Proce
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/**
- * `albumd run` in this process, for tests of what the daemon does: the start of a process costs several times as much.
- * Answers once the daemon has started. A signal that the daemon handles goes to the daemon alone.
- */
+/** `albumd run` in this process, for tests of what the daemon does: the start of a process costs several times as much.
+ * Answers once the daemon has started. A signal that the daemon handles goes to the daemon alone. */
 export async function daemonHere(stage: Stage, args: readonly string[] = []): Promise<DaemonProcess> {
   const { said, leave } = enter(stage.home, {})
   const handled = new Map<NodeJS.Signals, NodeJS.SignalsListener[]>()

@@ -229,10 +229,8 @@ export function runProgram(args: string[], cwd: string, env: NodeJS.ProcessEnv =
 /** What a person hears who has waited for a busy daemon. Whether it is said is a matter of the machine's load. */
 const WAITS = /^albumd: waiting until albumd has done what it is in the middle of\n/m
 
-/**
- * Carries a command line out in this process, as if it was given in that folder. Not two at once, because each has the
- * process's output, environment and working folder.
- */
+/** Carries a command line out in this process, as if it was given in that folder. Not two at once, because each has the
+ * process's output, environment and working folder. */
 export async function runHere(
   args: readonly string[],
   cwd: string,

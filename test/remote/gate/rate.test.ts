@@ -7,10 +7,8 @@ import type { EarlierRequests } from '../../../src/remote/gate/rate-window.ts'
 import { bytesOf, clientOf, inMemory, never, successOf } from '../client-of.ts'
 import { bodyOf, EMPTY_PAGE, failure, json, serve } from '../serve.ts'
 
-/**
- * Tells a test server when a request left this process, in milliseconds of `performance.now()`. On a busy machine the
- * server may get requests together that left one after the other.
- */
+/** Tells a test server when a request left this process, in milliseconds of `performance.now()`. On a busy machine the
+ * server may get requests together that left one after the other. */
 function watchDepartures(): (request: IncomingMessage) => number {
   const left = new Map<number, number>()
   const onHeaders = (message: unknown) =>

@@ -4,10 +4,8 @@ import type { SteadyClock } from '../../../src/protocol/clock.ts'
 import { bytesOf, clientOf, failureOf, inMemory, never, successOf } from '../client-of.ts'
 import { bodyOf, EMPTY_PAGE, failure, json, serve } from '../serve.ts'
 
-/**
- * A clock for real requests on which waits end at once, and on which no other time passes. `waits`: how long they would have
- * been.
- */
+/** A clock for real requests on which waits end at once, and on which no other time passes. `waits`: how long they would have
+ * been. */
 function hurriedClock() {
   const waits: number[] = []
   let passed = 0

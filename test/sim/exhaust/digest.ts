@@ -27,10 +27,8 @@ const TIMES: ReadonlySet<string> = new Set(
 /** From here on a number is a time by the wall clock, in milliseconds; below, by the machine's other clock. */
 const WALL_FROM = 1e12
 
-/**
- * All that an albumd that starts now can know or meet: its records, the host, and what is under way to the host. Two worlds
- * with one digest go on alike. Times count by what they are compared with: a minute, the life of a credential, an hour, a day.
- */
+/** All that an albumd that starts now can know or meet: its records, the host, and what is under way to the host. Two worlds
+ * with one digest go on alike. Times count by what they are compared with: a minute, the life of a credential, an hour, a day. */
 export function digestOf(world: World, underWay: readonly [what: string, ms: number][]): string {
   const names = namesOf(world)
   const named = (text: string) => text.replaceAll(/\b[0-9a-f]{32}\b/g, id => names.get(id) ?? 'promised')

@@ -93,13 +93,11 @@ interface Explored {
 /** The world has come to where another one was. */
 class Merged extends Error {}
 
-/**
- * Plays every world within the bounds, on the real engine, from its beginning: each order of the steps that host and records
+/** Plays every world within the bounds, on the real engine, from its beginning: each order of the steps that host and records
  * see, each fault at each request, and the process killed before each step. Every pass is a process of its own, so that
  * records, host and what is under way are all that one pass leaves to the next; worlds that are alike in that are merged. In
  * a pass worlds are merged that have come by the same steps, in another order, to the same records and the same host.
- * `until` tells, by the worlds so far, when to leave off.
- */
+ * `until` tells, by the worlds so far, when to leave off. */
 export async function explore(
   start: Start,
   bounds: Bounds,

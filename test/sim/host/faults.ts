@@ -1,12 +1,10 @@
 import type { Endpoint } from '../../../src/protocol/endpoints.ts'
 import type { ErrorCode } from '../../../src/protocol/errors.ts'
 
-/**
- * What goes wrong with a request. unreached: nothing left. cut: a part of it left. lost: served, without an answer.
+/** What goes wrong with a request. unreached: nothing left. cut: a part of it left. lost: served, without an answer.
  * late: served after its sender gave up. never: it left and was not served, nobody says so. garbled: served, and the
  * answer is no answer of the interface. refused: the host says no. page: a proxy before the host refuses a picture, of which
- * so much has left. twice: a proxy sends the request twice, and passes the second answer on.
- */
+ * so much has left. twice: a proxy sends the request twice, and passes the second answer on. */
 export type Fault =
   | { kind: 'unreached' | 'cut' | 'lost' | 'late' | 'never' | 'garbled' | 'twice' }
   | { kind: 'refused'; code: ErrorCode }

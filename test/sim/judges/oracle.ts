@@ -15,11 +15,9 @@ export interface Violation {
   what: string
 }
 
-/**
- * Knows what really happened to disk and host. Of what albumd believes it asks only what excuses it: what can't be known
+/** Knows what really happened to disk and host. Of what albumd believes it asks only what excuses it: what can't be known
  * after a lost answer, and which image stands for which picture. It is asked before each request
- * that can't be undone leaves, and hears of all that the host stores. Each invariant is one function.
- */
+ * that can't be undone leaves, and hears of all that the host stores. Each invariant is one function. */
 export class Oracle implements Watch {
   violation: Violation | null = null
   /** Images whose deletion a person has approved. */

@@ -26,16 +26,14 @@ const RECORDED_MS = 50
 /** Reading the clock, and writing down what it shows, take a moment. */
 const MOMENT_MS = 50
 
-/**
- * Judges uploads that keep asking once the host has said that the day's quota is used up. That is known once the answer
+/** Judges uploads that keep asking once the host has said that the day's quota is used up. That is known once the answer
  * has reached the process, and to later processes where it had the time to write it down; with the state it is lost.
  * Until the day is over albumd asks once in `probe_every`; where the config tells when the day begins, not before that.
  * All that by the machine's clock: one that is set forward makes it later, and one that is set back tells nothing, so
  * that albumd may ask. Nobody asks by hand here (`retry`), and the host tells no end (`Retry-After`).
  *
  * How many requests leave in a second is the gate's matter, which is below the port that is played here: its tests are
- * in `test/remote`.
- */
+ * in `test/remote`. */
 export class QuotaJudge implements QuotaWatch {
   /** Whether the host ever said so: from then on albumd's days may be other ones. */
   wasRefused = false

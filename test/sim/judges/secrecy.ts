@@ -23,11 +23,9 @@ export function secretFinder(db: Db, tables: readonly string[]): FindSecret {
   return () => search.get() ?? null
 }
 
-/**
- * Judges where upload credentials are that nobody may read: in the records as a process leaves them, in what it tells for
+/** Judges where upload credentials are that nobody may read: in the records as a process leaves them, in what it tells for
  * its log, and in the failures that a pass reports. The API key does not come as far as the port that is played here, nor
- * do a host's words that repeat a credential: `test/remote` and `test/e2e/host/secrets.test.ts` look for those.
- */
+ * do a host's words that repeat a credential: `test/remote` and `test/e2e/host/secrets.test.ts` look for those. */
 export class SecrecyJudge {
   readonly #find: FindSecret
   readonly #report: (invariant: string, what: string) => void

@@ -5,10 +5,8 @@ import type { Timeline } from '../engine/virtual-clock.ts'
 import type { Random } from '../histories/random.ts'
 import { FakeRedis } from './fake-redis.ts'
 
-/**
- * What goes wrong with the store. away: for both machines. one: for one of them. slow: it does what it is asked, and answers
- * too late. deaf: slow for one of them. readOnly: it takes no writes. empty: it starts again and has lost everything.
- */
+/** What goes wrong with the store. away: for both machines. one: for one of them. slow: it does what it is asked, and answers
+ * too late. deaf: slow for one of them. readOnly: it takes no writes. empty: it starts again and has lost everything. */
 export type StoreFault = 'away' | 'one' | 'slow' | 'deaf' | 'readOnly' | 'empty'
 
 /** What goes wrong with claims. */

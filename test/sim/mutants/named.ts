@@ -11,11 +11,9 @@ interface Edit {
   text: string
 }
 
-/**
- * The source of a module without its types, in which `by(name, original)` makes what stands in the place of each name. A name
+/** The source of a module without its types, in which `by(name, original)` makes what stands in the place of each name. A name
  * is that of a function, a constant or an import of the module, or, after a dot, that of a member of a class or of a function
- * within it: `checkRoot`, `LastCheck.#isThere`, `openAccount.tell`. `by`: an expression.
- */
+ * within it: `checkRoot`, `LastCheck.#isThere`, `openAccount.tell`. `by`: an expression. */
 export function withNamed(source: string, names: readonly string[], by: string): string {
   const text = stripTypeScriptTypes(source)
   const module = parseAst(text) as Node

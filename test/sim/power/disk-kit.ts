@@ -32,10 +32,8 @@ interface Opened {
   lock: Lock
 }
 
-/**
- * albumd's state folder on a disk that is recorded, with the real records in it. A power cut leaves what `RecordedDisk` says.
- * The files that are left are made anew, so `statSync` answers the inodes and ctimes that the recorded disk has.
- */
+/** albumd's state folder on a disk that is recorded, with the real records in it. A power cut leaves what `RecordedDisk` says.
+ * The files that are left are made anew, so `statSync` answers the inodes and ctimes that the recorded disk has. */
 export class DiskKit implements StateKit {
   readonly synced: Synced
   /** The power cuts of this history, for people. */

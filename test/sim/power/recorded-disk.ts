@@ -41,14 +41,12 @@ const PAGE = 4096
 /** inode numbers and ctimes that no other file of this process has. */
 let last = 1_000_000
 
-/**
- * The files below a folder from one start of the machine to its end, and what a power cut leaves of them. Two kinds of file
+/** The files below a folder from one start of the machine to its end, and what a power cut leaves of them. Two kinds of file
  * systems are played. With a journal, as ext4 and XFS have one, names, sizes and times become lasting in the order in which
  * they changed, and each fsync makes all earlier ones lasting. Without one, each file and each folder is by itself, as POSIX
  * has it: fsync of a file makes its bytes, size and times lasting, fsync of a folder the names in it, and fdatasync a file's
  * bytes and size. The names in a folder change in their order. With both kinds, bytes that were not synced are there or not,
- * each page or each sector by itself, in any order, and a file may have become longer without them.
- */
+ * each page or each sector by itself, in any order, and a file may have become longer without them. */
 export class RecordedDisk {
   readonly ops: Op[] = []
   readonly #home: string

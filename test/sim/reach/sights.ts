@@ -2,14 +2,12 @@ import type { PassEvent } from '../../../src/sync/pass-events.ts'
 import type { World } from '../engine/world.ts'
 import { STATES } from './states.ts'
 
-/**
- * What is seen at one moment of a history, from outside of the engine. It has a name:
+/** What is seen at one moment of a history, from outside of the engine. It has a name:
  * `told EVENT`: the engine tells something. It is remembered with its variant and its path too, as far as it has them.
  * `does ACTION`: people, the host or the machine do something.
  * `fault ENDPOINT KIND`, `late ENDPOINT`: something goes wrong with a request, a request arrives after its sender gave up.
  * `ends HOW`: the process ends. `crash in WHAT`: and this was under way.
- * `audit`, `pass`: one has come to its end.
- */
+ * `audit`, `pass`: one has come to its end. */
 export interface Moment {
   world: World
   /** What the engine told; null where it was something else. */

@@ -8,10 +8,8 @@ import { imagesOn, many, openWith, openWorkshop, summary, type Workshop } from '
 
 const CONCURRENCY = 3
 
-/**
- * A pass whose uploads stay on the way until `release` is called. `areHeld`: `read` pictures were read, and the intents of
- * `sending` uploads are recorded. `opened`: which pictures were read until then.
- */
+/** A pass whose uploads stay on the way until `release` is called. `areHeld`: `read` pictures were read, and the intents of
+ * `sending` uploads are recorded. `opened`: which pictures were read until then. */
 function heldPass(workshop: Workshop, { read = 2 * CONCURRENCY - 1, sending = CONCURRENCY } = {}) {
   const opened = new Set<string>()
   const areOpened = Promise.withResolvers<void>()

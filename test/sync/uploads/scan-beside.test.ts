@@ -15,10 +15,8 @@ const second = png(4, 5, 2).bytes
 
 const writesSlow = ({ write }: Workshop) => write('a/slow.png', first)
 
-/**
- * A pass that sends `slow.png`, which `before` has written, until `release` is called. What the pass asks to scan again is
- * in `stale`.
- */
+/** A pass that sends `slow.png`, which `before` has written, until `release` is called. What the pass asks to scan again is
+ * in `stale`. */
 async function withSlow(before: (workshop: Workshop) => unknown = writesSlow, lookAt = lookingAt(realDisk)) {
   const workshop = await openWorkshop()
   await before(workshop)
