@@ -125,7 +125,7 @@ export function playHistory(seed: number, kits: Kits, log: string[] | null = nul
 }
 
 /** Plays one history to its end. `log` takes what happens, for people. */
-export async function play(history: History, kits: Kits, log: string[] | null = null): Promise<Played> {
+export async function playOnce(history: History, kits: Kits, log: string[] | null = null): Promise<Played> {
   const world = new World(history, kits, log)
   const { oracle } = world
   for (const [pass, pause] of history.pauses.entries()) {
@@ -136,12 +136,16 @@ export async function play(history: History, kits: Kits, log: string[] | null = 
   }
   if (!oracle.violation) await mustConverge(world, history.pauses.length)
   oracle.secrecy.records()
-  if (!oracle.violation && history.seed % REHEARSED_EVERY === 0) {
-    log?.push('from the beginning, to a dry run')
-    const { violation } = await playDryRun(history, kits, log)
-    if (violation) return { violation, steps: world.passes.steps, seen: world.sights.seen }
-  }
   return { violation: oracle.violation, steps: world.passes.steps, seen: world.sights.seen }
+}
+
+/** Plays one history to its end, and some histories a second time, to a dry run. */
+export async function play(history: History, kits: Kits, log: string[] | null = null): Promise<Played> {
+  const played = await playOnce(history, kits, log)
+  if (played.violation || history.seed % REHEARSED_EVERY !== 0) return played
+  log?.push('from the beginning, to a dry run')
+  const { violation } = await playDryRun(history, kits, log)
+  return { ...played, violation }
 }
 
 /** Of so many seeds, one is also played to a dry run. */

@@ -1,4 +1,4 @@
-import { play } from '../campaign.ts'
+import { playOnce } from '../campaign.ts'
 import { drawHistory, type History } from '../histories/history.ts'
 import type { Random } from '../histories/random.ts'
 import { GROWING, LATEST, READ } from '../histories/seeds.ts'
@@ -41,7 +41,7 @@ export class CutHistories {
   async #played(seed: number, log: string[] | null): Promise<Violation | null> {
     try {
       const kits = { host: this.#host, state: this.#kit, second: this.#kit }
-      return (await play(historyOf(seed), kits, log)).violation
+      return (await playOnce(historyOf(seed), kits, log)).violation
     } catch (error) {
       return { invariant: 'simulation', what: String((error as Error).stack ?? error) }
     }
