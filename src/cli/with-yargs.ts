@@ -117,7 +117,7 @@ function inWords(message: string, args: readonly string[], options: readonly str
   const names = COMMANDS.map(({ name }) => name)
   if (first !== '' && !first.startsWith('-') && !names.includes(first))
     return first === 'accept'
-      ? 'There is no command accept any more: a line in ignore or .albumdignore leaves such a file out'
+      ? 'There is no command accept any more: leave a file out by a line in ignore or .albumdignore'
       : `There is no command ${first}${didYouMean(likelyKey(first, names))}`
   const [, unknown = ''] = /^Unknown argument: (\S+)$/.exec(message) ?? []
   const likely = likelyKey(unknown, options)

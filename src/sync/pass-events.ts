@@ -46,7 +46,6 @@ export type PassEvent =
   | { event: 'new_state'; album: string; images: number; message: Reason }
   /** The account's default album was found. Pictures that are uploaded without an album land there (§4.1). */
   | { event: 'default_album_found'; album: string }
-  /** The host has not answered a request for some seconds. Emitted once, until the host answers again. */
   | { event: 'uploads_stopped'; code: string; message: Reason }
   /** `moved_to`: the path, below its mirror, where the same picture lies now; null: it has not moved. */
   | {

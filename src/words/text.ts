@@ -10,7 +10,6 @@ export function inDigits(n: number): string {
   return String(n).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** What so many folders are of which albumd does not know what is in them. */
 export function foldersInDoubt(n: number): string {
   return n === 1 ? 'folder in doubt' : 'folders in doubt'
 }

@@ -64,7 +64,6 @@ export function servicePlace(user: boolean, account: string | null, env: NodeJS.
   }
 }
 
-/** The command line of this albumd. */
 export function thisProgram(): string[] {
   return isPackaged ? ['/usr/bin/albumd'] : [process.execPath, resolve(process.argv[1]!)]
 }

@@ -55,7 +55,7 @@ export const deletionsCommand: Command<DeletionsRequest, { decided: PendingDelet
       throw new NotPossible(
         `${count(held.length, 'deletion')} ${held.length === 1 ? 'is' : 'are'} held now, and you saw ${inDigits(most)}. Look at the list again, then ${action}`,
       )
-    // A path means what waits there in its grace too, but not where a person has counted what is held.
+    // `most`: the person has seen only what is held, so what is in its grace at the path is not meant.
     const meant = most === undefined ? waiting : held
     const decide = action === 'approve' ? approved : kept
     await synced.commit(tx => {

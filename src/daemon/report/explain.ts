@@ -41,7 +41,6 @@ export interface PathImage {
   proof: ImageRow['proof']
 }
 
-/** An image that is in escrow. */
 export interface PathDeletion extends PathImage, Pick<EscrowRow, 'reason' | 'state'> {
   since: string
 }

@@ -102,7 +102,8 @@ function uploadWaitsOf(context: WaitContext, mirror: number, since: Millis): Upl
   const command = context.running || isEarly ? [] : [wait(because('run_sync'))]
   const own = context.synced.waits.below({ mirror, path: '' })
   return [
-    ...[...command, ...account].map(one => ({ ...showStep(one), pictures: null })),
+    ...account.map(one => ({ ...showStep(one), pictures: null })),
     ...own.map(({ pictures, why, until, at }) => ({ ...showStep(wait(why, until, at)), pictures })),
+    ...command.map(one => ({ ...showStep(one), pictures: null })),
   ]
 }

@@ -116,10 +116,9 @@ export function isAnotherFolder({ birthtime }: FolderRow, { identity }: FolderLo
   return birthtime !== null && birthtime !== 0 && ![0, birthtime].includes(identity.birthtime)
 }
 
-/** Whether a lost picture was found in another folder. The candidates are pictures that the scans have found and that
- * use no image yet. Each candidate stands for one lost picture of the same size and modification time. `taken`: candidates
- * that stand for another lost picture already. `lacking`: the rows of folders whose records still name lost
- * pictures. `found`: pictures that were found in these folders. */
+/** Returns a function that says whether a lost picture has come elsewhere: as a file of the same size and modification time
+ * that uses no image yet. Each such file stands for one lost picture; `taken` are those that stand for one already. Records of
+ * the folders `lacking` are not up to date, so `found` has what this scan saw in them. */
 export function foundElsewhere(
   { files }: Pick<Synced, 'files'>,
   taken: Set<string>,
