@@ -343,6 +343,8 @@ ALTER TABLE quota DROP COLUMN clock_offset;
 const FOLDER_IDENTITY = `
 ALTER TABLE folders RENAME COLUMN mounted_ino TO ino;
 ALTER TABLE folders RENAME COLUMN mounted_birthtime TO birthtime;
+-- What was in doubt as an older copy stays another folder: no folder was born in this microsecond of 1970.
+UPDATE folders SET birthtime = 1 WHERE unknown LIKE '["folder_older%';
 UPDATE folders SET digest = NULL;
 `
 

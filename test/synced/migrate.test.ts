@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Db, openDatabase, openDatabaseToRead } from '../../src/synced/database.ts'
 import { migrate } from '../../src/synced/migrate.ts'
+import { STEPS } from '../../src/synced/schema.ts'
 import { tempFile } from '../temp-folder.ts'
 
 /** The versions of a schema that only these tests have. */
@@ -153,4 +154,16 @@ describe('a database of an earlier albumd', () => {
     expect(backups(file)).toEqual([])
     expect(digest(file)).toBe(before)
   })
+})
+
+it('what an earlier albumd held for an older copy stays another folder', () => {
+  const file = tempFile('albumd.db')
+  // Of the last version that told older copies by their times.
+  const before = openDatabase(file, STEPS.slice(0, 7))
+  before.exec(`INSERT INTO mirrors (id, folder, album) VALUES (1, '/p', 'P');
+    INSERT INTO folders (mirror, path, unknown) VALUES (1, 'a', '["folder_older",{"folder":"/p/a"}]'), (1, 'b', NULL)`)
+  before.close()
+  openDatabase(file, STEPS).close()
+  const births = connect(file).prepare('SELECT birthtime FROM folders ORDER BY path').pluck().all()
+  expect(births).toEqual([1, null])
 })

@@ -109,6 +109,24 @@ describe('another folder in the place of a known one', () => {
     expect(deleted(workshop)).toBe(2)
   })
 
+  it('is in doubt where the copy has not kept the times', async () => {
+    const workshop = await copied()
+    const { trip, copy } = workshop
+    const newTimes = `${copy}-touched`
+    execFileSync('cp', ['-r', join(copy, 'trip'), newTimes])
+    swap(trip, newTimes)
+    expect(await guarded(workshop)).toEqual(OTHER)
+  })
+
+  it('was made anew where it shows nothing that is recorded: grace and hold decide', async () => {
+    const workshop = await copied()
+    rmSync(workshop.trip, { recursive: true })
+    workshop.write('trip/0.png', png(8, 8).bytes)
+    await workshop.pass()
+    expect(mirror(workshop).guard).toBeNull()
+    expect(summary(workshop)).toMatchObject({ files: 3, pending_uploads: 0 })
+  })
+
   it('is no matter once the known one is back, or the pictures are in it', async () => {
     const workshop = await copied()
     const { trip } = workshop
