@@ -6,6 +6,8 @@ const ASSUMED_RATE = 64 * 1024
 const SHARE = 0.5
 /** For so long a rate counts: less than the hour after which a picture that was too slow is tried again. */
 const FRESH_MS = 50 * 60_000
+/** So many bytes that a connection has taken may still wait in the system's buffer (Linux: `tcp_wmem`). */
+const BUFFERED = 4 * 2 ** 20
 /** A waiting upload checks this often whether it may begin. */
 const POLL_MS = 100
 
@@ -41,6 +43,11 @@ export class Passage {
     this.left = size
     this.#line = line
     this.#options = options
+  }
+
+  /** Bytes that may not have left the machine yet. */
+  get here(): number {
+    return Math.min(this.#size, this.left + BUFFERED)
   }
 
   /** Call this when the credential is granted. Its life begins now. */
@@ -156,7 +163,7 @@ export class Line {
     for (const passage of this.#underWay) if (passage.leftMs() <= 0) this.#underWay.delete(passage)
     const others = [...this.#underWay]
     if (others.length === 0) return true
-    const bytes = others.reduce((sum, { left }) => sum + left, size)
+    const bytes = others.reduce((sum, { here }) => sum + here, size)
     const soonest = Math.min(...others.map(each => each.leftMs()))
     return (bytes * 1000) / Math.min(this.#rate, ceiling) <= soonest - lifetimeMs * (1 - SHARE)
   }
