@@ -1,11 +1,9 @@
 /** The database: what albumd and the host last agreed on, and what is under way. It is built for a million files: `files`
  * has no rowid, and most of its indexes hold only files that are not synced.
- *
  * Times are milliseconds since 1970, times of files microseconds. Running time is how many milliseconds albumd has run,
  * over all its starts; a clock that jumps does not change it. Monotonic time is the milliseconds since the machine started.
  * Hashes are SHA-256 of a picture's bytes. A path lies below its mirror's root, with slashes; '' is the root. A reason is a
- * code with its facts (src/words/reasons.ts). The types in tables/*.ts say what tables and columns mean. The comments here
- * say only what the types do not show. */
+ * code with its facts (src/words/reasons.ts). What tables and columns mean, the types in tables/*.ts say. */
 const SCHEMA = `
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
