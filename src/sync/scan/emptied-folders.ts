@@ -19,13 +19,13 @@ interface LackingLook {
   /** The files of the lost pictures that may be on the host. */
   lost: FileRow[]
   /** Set where another folder is in the place of the recorded one; `lost` has pictures of the folders below too then. `isLike`:
-   * it shows a picture that is recorded. `below`: the recorded folders in it. */
+   * it shows a picture just as it is recorded. `below`: the recorded folders in it. */
   other: { isLike: boolean; below: readonly FolderRow[] } | null
 }
 
 /** Folders that lack what nobody is known to have deleted: those that have lost all their many pictures at once, and those in
- * whose place another folder lies, which lacks pictures and shows others that are recorded. (A folder that shows none of them
- * was made anew: grace and hold decide.) Either their disk fails, or a backup was put in their place, or a
+ * whose place another folder lies, which lacks pictures and shows others just as they are recorded. (A folder that shows none
+ * of them was made anew: grace and hold decide.) Either their disk fails, or a backup was put in their place, or a
  * person has moved the pictures, for example by changing the names of two folders. Once everything was scanned, albumd knows
  * whether pictures of the same sizes and times have appeared elsewhere. */
 export class EmptiedFolders {
@@ -96,12 +96,13 @@ export class EmptiedFolders {
     })
   }
 
-  /** Whether a folder holds a picture that was sent. Until its bytes are compared, its size says so. */
+  /** Whether a folder holds a picture as it was sent. Until its bytes are compared, its size and time say so. */
   #holdsKnown(folder: number): boolean {
     const { files, images } = this.#synced
-    return files.ofFolder(folder).some(({ state, image, size }) => {
+    return files.ofFolder(folder).some(({ state, image, size, mtime }) => {
       if (state !== 'pending') return state === 'synced' || state === 'linked'
-      return image !== null && images.byId(image)!.size === size
+      const sent = image === null ? undefined : images.byId(image)
+      return sent?.size === size && sent.mtime === mtime
     })
   }
 }

@@ -52,12 +52,13 @@ export class FolderRecords {
     return [...own, ...below].filter(file => isHeld(synced, file))
   }
 
-  /** Whether a look shows a picture that is recorded, by name and size. A copy need not keep the times. */
+  /** Whether a look shows a picture just as it is recorded. */
   showsRecorded(folder: FolderRow, { files }: FolderLook): boolean {
-    const recorded = new Map(
-      this.#context.synced.files.ofFolder(folder.id).map(({ name, size }) => [name, size]),
-    )
-    return files.some(({ name, size }) => recorded.get(name) === size)
+    const recorded = new Map(this.#context.synced.files.ofFolder(folder.id).map(file => [file.name, file]))
+    return files.some(({ name, size, mtime }) => {
+      const known = recorded.get(name)
+      return known?.size === size && known.mtime === mtime
+    })
   }
 
   /** Records a look that is believed. What it changes for files under way is left out. */

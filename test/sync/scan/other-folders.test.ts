@@ -109,15 +109,6 @@ describe('another folder in the place of a known one', () => {
     expect(deleted(workshop)).toBe(2)
   })
 
-  it('is in doubt where the copy has not kept the times', async () => {
-    const workshop = await copied()
-    const { trip, copy } = workshop
-    const newTimes = `${copy}-touched`
-    execFileSync('cp', ['-r', join(copy, 'trip'), newTimes])
-    swap(trip, newTimes)
-    expect(await guarded(workshop)).toEqual(OTHER)
-  })
-
   it('was made anew where it shows nothing that is recorded: grace and hold decide', async () => {
     const workshop = await copied()
     rmSync(workshop.trip, { recursive: true })
