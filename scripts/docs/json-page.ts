@@ -74,9 +74,9 @@ const SHAPES: readonly Shape[] = [
   {
     commands: 'audit',
     words:
-      'One object with `complete`, `albums`, `findings`, `repaired` (how many of them), `flat`, `skipped` and `withheld`, as ' +
+      'One object with `complete`, `albums`, `findings`, `repaired` (how many of them), `skipped` and `withheld`, as ' +
       '`AuditResult` tells, and with `stopped` as in `sync`.',
-    types: [['src/daemon/commands/audit.ts', 'AuditResult', 'AuditFinding', 'AuditFlat']],
+    types: [['src/daemon/commands/audit.ts', 'AuditResult', 'AuditFinding']],
   },
   {
     commands: 'trust',

@@ -89,13 +89,6 @@ export interface GoneSummary {
   deleted: number
 }
 
-export interface FlatPicture {
-  path: string
-  folder: string
-  /** The row of the album that the picture's image lies in; null is the root. */
-  album: number | null
-}
-
 /** The path of a picture, or of a folder whose `name` is ''. */
 function pathOf(name = 'files.name'): string {
   return `trim(folders.path || '/' || ${name}, '/')`
@@ -116,8 +109,6 @@ const at = (name: string) => `mirror = +@mirror AND (@path = '' OR path = +@path
 const GONE = `FROM audit_findings CROSS JOIN images USING (remote_id) CROSS JOIN files ON files.image = images.id
      CROSS JOIN folders ON folders.id = files.folder
    WHERE kind = 'gone' AND state IN ('synced','linked') AND`
-const FLAT = `FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
-   WHERE flat > 0 AND state = 'synced' AND mirror = +?`
 const FAILURE = `SELECT mirror, failures.folder, failures.name,
      ${pathOf('failures.name')} AS path, code, message, attempts, next_attempt_at
    FROM failures CROSS JOIN folders ON folders.id = failures.folder`
@@ -128,7 +119,7 @@ export function openSummaries(statements: Statements) {
     reads: {
       ...countMirrors(statements),
       ...countTrees(statements),
-      ...listOdd(statements),
+      ...countLost(statements),
       ...listFailures(statements),
     },
     writes: {},
@@ -188,7 +179,10 @@ function countMirrors(statements: Statements) {
   const firstGone = value<[mirror: number], string | undefined>(
     `SELECT ${pathOf()} ${GONE} mirror = +? ORDER BY 1 LIMIT 1`,
   )
-  const countFlat = value<[mirror: number], number>(`SELECT count(*) ${FLAT}`)
+  const countFlat = value<[mirror: number], number>(
+    `SELECT count(*) FROM files INDEXED BY files_flat CROSS JOIN folders ON folders.id = files.folder
+     WHERE flat > 0 AND state = 'synced' AND mirror = +?`,
+  )
 
   return {
     mirror(mirror: number): MirrorSummary {
@@ -272,8 +266,8 @@ function countTrees(statements: Statements) {
   }
 }
 
-/** Pictures whose images were lost, and those that lie flat. */
-function listOdd({ all, value }: Statements) {
+/** Pictures whose images were lost. */
+function countLost({ value }: Statements) {
   // The path of a row of the history is split, because only few rows tell of a loss, and very many files may be open.
   const above = `rtrim(lost.path, replace(lost.path, '/', ''))`
   const lost = value<[mirrors: string], number>(
@@ -289,11 +283,6 @@ function listOdd({ all, value }: Statements) {
   return {
     /** How many pictures of these mirrors are not on the host again, after an audit had not found their images there. */
     lost: (mirrors: readonly number[]) => lost(JSON.stringify(mirrors)),
-    /** At most `most` pictures of a mirror that lie flat. */
-    flatOf: all<[mirror: number, most: number], FlatPicture>(
-      `SELECT ${pathOf()} AS path, path AS folder,
-         (SELECT album FROM images WHERE id = files.image) AS album ${FLAT} LIMIT +?`,
-    ),
   }
 }
 

@@ -57,18 +57,3 @@ it('leaves out what can be spared where there is no room for the least of each',
   expect(titles(40)).toEqual(['PATH', 'ID'])
   expect(titles(24)).toEqual(['PATH'])
 })
-
-it('cuts no advice: its words go on below', () => {
-  const columns: readonly Column[] = [
-    { title: 'FOUND', least: 5, cut: 'end' },
-    { title: 'WHAT TO DO', least: 10, cut: 'wrap' },
-  ]
-  const advice = 'leave it or remove it on the host; albumd never deletes it'
-  const [, ...shown] = [...tableLines(columns, [['foreign', advice]], { width: 30 })]
-    .join('')
-    .trim()
-    .split('\n')
-  for (const line of shown) expect(stringWidth(line)).toBeLessThanOrEqual(30)
-  expect(shown.slice(1).every(line => line.startsWith(' '.repeat(9)))).toBe(true)
-  expect(shown.map(line => line.slice(9)).join(' ')).toBe(advice)
-})

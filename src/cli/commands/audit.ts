@@ -6,9 +6,8 @@ import { carryOut } from '../carry-out.ts'
 import { refusalInJson, sayStopped, Tally, TELLS_MORE } from '../one-pass.ts'
 import { configCommand, flag, jsonOption, quietOption } from '../options.ts'
 import { EXIT } from '../problem.ts'
-import { paint, printJson, printLine, sayAside } from '../terminal/output.ts'
+import { printJson, printLine, sayAside } from '../terminal/output.ts'
 import { noProgress, progressOn } from '../terminal/progress.ts'
-import { type Column, tableLines } from '../terminal/table.ts'
 
 /** Milliseconds between two lines of progress when no bar is shown. */
 const LINE_EVERY_MS = 10_000
@@ -66,22 +65,13 @@ function exitCodeOf({ complete, findings, stopped }: AuditResult, verdict: Verdi
   return !complete || left || stopped.length > 0 || verdict === 'left' ? EXIT.left : EXIT.inSync
 }
 
-function inJson({ complete, albums, findings, flat, skipped, withheld, stopped }: AuditResult): object {
+function inJson({ complete, albums, findings, skipped, withheld, stopped }: AuditResult): object {
   const repaired = findings.filter(finding => finding.repaired).length
-  return {
-    complete,
-    albums,
-    findings,
-    repaired,
-    flat,
-    skipped,
-    withheld,
-    stopped: stopped.map(refusalInJson),
-  }
+  return { complete, albums, findings, repaired, skipped, withheld, stopped: stopped.map(refusalInJson) }
 }
 
 function report(
-  { complete, albums, skipped, findings, flat, withheld, stopped }: AuditResult,
+  { complete, albums, skipped, findings, withheld, stopped }: AuditResult,
   repair: boolean,
   quiet: boolean,
   key: string,
@@ -91,42 +81,20 @@ function report(
     plan: 'an audit compares listings, and waits for a plan that has them',
     away: 'run "albumd audit" again later, which goes on where this one ended',
   })
-  const rows = findings.map(finding => [
-    finding.kind,
-    printable(finding.album === '' ? finding.name : `${finding.album}/${finding.name}`),
-    printable(finding.image_id),
-    `${printable(finding.detail)}; ${whatToDo(finding, repair)}`,
-  ])
-  const table = tableLines(COLUMNS, rows, { width: process.stdout.columns || null, paint: paintTitle })
-  process.stdout.write([...table].join(''))
+  for (const finding of findings) {
+    const { kind, album, name, image_id, detail } = finding
+    const image = `${album === '' ? name : `${album}/${name}`} (${image_id})`
+    printLine(`${kind.padEnd(8)}${printable(`${image}: ${detail}`)}; ${whatToDo(finding, repair)}`)
+  }
   for (const { album, reason } of skipped)
     printLine(`not compared, ${printable(album || 'the root')}: ${printable(reason)}`)
   if (withheld > 0)
     printLine(
       `${count(withheld, 'image')} would be deleted: more than deletions.hold_min, so none was; raise it to let them go`,
     )
-  if (albums > 0 || complete) {
-    for (const { path, album, belongs_in } of flat)
-      printLine(`flat: ${printable(path)} lies in ${inAlbum(album)}, not in ${inAlbum(belongs_in)}`)
-    if (!quiet) printLine(summary(albums, findings, repair))
-  }
+  if ((albums > 0 || complete) && !quiet) printLine(summary(albums, findings, repair))
   if (!complete && stopped.length === 0 && skipped.length === 0)
     sayAside('the audit was stopped; the next one goes on where it was')
-}
-
-function inAlbum(album: string): string {
-  return album === '' ? 'the root' : `"${printable(album)}"`
-}
-
-const COLUMNS: readonly Column[] = [
-  { title: 'FOUND', least: 7, cut: 'end' },
-  { title: 'IMAGE', least: 10, cut: 'middle' },
-  { title: 'ID', least: 8, cut: 'end', spare: true },
-  { title: 'WHAT TO DO', least: 17, cut: 'wrap' },
-]
-
-function paintTitle(shown: string, _: number, row: readonly string[] | null): string {
-  return row === null ? paint('bold', shown) : shown
 }
 
 const NOTHING: AuditResult = {
@@ -135,7 +103,6 @@ const NOTHING: AuditResult = {
   albums: 0,
   skipped: [],
   findings: [],
-  flat: [],
   withheld: 0,
   stopped: [],
 }

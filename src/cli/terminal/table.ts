@@ -4,8 +4,8 @@ export interface Column {
   title: string
   /** The least width in columns of a terminal. */
   least: number
-  /** The part that is cut from a cell that is too wide. `wrap`: words continue on the next line, in the last column. */
-  cut: 'middle' | 'end' | 'wrap'
+  /** The part that is cut from a cell that is too wide. */
+  cut: 'middle' | 'end'
   /** Whether the column is left out when the terminal is too narrow for the least widths of all columns. */
   spare?: true
 }
@@ -30,13 +30,10 @@ export function* tableLines(
   const first: (readonly string[])[] = []
   let widths: ReadonlyMap<number, number> | null = null
   const line = (cells: readonly string[], row: readonly string[] | null) => {
-    let indent = 0
     let begun = ''
     for (const [at, wide] of widths!) {
-      const [text, ...below] = width === null ? [cells[at]!] : fitted(cells[at]!, wide, columns[at]!.cut)
-      const shown = [text!, ...below.map(more => `\n${' '.repeat(indent)}${more}`)].join('')
-      begun += `${paint(shown, at, row)}${' '.repeat(Math.max(0, wide - stringWidth(text!)) + GAP)}`
-      indent += wide + GAP
+      const text = width === null ? cells[at]! : fitted(cells[at]!, wide, columns[at]!.cut)
+      begun += `${paint(text, at, row)}${' '.repeat(Math.max(0, wide - stringWidth(text)) + GAP)}`
     }
     return `${begun.trimEnd()}\n`
   }
@@ -88,24 +85,13 @@ function sum(numbers: readonly number[]): number {
 const CUT = '…'
 const letters = new Intl.Segmenter()
 
-/** The lines of a cell. Text is cut between the characters that a person sees. */
-function fitted(text: string, width: number, cut: Column['cut']): string[] {
-  if (stringWidth(text) <= width) return [text]
-  if (cut === 'wrap') return wrapped(text, width)
+/** Cuts a cell between the characters that a person sees. */
+function fitted(text: string, width: number, cut: Column['cut']): string {
+  if (stringWidth(text) <= width) return text
   const parts = [...letters.segment(text)].map(({ segment }) => segment)
   const behind = cut === 'middle' ? Math.floor((width - 1) / 2) : 0
   const end = taken(parts.toReversed(), behind).reverse()
-  return [[...taken(parts, width - 1 - stringWidth(end.join(''))), CUT, ...end].join('')]
-}
-
-function wrapped(text: string, width: number): string[] {
-  const lines = ['']
-  for (const word of text.split(' ')) {
-    const longer = `${lines.at(-1)}${lines.at(-1) ? ' ' : ''}${word}`
-    if (lines.at(-1) === '' || stringWidth(longer) <= width) lines[lines.length - 1] = longer
-    else lines.push(word)
-  }
-  return lines
+  return [...taken(parts, width - 1 - stringWidth(end.join(''))), CUT, ...end].join('')
 }
 
 function taken(parts: readonly string[], width: number): string[] {

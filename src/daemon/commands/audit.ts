@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { systemClock } from '../../protocol/clock.ts'
 import type { HostFailure } from '../../remote/host.ts'
-import { albumName, albumPathOf } from '../../sync/album.ts'
+import { albumName } from '../../sync/album.ts'
 import {
   type AuditContext,
   deleteTwice,
@@ -13,7 +13,6 @@ import {
   unsureFor,
 } from '../../sync/audit/index.ts'
 import type { Interruption } from '../../sync/pass-request.ts'
-import { fullPath } from '../../sync/tree-path.ts'
 import type { Synced } from '../../synced/synced.ts'
 import type { Finding } from '../../synced/tables/audit.ts'
 import type { FileKey } from '../../synced/tables/files.ts'
@@ -108,13 +107,6 @@ export interface AuditFinding {
   repair_from: string | null
 }
 
-/** A picture that lies flat. `path`: of the file. `album`: of its image. `belongs_in`: of its folder; '' is the root. */
-export interface AuditFlat {
-  path: string
-  album: string
-  belongs_in: string
-}
-
 export interface AuditResult {
   /** Whether the walk reached the last album. Otherwise the next walk goes on with the next album. */
   finished: boolean
@@ -124,8 +116,6 @@ export interface AuditResult {
   /** Albums that could not be compared, and why. */
   skipped: { album: string; reason: string }[]
   findings: AuditFinding[]
-  /** Pictures that lie flat. An audit does not repair them, because records and host agree about them. */
-  flat: AuditFlat[]
   /** How many images were not deleted, because a person must approve so many deletions. */
   withheld: number
   /** The host's failures that ended the work early. */
@@ -152,7 +142,6 @@ export async function audit(
     const image = kind === 'gone' ? synced.images.byRemoteId(remote_id) : undefined
     return image ? { image, files: synced.files.onImage(image.id) } : []
   })
-  const flat = flatPictures(synced)
   const resultOf = (repaired: readonly Finding[], withheld: number, failures: (HostFailure | null)[]) => {
     const done = new Set(repaired.map(({ kind, remote_id }) => `${kind} ${remote_id}`))
     const lost = new Set(gone.flatMap(one => (isLost(synced, one) ? one.image.remote_id : [])))
@@ -172,7 +161,6 @@ export async function audit(
         const waits = isDone && finding.kind === 'gone' && waiting.has(finding.image_id)
         return { ...finding, repaired: isDone && !isGone, waits, lost: isDone && isGone }
       }),
-      flat,
       withheld,
       stopped: failures.filter(failure => failure !== null),
     }
@@ -206,19 +194,6 @@ function isLost(
 }
 
 const NOTHING: Repairs = { repaired: [], withheld: 0, stopped: null }
-
-/** How many pictures that lie flat are named for each mirror. `status` counts all of them. */
-const FLAT_MOST = 1000
-
-function flatPictures(synced: Synced): AuditFlat[] {
-  return synced.mirrors.all().flatMap(mirror =>
-    synced.summaries.flatOf(mirror.id, FLAT_MOST).map(({ path, folder, album }) => ({
-      path: fullPath(mirror.folder, path),
-      album: albumName(synced, album),
-      belongs_in: albumPathOf(mirror.album, folder).join('/'),
-    })),
-  )
-}
 
 function shown(context: AuditContext, { kind, album, name, remote_id, detail }: Finding) {
   const { synced, clock } = context

@@ -17,7 +17,6 @@ const RESULT: AuditResult = {
   albums: 2,
   skipped: [],
   findings: [],
-  flat: [],
   withheld: 0,
   stopped: [],
 }
